@@ -45,6 +45,8 @@ def browser_request(arguments: Sequence[str]) -> BrowserRequest | None:
 
 def main() -> NoReturn:
     """Run the program on the process's arguments, and exit."""
+    # numpy's products are small here: a second thread of its own would only wait for the first.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:]
     request = browser_request(arguments)
     if request and _has_screen():

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.embedding.load import is_at_hand
+
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "litellm", "sklearn"),
     *("textual", "numpy", "pydantic"),
@@ -48,3 +50,17 @@ def test_help_loads_little_more_than_typer(tmp_path: Path) -> None:
     loaded = modules_after("from deltamem_tui.cli.app import run; run(['--help'])", tmp_path)
     assert "typer" in loaded
     assert loaded & (HEAVY | ALSO_UNWANTED_IN_HELP) == set()
+
+
+@pytest.mark.parametrize("embedder", ["hashing", "minilm"])
+def test_recall_loads_no_library_of_models(embedder: str, tmp_path: Path) -> None:
+    if not is_at_hand(embedder):
+        pytest.skip(f"{embedder} is not installed")
+    code = f"""
+from deltamem_tui.cli.app import run
+assert run(["init", "./bank", "--embedder", "{embedder}", "--domain", "alfworld"]) == 0
+assert run(["recall", "./bank", "put a mug on the shelf", "--env", "You see a shelf."]) == 0
+"""
+    loaded = modules_after(code, tmp_path)
+    assert "numpy" in loaded
+    assert loaded & (HEAVY - {"numpy"} | {"scipy", "detect_secrets"}) == set()

@@ -54,7 +54,7 @@ def test_the_walls_stand(copy: Path) -> None:
         ("memory", "typer"),
         ("memory", "litellm"),
         ("memory/deltamem", "deltamem_tui.memory.engine"),
-        ("memory/deltamem", "deltamem_tui.memory.writers.rules"),
+        ("memory/writers/model", "deltamem_tui.memory.writers.rules"),
         ("memory/writers/rules", "deltamem_tui.memory.deltamem"),
         ("memory/vectors", "deltamem_tui.memory.method"),
         ("bank", "torch"),

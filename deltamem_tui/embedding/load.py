@@ -110,13 +110,13 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
     from deltamem_tui.embedding.sentence import open_folder, open_id, sentence_embedder
 
     if place == MINILM:
+        from deltamem_tui.embedding.minilm import open_minilm
+
         folder = minilm_folder()
         check_minilm(folder)
-        model = open_folder(folder, name=place)
-    elif Path(place).is_absolute():
-        model = open_folder(Path(place), name=place)
-    else:
-        model = open_id(place)
+        return sentence_embedder(open_minilm(folder, name=place), place, Prefixes())
+    folder = Path(place)
+    model = open_folder(folder, name=place) if folder.is_absolute() else open_id(place)
     return sentence_embedder(model, place, prefixes_for(place, model.prompts))
 
 
@@ -163,13 +163,13 @@ def is_at_hand(name: str) -> bool:
     """Whether `load` can load an embedder without fetching anything, as far as a look can tell."""
     if name == HASHING:
         return True
-    if find_spec("sentence_transformers") is None:
-        return False
     try:
         place = place_of(name)
         if place == MINILM:
             return minilm_folder().is_dir()
     except EmbedderUnavailableError:
+        return False
+    if find_spec("sentence_transformers") is None:
         return False
     from deltamem_tui.embedding.sentence import is_cached
 

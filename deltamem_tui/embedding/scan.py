@@ -177,7 +177,7 @@ def _pieces(rows: int, size: int) -> list[slice]:
 
 def _each(work: Callable[[slice], None], pieces: Sequence[slice]) -> None:
     """Do the work on every piece; on several threads if there are enough pieces."""
-    threads = min(_cores(), _MOST_THREADS, len(pieces) // _FEWEST_PIECES)
+    threads = min(cores(), _MOST_THREADS, len(pieces) // _FEWEST_PIECES)
     if threads < 2:
         for piece in pieces:
             work(piece)
@@ -188,7 +188,7 @@ def _each(work: Callable[[slice], None], pieces: Sequence[slice]) -> None:
             pass
 
 
-def _cores() -> int:
+def cores() -> int:
     """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

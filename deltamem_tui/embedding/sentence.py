@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
 from deltamem_tui.embedding.importing import importing, quiet, set_defaults
@@ -39,19 +39,13 @@ _REMEMBERED_TEXTS = 2048
 _REMEMBERED_LENGTH = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceModel:
-    """A loaded sentence-transformers model, under the name that errors call it by."""
-
-    name: str
-    transformer: Any
-    # A tokenizer that two threads use at once fails.
-    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+class Model(Protocol):
+    """A model of sentences, whatever runs it."""
 
     @property
-    def prompts(self) -> Mapping[str, str]:
-        """The prompts that the model declares, by name."""
-        return dict(self.transformer.prompts)
+    def name(self) -> str:
+        """What errors call it by."""
+        ...
 
     def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:
         """Run the model.
@@ -67,6 +61,25 @@ class SentenceModel:
         Raises:
             EmbedderUnavailableError: The model fails on the texts.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceModel:
+    """A loaded sentence-transformers model, under the name that errors call it by."""
+
+    name: str
+    transformer: Any
+    # A tokenizer that two threads use at once fails.
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """The prompts that the model declares, by name."""
+        return dict(self.transformer.prompts)
+
+    def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:
+        """Run the model; see `Model`."""
         longest = _CHARACTERS_PER_TOKEN * (self.transformer.max_seq_length or _USUAL_WINDOW)
         inputs = [clean(text[:longest]) for text in texts]
         run = self.transformer.encode_query if role == "query" else self.transformer.encode_document
@@ -186,7 +199,7 @@ class SentenceEmbedder:
     """
 
     card: EmbedderCard
-    model: SentenceModel
+    model: Model
     remembered: dict[tuple[Role, str, str], NDArray[np.float32]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -224,7 +237,7 @@ class SentenceEmbedder:
         )
 
 
-def sentence_embedder(model: SentenceModel, name: str, prefixes: Prefixes) -> SentenceEmbedder:
+def sentence_embedder(model: Model, name: str, prefixes: Prefixes) -> SentenceEmbedder:
     """An embedder of `model`, with the card that a bank will remember it by.
 
     `name` is what loads it again: an id, a folder or `minilm`.

@@ -140,7 +140,7 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
     rows = rows_of(vectors, random.random(3000) < 0.1, random.random(3000) < 0.3)
     whole = Scan(rows, weighting).scores(vectors[5], 0.05)
     monkeypatch.setattr("deltamem_tui.embedding.scan._PIECE_ROWS", piece_rows)
-    monkeypatch.setattr("deltamem_tui.embedding.scan._cores", lambda: cores)
+    monkeypatch.setattr("deltamem_tui.embedding.scan.cores", lambda: cores)
     assert Scan(rows, weighting).scores(vectors[5], 0.05).tobytes() == whole.tobytes()
     assert whole == pytest.approx(
         np.where(
@@ -152,7 +152,7 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
 
 def test_what_goes_wrong_in_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deltamem_tui.embedding.scan._PIECE_ROWS", 10)
-    monkeypatch.setattr("deltamem_tui.embedding.scan._cores", lambda: 4)
+    monkeypatch.setattr("deltamem_tui.embedding.scan.cores", lambda: 4)
     vectors = np.tile(np.eye(4, dtype=np.float32), (30, 1))
     vectors[77, 1] = np.nan
     with pytest.raises(BankCorruptError, match=r"row 77: .* not finite"):

@@ -1,0 +1,193 @@
+"""The packaged all-MiniLM-L6-v2, run by numpy on weights that stay in their file.
+
+sentence-transformers and torch take seconds and half a gigabyte to load, for one question at the
+shell. A BERT of six layers is a page of numpy, and of a memory-mapped file only the word vectors
+that occur are read. The vectors are sentence-transformers' to about 1e-6 (tests/embedding/
+test_minilm.py), so that banks made with either are the same.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from deltamem_tui.embedding.protocol import unavailable
+from deltamem_tui.embedding.scan import cores
+from deltamem_tui.text import clean, one_line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deltamem_tui.embedding.sentence import Role
+
+_LAYERS = 6
+_HEADS = 12
+_DIMENSIONS = 384
+_WINDOW = 256  # tokens, of which the first and the last are the model's own
+_LONGEST = 32 * _WINDOW  # characters: what lies beyond is cut before it is tokenized
+_TOKENS_AT_ONCE = 512
+_FRUGAL_PASSES = 8
+_EPSILON = 1e-12
+
+
+class MiniLM:
+    """The model, under the name that errors call it by."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self.name = name
+        self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(_WINDOW)
+        with (folder / "model.safetensors").open("rb") as file:
+            self._file = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._weights = _arrays(self._file)
+        self._passes = 0
+
+    def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:  # noqa: ARG002
+        """Run the model; see `Model`. It has one way for both roles."""
+        vectors = np.empty((len(texts), _DIMENSIONS), dtype=np.float32)
+
+        def run(rows: list[int]) -> None:
+            vectors[rows] = self._forward(np.array([tokens[row] for row in rows]))
+
+        try:
+            tokens = [self._tokens(prefix + clean(text[:_LONGEST])) for text in texts]
+            batches = list(_batches(tokens))
+            if len(batches) == 1:
+                run(batches[0])
+            else:
+                with ThreadPoolExecutor(cores(), thread_name_prefix="minilm") as pool:
+                    list(pool.map(run, batches))
+        except Exception as error:
+            raise unavailable(
+                self.name, f"the model failed: {one_line(str(error), 160)}"
+            ) from error
+        return vectors
+
+    def _tokens(self, text: str) -> list[int]:
+        tokens: list[int] = self._tokenizer.encode(text).ids
+        return tokens
+
+    def _forward(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of texts of one length, int [texts, tokens]: float32 [texts, 384]."""
+        embeddings = "embeddings.{}_embeddings.weight"
+        self._passes += 1
+        states = self._weights[embeddings.format("word")][tokens]
+        states += self._weights[embeddings.format("position")][: tokens.shape[1]]
+        states += self._weights[embeddings.format("token_type")][0]
+        states = self._normalised(states, "embeddings")
+        for number in range(_LAYERS):
+            layer = f"encoder.layer.{number}"
+            attended = self._dense(
+                self._attention(states, layer), f"{layer}.attention.output.dense"
+            )
+            states = self._normalised(states + attended, f"{layer}.attention.output")
+            inner = _gelu(self._dense(states, f"{layer}.intermediate.dense"))
+            inner = self._dense(inner, f"{layer}.output.dense")
+            states = self._normalised(states + inner, f"{layer}.output")
+            self._give_back()
+        pooled = states.mean(axis=1)
+        lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
+        return np.asarray(pooled / np.maximum(lengths, _EPSILON), dtype=np.float32)
+
+    def _give_back(self) -> None:
+        """Let the system have the pages of the file that were read; it can keep them cached.
+
+        A few questions never have more than a layer in memory then. Many texts would have
+        to wait for the same pages again and again.
+        """
+        if self._passes <= _FRUGAL_PASSES and hasattr(mmap, "MADV_DONTNEED"):
+            self._file.madvise(mmap.MADV_DONTNEED)
+
+    def _attention(self, states: NDArray[np.float32], layer: str) -> NDArray[np.float32]:
+        query, key, value = (
+            self._dense(states, f"{layer}.attention.self.{part}")
+            .reshape(*states.shape[:2], _HEADS, -1)
+            .swapaxes(1, 2)
+            for part in ("query", "key", "value")
+        )
+        scores = query @ key.swapaxes(2, 3) * (1 / math.sqrt(query.shape[-1]))
+        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        scores /= scores.sum(axis=-1, keepdims=True)
+        attended: NDArray[np.float32] = scores @ value
+        return attended.swapaxes(1, 2).reshape(states.shape)
+
+    def _dense(self, states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
+        # As one matrix: numpy would multiply a stack of them one by one.
+        rows: NDArray[np.float32] = (
+            states.reshape(-1, states.shape[-1]) @ self._weights[f"{name}.weight"].T
+        )
+        rows += self._weights[f"{name}.bias"]
+        return rows.reshape(*states.shape[:-1], -1)
+
+    def _normalised(self, states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
+        centred: NDArray[np.float32] = states - states.mean(axis=-1, keepdims=True)
+        variance = np.square(centred).mean(axis=-1, keepdims=True)
+        centred /= np.sqrt(variance + _EPSILON)
+        centred *= self._weights[f"{name}.LayerNorm.weight"]
+        centred += self._weights[f"{name}.LayerNorm.bias"]
+        return centred
+
+
+def open_minilm(folder: Path, *, name: str) -> MiniLM:
+    """Load the model from its folder, whose weights were checked to be the published ones.
+
+    Raises:
+        EmbedderUnavailableError: Its files cannot be read.
+    """
+    try:
+        return MiniLM(name, folder)
+    except Exception as error:
+        reason = one_line(str(error), 160)
+        raise unavailable(name, f"the model cannot be loaded: {reason}") from error
+
+
+def _arrays(file: mmap.mmap) -> dict[str, NDArray[np.float32]]:
+    """The float32 arrays of a safetensors file, each where it lies in the file."""
+    start = 8 + int.from_bytes(file[:8], "little")
+    header = msgspec.json.decode(file[8:start])
+    return {
+        name: np.frombuffer(
+            file,
+            dtype="<f4",
+            count=math.prod(about["shape"]),
+            offset=start + about["data_offsets"][0],
+        ).reshape(about["shape"])
+        for name, about in header.items()
+        if about.get("dtype") == "F32"
+    }
+
+
+def _batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """The numbers of texts that are run together: of the same length, so that none is padded."""
+    by_length = sorted(range(len(tokens)), key=lambda row: len(tokens[row]))
+    for length, same in groupby(by_length, key=lambda row: len(tokens[row])):
+        rows = list(same)
+        step = max(_TOKENS_AT_ONCE // length, 1)
+        for start in range(0, len(rows), step):
+            yield rows[start : start + step]
+
+
+def _gelu(states: NDArray[np.float32]) -> NDArray[np.float32]:
+    """x·Φ(x), which is max(x, 0) − |x|/2·erfc(|x|/√2)."""
+    # erfc to 1.5e-7: Abramowitz and Stegun, 7.1.26.
+    size = np.abs(states)
+    t = 1 / (1 + size * (0.3275911 * math.sqrt(0.5)))
+    tail = t * 1.061405429
+    for coefficient in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        tail += coefficient
+        tail *= t
+    tail *= np.exp(np.square(size) * -0.5)
+    size *= tail
+    size *= 0.5
+    return np.maximum(states, 0) - size
