@@ -31,7 +31,7 @@ def test_a_missing_java_and_missing_games_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(worlds, "find_spec", lambda _: object())
-    monkeypatch.setattr(worlds.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     worlds.simulator.cache_clear()
     with pytest.raises(UsageError, match="Java"):
         scienceworld_games("dev")
