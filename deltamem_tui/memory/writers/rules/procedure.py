@@ -92,5 +92,9 @@ def numbered(steps: Sequence[str]) -> list[str]:
 
 
 def filled(text: str, names: Mapping[str, str]) -> str:
-    """A text with its open places filled in where the names tell what stands there."""
-    return _SLOT.sub(lambda found: names.get(found[1], found[0]), text)
+    """A text with its open places filled in where the names tell what stands there.
+
+    A task that names one room means it for what had a second room elsewhere.
+    """
+    known = {"second room": names["room"], **names} if "room" in names else names
+    return _SLOT.sub(lambda found: known.get(found[1], found[0]), text)

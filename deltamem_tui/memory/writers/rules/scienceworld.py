@@ -70,8 +70,11 @@ class ScienceWorldDialect(Dialect):
         moves = _without_idling(_in_hand_once(_relevant(_answered(moves))))
         lines: list[str] = []
         route: list[str] = []
+        names: dict[str, str] = {}  # of the rooms, open where the task names one
         for move in moves:
             if move.place:
+                gone = re.fullmatch(r"go to (.+)", move.action)
+                names[move.place] = gone[1] if gone else move.place
                 # Coming back to a room makes the way since then a detour.
                 if move.place in route:
                     del route[route.index(move.place) + 1 :]
@@ -79,8 +82,11 @@ class ScienceWorldDialect(Dialect):
                     route.append(move.place)
                 continue
             for room in route:
-                door = f"open door to {room}"
-                lines += [door, f"go to {room}"] if door in doors else [f"go to {room}"]
+                name = names[room]
+                opened = f"open door to {name}" in doors
+                if room != route[-1]:
+                    name = room  # on the way: the task means the room where something is done
+                lines += [f"open door to {name}"] * opened + [f"go to {name}"]
             route = []
             lines += move.action.split("\n")
         return lines

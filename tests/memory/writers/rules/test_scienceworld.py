@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.writers.rules.procedure import filled
 from deltamem_tui.memory.writers.rules.wording import key
 from deltamem_tui.trajectory.model import Step
 from tests.memory.support import extract
@@ -418,3 +419,36 @@ def test_a_success_that_only_looked_is_told_by_its_last_look() -> None:
     assert payload["termination_condition"] == (
         "`examine [substance]` is answered: a substance called [substance]"
     )
+
+
+def test_the_way_ends_in_the_room_that_the_task_names() -> None:
+    episode = replace(
+        melting("ice"),
+        task="Your task is to find a(n) animal. First, focus on the thing. Then, move it to the "
+        "red box in the workshop.",
+        steps=(
+            Step("focus on dove", "You focus on the dove.", reward=25.0),
+            Step("open door to hallway", "The door is now open."),
+            Step("go to hallway", "You move to the hallway."),
+            Step("open door to workshop", "The door is now open."),
+            Step("go to workshop", "You move to the workshop."),
+            Step(
+                "move dove in inventory to red box", "You move the dove to the red box.", reward=5
+            ),
+        ),
+    )
+    lines = learnt(episode)[0].payload["execution_procedure"].splitlines()
+    assert lines[1:5] == [
+        "2. open door to hallway",
+        "3. go to hallway",
+        "4. open door to [room]",
+        "5. go to [room]",
+    ]
+
+
+def test_a_task_with_one_room_fills_both_open_rooms() -> None:
+    text = "go to [room]\ngo to [second room]"
+    assert filled(text, {"room": "kitchen"}) == "go to kitchen\ngo to kitchen"
+    both = {"room": "kitchen", "second room": "workshop"}
+    assert filled(text, both) == "go to kitchen\ngo to workshop"
+    assert filled(text, {"box": "red box"}) == text
