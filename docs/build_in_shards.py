@@ -69,6 +69,8 @@ def build_shard(log: str, folder: str, embedder: str, domain: str, tau: float | 
         numbers = Parameters.preset(domain)
         for tree in ("task", "env") if tau is not None else ():
             numbers = assigned(numbers, f"{tree}.tau_base={tau}")
+        for tree in ("task", "env"):  # one threshold for all shards
+            numbers = assigned(numbers, f"{tree}.tau_fixed=true")
         bank = create_bank(
             folder,
             embedder=embedder,

@@ -147,8 +147,9 @@ def manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]
     )
     yield from _changes(_named("embedder", before.embedder), _named("embedder", after.embedder))
     old, new = before.flat_settings, after.flat_settings
-    names = sorted(dict.fromkeys([*old, *new]), key=lambda name: name.partition(".")[0])
-    yield from _changes({name: old.get(name) for name in names}, new)
+    both = [name for name in old if name in new]  # an older bank does not state all
+    names = sorted(both, key=lambda name: name.partition(".")[0])
+    yield from _changes({name: old[name] for name in names}, {name: new[name] for name in names})
 
 
 def _named(group: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,11 @@ def run(
     bank: options.Bank,
     apply: Apply = False,
 ) -> Result:
-    """Propose a threshold per tree from the scores of the bank's own episodes."""
+    """Propose a threshold per tree from the scores of the bank's own episodes.
+
+    A new bank is calibrated by itself before it first learns from enough episodes, unless its
+    thresholds were set by then, or its embedder is the one that the preset was published for.
+    """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory import engine
 

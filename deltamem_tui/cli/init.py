@@ -51,8 +51,8 @@ def run(
     notes = [f"made {made.name} in {path}"]
     if made.manifest.embedder["model"] != DEFAULT_EMBEDDER:
         notes.append(
-            f"the thresholds were published for {DEFAULT_EMBEDDER}; after the import, "
-            f"`deltamem calibrate {bank}` proposes some for {made.manifest.embedder['model']}"
+            f"the thresholds were published for {DEFAULT_EMBEDDER}; the first `deltamem extract "
+            f"{bank}` takes some for {made.manifest.embedder['model']} from the bank's own episodes"
         )
     if made.manifest.domain not in PRESETS:
         notes.append(

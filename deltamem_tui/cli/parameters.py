@@ -24,7 +24,9 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     taken off the similarity of what failed; d_max, the deepest level, below which a difference
     is written beside its match; k_cons, after how many hits a chain is fused into a new root
     (`none`: never); enabled, whether the tree is used at all; recall, how the task tree is asked:
-    `kind` looks for the kind of goal first, `paper` takes the best node from the threshold up.
+    `kind` looks for the kind of goal first, `paper` takes the best node from the threshold up;
+    tau_fixed, whether the threshold stays: else a new bank's first episodes replace it. To set
+    the threshold fixes it.
     """
     from functools import reduce
 

@@ -141,7 +141,16 @@ def learn(
     if isinstance(writer, ModelWriter | ExtractorWriter):
         writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
     trajectory = as_stored(bank, trajectory)
-    return learn_stored(bank, trajectory, writer, embedder_of(bank, embedder))
+    embedder = embedder_of(bank, embedder)
+    if _is_early(bank.episodes.learnt()):
+        set_first_thresholds(bank, embedder)
+    return learn_stored(bank, trajectory, writer, embedder)
+
+
+def _is_early(learnt: int) -> bool:
+    """Whether first thresholds are looked for after so many episodes: after 0, 10, 20, 40, 80."""
+    tens, rest = divmod(learnt, 10)
+    return not rest and not tens & (tens - 1)
 
 
 def default_writer() -> Writer:
@@ -274,8 +283,10 @@ def calibrate(
     return method.calibrate(bank, default_writer(), embedder_of(bank, embedder), between)
 
 
-def apply_proposals(bank: Bank, proposals: Sequence[Proposal]) -> Settings:
-    """Make proposed thresholds the bank's own.
+def apply_proposals(bank: Bank, proposals: Sequence[Proposal], why: str = "calibrate") -> Settings:
+    """Make proposed thresholds the bank's own, but for those that another one replaced meanwhile.
+
+    `why` goes into the journal.
 
     Raises:
         BankFrozenError: The bank is frozen.
@@ -283,11 +294,26 @@ def apply_proposals(bank: Bank, proposals: Sequence[Proposal]) -> Settings:
 
     def changed(numbers: Settings) -> Settings:
         for each in proposals:
-            if each.proposed is not None:
+            now = getattr(numbers.of(each.tree), each.number)
+            if each.proposed is not None and now == each.current:
                 numbers = replaced(numbers, f"{each.tree}.{each.number}", each.proposed)
         return numbers
 
-    return change_settings(bank, "calibrate", changed)
+    return change_settings(bank, why, changed)
+
+
+def set_first_thresholds(bank: Bank, embedder: Embedder) -> list[Proposal]:
+    """Give a bank thresholds of its own before it learns, if it was never given any.
+
+    Returns:
+        Those that it got: none where they were set, or episodes are too few to tell.
+    """
+    if bank.manifest.frozen:
+        return []
+    found = method_of(bank).first_thresholds(bank, default_writer(), embedder)
+    if found:
+        apply_proposals(bank, found, "the first episodes")
+    return found
 
 
 def _apply(batch: Batch, changes: Iterable[Change]) -> None:

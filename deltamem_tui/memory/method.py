@@ -395,6 +395,13 @@ class Method(ABC):
         """
         raise UsageError(f"the method {self.name} has no thresholds to calibrate")
 
+    def first_thresholds(self, bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
+        """Thresholds for a bank that was given none yet. Nothing is written.
+
+        What was learnt does not count: a run that was interrupted proposes the same again.
+        """
+        return []
+
     def uses_scene(self, settings: Settings) -> bool:
         """Whether an episode without a scene teaches less."""
         return False

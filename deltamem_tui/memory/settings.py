@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +21,13 @@ from deltamem_tui.text import one_line
 
 
 class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
-    """Some numbers that belong together. A field's `Meta` has its range and its description."""
+    """Some numbers that belong together. A field's `Meta` has its range and its description.
+
+    Attributes:
+        fixes: Per number, the field that says whether it was assigned.
+    """
+
+    fixes: ClassVar[Mapping[str, str]] = {}
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -216,7 +222,10 @@ def replaced(settings: SettingsT, path: str, value: Any) -> SettingsT:
         )
     record = to_record(settings)
     group, _, name = path.rpartition(".")
-    (record[group] if group else record)[name] = value
+    numbers = record[group] if group else record
+    if fixed := getattr(settings.of(group), "fixes", {}).get(name):
+        numbers[fixed] = True
+    numbers[name] = value
     return from_record(type(settings), record)
 
 

@@ -60,7 +60,7 @@ def test_a_new_bank_lies_where_it_is_named(empty: Program) -> None:
     assert Bank.open(empty.folder / "here/mine").name == "mine"
     answer = empty("init", "shop", "--embedder", "hashing")
     assert "made shop in memory_banks/shop" in answer.err
-    assert "deltamem calibrate shop" in answer.err
+    assert "deltamem extract shop" in answer.err
     assert answer.out == ""
 
 

@@ -56,9 +56,9 @@ def _disagreements(kept: Manifest, other: Manifest) -> Iterator[Disagreement]:
         if theirs not in (*_UNSAID, mine):
             yield Disagreement(what, mine, theirs, other.name)
     mine, theirs = kept.flat_settings, other.flat_settings
-    for name in sorted({*mine, *theirs}):
-        if mine.get(name) != theirs.get(name):
-            yield Disagreement(name, mine.get(name), theirs.get(name), other.name)
+    for name in sorted(mine.keys() & theirs.keys()):  # an older bank does not state all
+        if mine[name] != theirs[name]:
+            yield Disagreement(name, mine[name], theirs[name], other.name)
 
 
 def _provenance(found: Sequence[Manifest]) -> Mapping[str, Any]:

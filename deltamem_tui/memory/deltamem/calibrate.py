@@ -14,20 +14,25 @@ rest, and the proposal is the median of the middles of their widest jumps.
 From a handful of scores either would be chance: on the two simulators that were measured, the
 thresholds proposed from three episodes and from ten lie a quarter apart. So nothing is
 proposed before ten episodes resemble another at all.
+
+A bank whose thresholds are still the preset's is calibrated before it learns, once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
@@ -66,11 +71,38 @@ def calibrate(
     ]
 
 
+def first_thresholds(bank: Bank, *, writer: Writer, embedder: Embedder) -> list[Proposal]:
+    """Propose thresholds for the trees that still have the preset's, from the first episodes.
+
+    The published ones stay for the embedder that they were published for. Neither nodes nor
+    drawn scenes count, which a run leaves behind that is interrupted.
+    """
+    now, preset = of_bank(bank, Parameters), Parameters.preset(bank.manifest.domain)
+    waiting = [
+        name
+        for name in COLLECTIONS
+        if now[name].enabled
+        and not now[name].tau_fixed
+        and now[name].tau_base == preset[name].tau_base
+    ]
+    if not waiting or bank.manifest.embedder["model"] == DEFAULT_EMBEDDER:
+        return []
+    asked = [replace(each, metadata={}) for each in islice(episodes(bank), QUESTION_LIMIT)]
+    tools = _Tools(writer, embedder, lambda: None, of_nodes=False)
+    proposals = [
+        _propose(bank, name, asked, now, tools)
+        for name in waiting
+        if len(_questions(name, asked)) >= LEAST_SCORES
+    ]
+    return [each for each in proposals if each.proposed is not None]
+
+
 @dataclass(frozen=True, slots=True)
 class _Tools:
     writer: Writer
     embedder: Embedder
     between: Callable[[], None]
+    of_nodes: bool = True
 
 
 def _sample(found: list[Trajectory]) -> list[Trajectory]:
@@ -96,7 +128,12 @@ def _propose(
     between()
     penalty = parameters[name].failure_penalty
     triggers = _triggers(name, asked, questions, tools)
-    compared = _compared(bank, name, asked, questions, triggers, embedder)
+    of_nodes = tools.of_nodes and len(bank.tree(name)) >= _LEAST_ROWS
+    compared = (
+        _nodes(bank.tree(name), weighting_of(bank), asked, questions, triggers)
+        if of_nodes
+        else _own_triggers(weighting_of(bank), questions, triggers, embedder)
+    )
     firsts: list[float] = []
     jumps: list[float] = []
     pairs: list[tuple[float, float]] = []
@@ -193,24 +230,26 @@ class _Compared:
     kinds: NDArray[np.object_]
 
 
-def _compared(
-    bank: Bank,
-    name: str,
-    asked: Sequence[Trajectory],
+def _own_triggers(
+    weighting: Weighting,
     questions: Mapping[str, str],
     triggers: Sequence[str],
     embedder: Embedder,
 ) -> _Compared:
-    weighting = weighting_of(bank)
-    tree = bank.tree(name)
-    if len(tree) < _LEAST_ROWS:
-        texts, kinds = list(questions.values()), list(triggers)
-        scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting)
-        return _Compared(
-            "triggers", scan, np.array(texts, dtype=object), np.array(kinds, dtype=object)
-        )
+    scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting)
+    texts = np.array(list(questions.values()), dtype=object)
+    return _Compared("triggers", scan, texts, np.array(triggers, dtype=object))
+
+
+def _nodes(
+    tree: Tree,
+    weighting: Weighting,
+    asked: Sequence[Trajectory],
+    questions: Mapping[str, str],
+    triggers: Sequence[str],
+) -> _Compared:
     of_text = dict(zip(questions.values(), triggers, strict=True))
-    of_episode = {each.id: questions_of(each)[name] for each in asked}
+    of_episode = {each.id: questions_of(each)[tree.name] for each in asked}
     texts = [""] * len(tree.dead)
     for row in tree.rows:
         texts[row] = of_episode.get(_source(tree, tree.node_at(int(row))), "")

@@ -100,6 +100,10 @@ class DeltaMem(Method):
         """τ_base per tree."""
         return calibrate.calibrate(bank, writer=writer, embedder=embedder, between=between)
 
+    def first_thresholds(self, bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
+        """τ_base of the trees that still have the preset's."""
+        return calibrate.first_thresholds(bank, writer=writer, embedder=embedder)
+
     def uses_scene(self, settings: Settings) -> bool:
         """The env tree is asked with the scene alone."""
         enabled: bool = settings.of("env").enabled

@@ -2,7 +2,8 @@
 
 The published thresholds belong to E5-base-v2, whose similarities crowd together near the
 top. Another embedder's similarities mean something else: `calibrate` proposes thresholds
-for it from a bank's own episodes.
+for it from a bank's own episodes, and a bank whose thresholds are still the preset's takes
+them from its first episodes by itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Annotated, Literal, Self
 
+import msgspec
 from msgspec import Meta
 
 from deltamem_tui.errors import UsageError
@@ -32,7 +34,11 @@ class TreeParameters(Numbers, frozen=True):
         enabled: Whether the tree is queried and grown at all.
         recall: `paper` takes the best node that reaches τ_base; `kind` looks for the kind of
             goal first, where the rules understand it.
+        tau_fixed: Whether τ_base stays as it is. Where it does not, the bank's first episodes
+            replace the preset's; whatever assigns τ_base fixes it.
     """
+
+    fixes = {"tau_base": "tau_fixed"}  # noqa: RUF012 - a constant of the class
 
     tau_base: Annotated[float, Meta(ge=-1, le=1, description="a similarity from -1 to 1")]
     failure_penalty: Annotated[float, Meta(ge=0, le=2, description="a number from 0 to 2")] = 0.05
@@ -44,6 +50,7 @@ class TreeParameters(Numbers, frozen=True):
     ) = 3
     enabled: bool = True
     recall: Annotated[Literal["kind", "paper"], Meta(description="kind or paper")] = "kind"
+    tau_fixed: bool = True
 
 
 class Parameters(Settings, frozen=True):
@@ -56,7 +63,8 @@ class Parameters(Settings, frozen=True):
     def preset(cls, domain: str) -> Self:
         """The published numbers of a domain; the generic ones for a domain without any."""
         tau_task, tau_env, k_cons = _PUBLISHED.get(key(domain), _PUBLISHED[GENERIC])
-        return cls(TreeParameters(tau_task, k_cons=k_cons), TreeParameters(tau_env, k_cons=k_cons))
+        task = TreeParameters(tau_task, k_cons=k_cons, tau_fixed=False)
+        return cls(task, msgspec.structs.replace(task, tau_base=tau_env))
 
 
 # Per domain τ of the task tree, τ of the env tree, and K_cons; one ε for all.

@@ -44,6 +44,10 @@ def view_learning(
         "would_draw": without_scene if dry_run and draws else 0,
         "without_scene": 0 if draws else without_scene,
         "on_their_way": found.in_flight,
+        "calibrated": {
+            each.tree: {"threshold": each.proposed, "questions": each.questions}
+            for each in found.calibrated
+        },
     }
     facts = _foreseen_facts(record) if dry_run else _learning_facts(record)
     asked = bool(found.usage.calls or found.usage.cached)
@@ -102,6 +106,13 @@ def _learning_notes(
 ) -> Iterator[ReportNote]:
     if not episodes:
         yield ReportNote("no episode with a known outcome waits; `deltamem import` brings some")
+    if found.calibrated:
+        trees = ", ".join(
+            f"{each.tree} {each.proposed:g} ({counted(each.questions, 'different question')})"
+            for each in found.calibrated
+        )
+        hint = "`deltamem parameters` sets others"
+        yield ReportNote(f"thresholds were calibrated on the bank's first episodes: {trees}", hint)
     if count := record["not_admitted"]:
         wait = counted(count, "episode waits", "episodes wait")
         yield ReportNote(f"{wait} because of the source of the outcome", "see `--admit`")

@@ -11,7 +11,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.scenes import lacks_scene
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult
-from deltamem_tui.memory.method import ModelWriter, Writer
+from deltamem_tui.memory.method import ModelWriter, Proposal, Writer
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, Policy, admitted_by
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
@@ -30,6 +30,7 @@ class LearningReport:
         usage: What calls of a model took, used or not.
         wasted: The part of it that was not used.
         in_flight: How many calls had no answer at the end, and may be paid for.
+        calibrated: The thresholds that the bank got before it learnt, because it had none.
     """
 
     lessons: list[LearnResult] = field(default_factory=list)
@@ -39,6 +40,7 @@ class LearningReport:
     wasted: Usage = field(default_factory=Usage)
     in_flight: int = 0
     scenes_drawn: int = 0
+    calibrated: Sequence[Proposal] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ def learn_episodes(
         except KeyboardInterrupt:
             pass
     report.usage, report.wasted = run.usage, run.wasted
+    report.calibrated = run.calibrated
     report.in_flight, report.scenes_drawn = run.in_flight, run.scenes_drawn
     return report
 

@@ -19,11 +19,11 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError, VectorError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.engine import as_stored, learn_stored, writer_of
+from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
 from deltamem_tui.memory.episodes.scenes import drawn_text, lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
-from deltamem_tui.memory.method import ModelWriter, Writer
+from deltamem_tui.memory.method import ModelWriter, Proposal, Writer
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import (
@@ -80,6 +80,7 @@ class LearningRun:
 
     Attributes:
         scenes_drawn: How many scenes were drawn and kept.
+        calibrated: The thresholds that the bank got before it learnt, because it had none.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class LearningRun:
             self._writer = self._writer.paying(self._payments)
         self._closed = False
         self.scenes_drawn = 0
+        self.calibrated: Sequence[Proposal] = ()
 
     def __enter__(self) -> LearningRun:
         return self
@@ -180,6 +182,9 @@ class LearningRun:
         """
         waiting = (_Turn(number, each) for number, each in enumerate(trajectories))
         window: deque[_Turn] = deque()
+        if not self._stopped():
+            self._bank.refresh()
+            self.calibrated = set_first_thresholds(self._bank, self._embedder)
         while not self._stopped():
             while len(window) < self._width and (turn := next(waiting, None)) is not None:
                 window.append(turn)

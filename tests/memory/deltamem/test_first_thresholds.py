@@ -1,0 +1,236 @@
+"""A bank whose thresholds were never set takes them from its first episodes, once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank import manifest
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.embedding.hashing import hashing_embedder
+from deltamem_tui.errors import BankFrozenError
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES
+from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.engine import (
+    apply_proposals,
+    calibrate,
+    default_writer,
+    learn,
+    set_first_thresholds,
+)
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.methods import change_settings, settings_of
+from deltamem_tui.memory.reports.runs import view_learning
+from deltamem_tui.memory.runs.learning import learn_episodes
+from deltamem_tui.memory.settings import assigned
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.bank.support import contents, file_bytes
+from tests.llm.server import serving
+from tests.memory.writers.model import sensible
+from tests.memory.writers.model.generated import generated
+from tests.memory.writers.model.learning import bank_with, learnt_files, run_over
+
+PRESET = Parameters.preset("generic")
+
+
+def episodes() -> list[Trajectory]:
+    """Three kinds of tasks in words, in turn, each with another thing."""
+    kinds = (
+        "heat the {} in the microwave and put it on the table",
+        "find out whether {} conducts electricity with a battery",
+        "buy one cheap {} from this shop",
+    )
+    things = ("apple", "spoon", "cup", "towel", "lamp", "mug")
+    return [
+        Trajectory(
+            kind.format(thing),
+            steps=(Step(f"take {thing}", f"you have the {thing}"),),
+            outcome=Outcome(success=True, source="stated"),
+        )
+        for thing in things
+        for kind in kinds
+    ]
+
+
+def new_bank(path: Path, count: int | None = None, **more: Any) -> Bank:
+    """A bank in which the episodes wait."""
+    bank = create_bank(path, embedder="hashing", **more)
+    take_in(bank, episodes()[:count])
+    return bank
+
+
+def events(bank: Bank) -> list[str]:
+    return [each.event for each in bank.journal.commits()]
+
+
+def test_before_the_first_is_learnt_the_thresholds_are_set_and_said(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    assert not settings_of(bank)["task"].tau_fixed
+    proposed = calibrate(bank)[0].proposed
+    found = learn_episodes(bank, default_writer(), list(waiting(bank)))
+    numbers = settings_of(Bank.open(bank.path))
+    assert (numbers["task"].tau_base, numbers["task"].tau_fixed) == (proposed, True)
+    assert numbers["task"].tau_base != PRESET["task"].tau_base
+    # No episode says where it was.
+    assert numbers["env"] == PRESET["env"]
+    first, second = list(bank.journal.commits())[2:4]
+    assert (first.event, second.event) == ("parameters", "learn")
+    assert (first.detail["why"], first.detail["task"]["tau_base"]) == (
+        "the first episodes",
+        proposed,
+    )
+    view = view_learning(found, episodes=18, waiting=0)
+    assert view.record["calibrated"] == {"task": {"threshold": proposed, "questions": 18}}
+    assert (
+        sum(f"task {proposed:g} (18 different questions)" in str(each) for each in view.notes) == 1
+    )
+
+    take_in(bank, [replace_task(each) for each in episodes()])
+    again = learn_episodes(bank, default_writer(), list(waiting(bank)))
+    assert len(again.lessons) == 18
+    assert (again.calibrated, events(bank).count("parameters")) == ([], 1)
+    assert view_learning(again, episodes=18, waiting=0).record["calibrated"] == {}
+
+
+def replace_task(each: Trajectory) -> Trajectory:
+    return Trajectory(f"{each.task} again", steps=each.steps, outcome=each.outcome)
+
+
+def test_too_few_episodes_set_none_until_there_are_more(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", LEAST_SCORES - 1)
+    learn_episodes(bank, default_writer(), list(waiting(bank)))
+    assert settings_of(bank) == PRESET
+    take_in(bank, episodes())
+    found = learn_episodes(bank, default_writer(), list(waiting(bank)))
+    assert [each.tree for each in found.calibrated] == ["task"]
+
+
+def test_episodes_that_are_learnt_as_they_come_set_them_too(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing")
+    for each in episodes():
+        learn(bank, each)
+    assert events(bank).index("parameters") == 1 + LEAST_SCORES
+    assert events(bank).count("parameters") == 1
+
+
+@pytest.mark.parametrize("stop", [1, 7, 17])
+def test_an_interrupted_run_comes_to_the_same(tmp_path: Path, stop: int) -> None:
+    """Also where the threshold is the preset's own: nodes that are there already do not count."""
+    whole, parts = new_bank(tmp_path / "whole"), new_bank(tmp_path / "parts")
+    learn_episodes(whole, default_writer(), list(waiting(whole)))
+    learn_episodes(parts, default_writer(), list(waiting(parts))[:stop])
+    change_settings(parts, "test", lambda _: PRESET)
+    learn_episodes(Bank.open(parts.path), default_writer(), list(waiting(parts)))
+    assert settings_of(Bank.open(parts.path)) == settings_of(whole)
+    assert contents(Bank.open(parts.path)) == contents(whole)
+
+
+def test_side_by_side_and_stopped_halfway_a_models_bank_is_the_same(tmp_path: Path) -> None:
+    episodes = generated(24)
+    banks = []
+    with serving() as server:
+        server.replies = sensible.reply
+        for name, lanes in (("alone", 1), ("together", 8)):
+            bank = bank_with(tmp_path / name, episodes, None)
+            run_over(bank, server, lanes)
+            banks.append(bank)
+        stopped = bank_with(tmp_path / "stopped", episodes, None)
+        run_over(stopped, server, 8, stopped=lambda: stopped.episodes.learnt() >= 9)
+        assert 0 < len(stopped.episodes.waiting()) < 24
+        run_over(stopped, server, 8)
+    alone, together = banks
+    assert events(alone).count("parameters") == 1
+    assert settings_of(stopped) == settings_of(together) == settings_of(alone)
+    assert learnt_files(stopped) == learnt_files(together) == learnt_files(alone)
+
+
+def assign(text: str) -> Any:
+    def fix(bank: Bank) -> None:
+        change_settings(bank, "user", lambda numbers: assigned(numbers, text))
+
+    return fix
+
+
+def by_hand(bank: Bank) -> None:
+    file = bank.path / manifest.FILE_NAME
+    file.write_text(
+        file.read_text().replace(f'"tau_base": {PRESET["task"].tau_base}', '"tau_base": 0.3')
+    )
+    bank.refresh()
+
+
+def to_the_same(bank: Bank) -> None:
+    apply_proposals(bank, [replace(calibrate(bank)[0], proposed=PRESET["task"].tau_base)])
+
+
+@pytest.mark.parametrize(
+    "fix",
+    [
+        assign("task.tau_base=0.4"),
+        assign(f"task.tau_base={PRESET['task'].tau_base}"),
+        assign("task.tau_fixed=true"),
+        by_hand,
+        to_the_same,
+    ],
+)
+def test_a_threshold_that_was_set_stays(tmp_path: Path, fix: Any) -> None:
+    bank = new_bank(tmp_path / "bank")
+    fix(bank)
+    chosen = settings_of(bank)["task"].tau_base
+    learn_episodes(bank, default_writer(), list(waiting(bank)))
+    learn(bank, replace_task(episodes()[0]))
+    assert settings_of(bank)["task"].tau_base == chosen
+
+
+def test_numbers_that_a_bank_is_made_with_stay(tmp_path: Path) -> None:
+    record = {name: replace_fixed(PRESET[name]) for name in ("task", "env")}
+    bank = new_bank(tmp_path / "bank", parameters=record)
+    assert set_first_thresholds(bank, hashing_embedder()) == []
+
+
+def replace_fixed(numbers: Any) -> Any:
+    return type(numbers)(numbers.tau_base)
+
+
+def test_a_bank_that_does_not_say_keeps_its_thresholds(tmp_path: Path) -> None:
+    """One that is older than the mark."""
+    bank = new_bank(tmp_path / "bank")
+    old = {
+        name: {key: value for key, value in numbers.items() if key != "tau_fixed"}
+        for name, numbers in bank.manifest.settings.items()
+    }
+    bank.change_manifest("test", lambda now: (replace(now, settings=old), {}))
+    assert set_first_thresholds(bank, hashing_embedder()) == []
+
+
+def test_the_published_thresholds_stay_for_the_embedder_that_they_were_published_for(
+    tmp_path: Path,
+) -> None:
+    bank = new_bank(tmp_path / "bank")
+    card = {**bank.manifest.embedder, "model": DEFAULT_EMBEDDER}
+    bank.change_manifest("test", lambda now: (replace(now, embedder=card), {}))
+    assert set_first_thresholds(bank, hashing_embedder()) == []
+
+
+def test_a_frozen_bank_is_not_touched(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    bank.freeze()
+    before = file_bytes(bank.path)
+    with pytest.raises(BankFrozenError):
+        learn(bank, episodes()[0])
+    report = learn_episodes(bank, default_writer(), list(waiting(bank)))
+    assert isinstance(report.failure, BankFrozenError)
+    assert file_bytes(bank.path) == before
+
+
+def test_a_threshold_that_is_set_while_it_is_worked_out_stays(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    proposals = calibrate(bank)
+    assign("task.tau_base=0.4")(Bank.open(bank.path))
+    assert apply_proposals(bank, proposals)["task"].tau_base == 0.4
