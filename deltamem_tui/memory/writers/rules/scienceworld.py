@@ -31,6 +31,7 @@ _NEEDLESS = re.compile(r"is already|already connected")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _MEASURING = re.compile(r"(?:look at|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
+_CHOSEN = re.compile(r"focus on [^\[]+$")
 _WORD = re.compile(r"\[[^\]]+\]|[a-z]{3,}")
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 _OPENING = re.compile(r"(?:open (?!door)|wait)")
@@ -67,11 +68,12 @@ class ScienceWorldDialect(Dialect):
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """What led to the points: the last use of each thing backwards, and the way between."""
         doors = {move.action for move in moves if move.action.startswith("open door")}
-        moves = _without_idling(_in_hand_once(_relevant(_answered(moves))))
+        moves = list(_without_idling(_in_hand_once(_relevant(_answered(moves)))))
+        chosen = next((at for at, move in enumerate(moves) if _CHOSEN.match(move.action)), -1)
         lines: list[str] = []
         route: list[str] = []
         names: dict[str, str] = {}  # of the rooms, open where the task names one
-        for move in moves:
+        for at, move in enumerate(moves):
             if move.place:
                 gone = re.fullmatch(r"go to (.+)", move.action)
                 names[move.place] = gone[1] if gone else move.place
@@ -84,8 +86,10 @@ class ScienceWorldDialect(Dialect):
             for room in route:
                 name = names[room]
                 opened = f"open door to {name}" in doors
-                if room != route[-1]:
-                    name = room  # on the way: the task means the room where something is done
+                # The task means the room where something is done, and not where a thing was
+                # found that it leaves to be chosen.
+                if room != route[-1] or at <= chosen:
+                    name = room
                 lines += [f"open door to {name}"] * opened + [f"go to {name}"]
             route = []
             lines += move.action.split("\n")

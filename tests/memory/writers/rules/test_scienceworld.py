@@ -452,3 +452,17 @@ def test_a_task_with_one_room_fills_both_open_rooms() -> None:
     both = {"room": "kitchen", "second room": "workshop"}
     assert filled(text, both) == "go to kitchen\ngo to workshop"
     assert filled(text, {"box": "red box"}) == text
+
+
+def test_a_thing_to_be_chosen_is_looked_for_where_it_was_found() -> None:
+    episode = replace(
+        melting("ice"),
+        task="Your task is to find a(n) non-living thing. First, focus on the thing. Then, move it "
+        "to the red box in the kitchen.",
+        steps=(
+            Step("go to kitchen", "You move to the kitchen."),
+            Step("focus on fork", "You focus on the fork.", reward=25.0),
+            Step("move fork to red box", "You move the fork to the red box.", reward=5),
+        ),
+    )
+    assert learnt(episode)[0].payload["execution_procedure"].startswith("1. go to kitchen\n")
