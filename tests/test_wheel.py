@@ -62,4 +62,4 @@ def test_recall_from_the_shipped_bank_in_an_empty_environment(wheel: Path, tmp_p
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "Base skill" in done.stdout
+    assert "### Skill" in done.stdout
