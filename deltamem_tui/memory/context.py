@@ -23,8 +23,8 @@ _UNSEEN = r"\u00ad\u200b-\u200d\u2060"
 _GAP = rf"[\s{_UNSEEN}]*"
 _FENCE_IN_TEXT = re.compile(rf"<(?={_GAP}(?:/{_GAP})?{f'[{_UNSEEN}]*'.join(FENCE)})", re.IGNORECASE)
 
-# A list of one entry is set like a longer one: bullet, number, or the mark of a record.
 _TERM = re.compile(r"`([^`]+)`")
+# A list of one entry is set like a longer one: bullet, number, or the mark of a record.
 _LIST = re.compile(r"\s*(?:[-*•]\s|\d+[.)]\s|\[[A-Z]+\])")
 
 

@@ -55,8 +55,8 @@ def context_entries(
     entries: list[str] = []
     for chain, procedure in zip(chains, known, strict=True):
         if procedure is None:
-            told = chain_entries("task", chain)  # two chains may begin alike
-            entries += [entry for entry in told if entry not in entries]
+            # Two chains may begin alike.
+            entries += [each for each in chain_entries("task", chain) if each not in entries]
         elif procedure.steps and chain[-1].label == "success":
             entries.append(_skill(task, located(procedure, facts, names), chain[-1], names))
     entries += _failed([line for each in known if each for line in each.warnings], names)

@@ -313,7 +313,7 @@ class _NumberLine(NamedTuple):
     """A line for a number: whose it is, and its path among the method's settings.
 
     Attributes:
-        is_name: Whether it is no number but the name of a choice.
+        is_name: Whether it is the name of a choice and not a number.
     """
 
     tree: str

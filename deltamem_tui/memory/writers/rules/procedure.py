@@ -47,7 +47,7 @@ class Procedure:
         known = cls()
         for node in chain:
             found = known._with(node.payload["execution_procedure"].splitlines())
-            if found is None:
+            if found is None or (known.steps and _is_list_of_remarks(node)):
                 return None
             known = found
         return known
@@ -62,6 +62,12 @@ class Procedure:
             return None
         names = dict(_NAME.findall(with_names[-1][1])) if with_names else self.names
         return Procedure(tuple(steps), names, tuple(dict.fromkeys([*records, *self.warnings])))
+
+
+def _is_list_of_remarks(node: Node) -> bool:
+    """Whether a delta's numbers may count remarks: in a delta only the rules number all steps."""
+    numbered = _STEP.match(node.payload["execution_procedure"])
+    return bool(numbered) and node.origin.extractor not in ("rules", "user")
 
 
 def _steps_after(base: Sequence[str], lines: Sequence[str]) -> list[str] | None:
@@ -79,7 +85,7 @@ def text_of(steps: Sequence[str], names: Mapping[str, str], base: Sequence[str] 
     if base:
         edits: list[Edit] = difference(base, steps)
         changes = [line for edit in edits for line in str(edit).splitlines()]
-        lines = min(lines, changes, key=lambda said: len("\n".join(said)))
+        lines = min(lines, changes, key=lambda text: len("\n".join(text)))
     with_names = ", ".join(f"[{slot}] = {name}" for slot, name in names.items())
     if with_names:
         lines = [*lines, f"Worked {'' if lines else 'as it stands '}with {with_names}."]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
@@ -100,6 +101,14 @@ def test_each_chain_of_the_sample_gives_its_episodes_own_commands(
 def test_what_the_rules_did_not_write_is_not_read_as_a_procedure(text: str) -> None:
     base = node(Payload("when", "1. take mug\n2. put mug down"))
     assert Procedure.of([base, node(Payload("when", text), base)]) is None
+
+
+def test_numbered_remarks_of_a_model_do_not_take_the_place_of_the_base() -> None:
+    base = node(Payload("heat it", "1. take it\n2. heat it"))
+    remarks = Payload("heat it late", "1. Step 2 also works in the oven.")
+    below = born("task", base, "success", remarks, Origin("b", extractor="model"))
+    assert Procedure.of([base, below]) is None
+    assert Procedure.of([structs.replace(below, parent=None)]) is not None
 
 
 def test_a_record_leaves_the_way_as_it_is_and_its_warnings_come_first() -> None:
