@@ -3,35 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from deltamem_tui.memory.writers.rules.alfworld_goals import STATES, house_goal
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
-_OBJECT = r"(?P<object>\w+)"
-_RECEPTACLE = r"(?:the |an? )?(?P<receptacle>\w+)"
-_GOALS = tuple(
-    re.compile(do + rest)
-    for do, rest in (
-        (
-            r"(?P<do>put|find) (?P<which>two) ",
-            rf"{_OBJECT} (?P<link>in|and put them in) {_RECEPTACLE}",
-        ),
-        (
-            r"(?P<do>put (?:an?|some))(?: (?P<which>clean|hot|cool))? ",
-            rf"{_OBJECT} (?P<link>in|on) {_RECEPTACLE}",
-        ),
-        (
-            r"(?P<do>clean|heat|cool) (?P<which>some|an?) ",
-            rf"{_OBJECT} (?P<link>and put it in) {_RECEPTACLE}",
-        ),
-        (
-            r"(?P<do>look at|examine)(?: the)? ",
-            rf"{_OBJECT} (?P<link>(?:under|with) the (?P<tool>\w+))",
-        ),
-    )
-)
 _THING = re.compile(r"\b([a-z]+) (\d+)\b")
 _ACT = re.compile(r"(?:take|put|move|heat|cool|clean|slice|use|toggle)\b")
 _DEVICE = re.compile(r"(?:use|toggle)\b")
@@ -46,7 +24,6 @@ _WHERE = re.compile(r" (?:from|in/on|in|on|to|with) (?P<place>[a-z]+ \d+)$")
 _PUTTING = ("put", "move")
 _USED = re.compile(r"(?P<what>(?:heat|cool|clean|use|slice)\b.*)")
 _FEWEST_FOR_EMPTY = 2
-_STATES = {"clean": "clean", "heat": "hot", "cool": "cool"}
 
 
 def kinds(text: str) -> str:
@@ -54,38 +31,23 @@ def kinds(text: str) -> str:
     return _THING.sub(r"\1", text)
 
 
-def _trigger(goal: Mapping[str, str | None]) -> str:
-    """The two wordings that goals of one kind come in (`cool some … `, `put a cool … `)."""
-    done = {"hot": "heat"}.get(goal.get("which") or "", goal.get("which"))
-    verb = goal["do"] if goal["do"] in _STATES else done
-    if verb in _STATES:
-        return f"{verb} some … and put it in …, or put a {_STATES[verb]} … in …"
-    if done == "two":
-        return "put two … in …, or find two … and put them in …"
-    if goal.get("receptacle"):
-        return "put a … in …, or put some … on …"
-    return f"look at … under the {goal['tool']}, or examine the … with the {goal['tool']}"
-
-
 class AlfworldDialect(Dialect):
     """A house of receptacles: go, open, take, put, heat, cool, clean, use."""
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """The kind of goal in both of its wordings, with blanks for object and receptacle."""
-        task = trajectory.task.strip().rstrip(".").lower()
-        found = next((match for goal in _GOALS if (match := goal.fullmatch(task))), None)
-        if found is None:
+        asked = house_goal(trajectory.task)
+        if asked is None:
             return super().goal(trajectory)
-        part = found.groupdict()
-        place = part.get("receptacle")
-        names = [(rf"\b{part['object']}(?: \d+)?\b", "[object]")]
-        if place:
-            names.append((rf"\b{place}(?: \d+)?\b", "[receptacle]"))
+        names = [(rf"\b{asked.object}(?: \d+)?\b", "[object]")]
+        if asked.receptacle:
+            names.append((rf"\b{asked.receptacle}(?: \d+)?\b", "[receptacle]"))
+        slots = (("object", asked.object), ("receptacle", asked.receptacle))
         return Goal(
-            trigger=_trigger(part),
-            variant=listed(distinct([part["object"], place or ""])),
+            trigger=asked.trigger,
+            variant=listed(distinct([asked.object, asked.receptacle])),
             names=tuple((re.compile(name), kind) for name, kind in names),
-            slots=(("object", part["object"]), *((("receptacle", place),) if place else ())),
+            slots=tuple((slot, name) for slot, name in slots if name),
             understood=True,
         )
 
@@ -199,7 +161,7 @@ def _needed(moves: Sequence[Move]) -> list[int]:
         end = puts[-1] if puts else len(moves)
         if not takes or takes[-1] > end or (puts and "[receptacle]" not in moves[end].action):
             continue
-        treated = [at for at, verb in own if verb in _STATES and at < end]
+        treated = [at for at, verb in own if verb in STATES and at < end]
         first = max((at for at in takes if at < min([end, *treated[-1:]])), default=takes[0])
         needed |= {first, *treated[-1:]} | ({end} if puts else set())
     return sorted(needed) if len(needed) > 1 else [at for at, _ in about or acts]
