@@ -132,7 +132,7 @@ class AlfworldDialect(Dialect):
             if vain >= _FEWEST_FOR_EMPTY and vain * 2 > len(looked[place]):
                 items.append("often empty")
             facts.append(Fact(place, tuple(items)))
-        return [*_appliances(trajectory), *facts]
+        return [*appliances(trajectory), *facts]
 
 
 def _visit(step: Step) -> re.Match[str] | None:
@@ -182,7 +182,7 @@ def _place_in(act: Move, place: str) -> str:
     return "[receptacle]" if _WHERE.search(act.wording.strip()) and kind not in act.action else kind
 
 
-def _appliances(trajectory: Trajectory) -> list[Fact]:
+def appliances(trajectory: Trajectory) -> list[Fact]:
     """What was heated, cooled, cleaned or used, and with what answer."""
     closed: dict[str, bool] = {}
     facts: dict[str, dict[str, None]] = {}

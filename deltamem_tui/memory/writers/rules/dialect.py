@@ -24,7 +24,7 @@ _REFUSAL = re.compile(
     r"|\b[a-z]*(?:error|exception): ",
     re.IGNORECASE,
 )
-_INSTANCES = (
+INSTANCES = (
     (re.compile(r"\bhttps?://\S+"), "{url}"),
     (re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.]+\b"), "{address}"),
     (re.compile(r"\b(?=[0-9a-f-]*\d)(?=[0-9a-f-]*[a-f])[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b"), "{id}"),
@@ -120,9 +120,9 @@ class Dialect:
         """The goal of an episode; the trigger is empty if the task is."""
         task = condense(trajectory.task, _GOAL_WORDS)
         trigger = task
-        for instance, kind in _INSTANCES:
+        for instance, kind in INSTANCES:
             trigger = instance.sub(kind, trigger)
-        replaced = distinct(match for match, _ in _INSTANCES for match in match.findall(task))
+        replaced = distinct(match for match, _ in INSTANCES for match in match.findall(task))
         return Goal(trigger, variant=listed(replaced, 4))
 
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
@@ -168,7 +168,7 @@ class Dialect:
             (step.observation for step in trajectory.steps if step.observation.strip()), ""
         )
         scene = condense(shown, _SCENE_WORDS)
-        for instance, kind in _INSTANCES:
+        for instance, kind in INSTANCES:
             scene = instance.sub(kind, scene)
         return scene or f"{trajectory.domain or 'an'} environment that says nothing"
 

@@ -14,13 +14,13 @@ from deltamem_tui.trajectory.model import Step, Trajectory
 _GOAL_WORDS = 30
 _ASK = re.compile(r"^.*?Instruction:\s*", re.IGNORECASE | re.DOTALL)
 _PRICE = re.compile(r"\$?\d+(?:\.\d+)? dollars|\$\d+(?:\.\d+)?")
-_SEARCH = re.compile(r"search\[(.*)\]", re.DOTALL)
-_CLICK = re.compile(r"click\[(.*)\]", re.DOTALL)
-_ITEM = re.compile(r"\bb0[0-9a-z]{8}\b", re.IGNORECASE)
+SEARCH = re.compile(r"search\[(.*)\]", re.DOTALL)
+CLICK = re.compile(r"click\[(.*)\]", re.DOTALL)
+ITEM = re.compile(r"\bb0[0-9a-z]{8}\b", re.IGNORECASE)
 _OPTIONS = re.compile(r"^ *([a-z][a-z _-]{1,30}?) ((?:\[[^\]\n]+\] ?)+)$", re.MULTILINE)
 _CHOICE = re.compile(r"\[([^\]\n]+)\]")
 _COST = re.compile(r"\$\d+(?:\.\d+)?")
-_BUTTONS = frozenset(
+BUTTONS = frozenset(
     (
         "back to search",
         "< prev",
@@ -44,7 +44,7 @@ class WebShopDialect(Dialect):
 
     def move(self, step: Step, goal: Goal) -> Move:
         """One step: a page stands as its options and prices."""
-        action = _ITEM.sub("{item}", one_line(step.action))
+        action = ITEM.sub("{item}", one_line(step.action))
         return replace(
             super().move(step, goal),
             action=condense(action, 20) or "no action",
@@ -53,7 +53,7 @@ class WebShopDialect(Dialect):
 
     def effect(self, step: Step) -> Effect:
         """Thinking changes nothing; an invalid click is refused."""
-        if "Invalid action" in step.observation:
+        if _is_invalid(step):
             return "refused"
         return "looked" if step.action.strip().startswith("think[") else "done"
 
@@ -72,7 +72,7 @@ class WebShopDialect(Dialect):
         clicked = {
             found[1].casefold()
             for step in trajectory.steps
-            if (found := _CLICK.fullmatch(step.action.strip()))
+            if (found := CLICK.fullmatch(step.action.strip()))
         }
         never = []
         for step in trajectory.steps:
@@ -81,7 +81,7 @@ class WebShopDialect(Dialect):
                 if not clicked & {value.casefold() for value in values}:
                     never.append(f"click a {name.strip()} ({listed(values, 4)})")
         shown = distinct(
-            item.upper() for step in trajectory.steps for item in _ITEM.findall(step.observation)
+            item.upper() for step in trajectory.steps for item in ITEM.findall(step.observation)
         )
         items = [item for item in shown if item.casefold() not in clicked]
         if items:
@@ -100,7 +100,7 @@ class WebShopDialect(Dialect):
         facts: list[Fact] = []
         search = ""
         for step in trajectory.steps:
-            found = _SEARCH.fullmatch(step.action.strip())
+            found = SEARCH.fullmatch(step.action.strip())
             if found:
                 search = condense(found[1], 12)
                 costs = _COST.findall(step.observation)
@@ -115,8 +115,37 @@ class WebShopDialect(Dialect):
         return list({fact.line: fact for fact in facts}.values())
 
 
+def purchase(trajectory: Trajectory) -> tuple[str, ...]:
+    """The last search and what led from it to a purchase, as the log has it; empty without one.
+
+    That is: the pages turned to before the item was clicked, the item, the options, the purchase.
+    """
+    done = [one_line(step.action) for step in trajectory.steps if not _is_invalid(step)]
+    bought = [at for at, action in enumerate(done) if _clicked(action) == "buy now"]
+    searched = [at for at, action in enumerate(done) if SEARCH.fullmatch(action)]
+    items = [at for at, action in enumerate(done) if ITEM.fullmatch(_clicked(action))]
+    search = max((at for at in searched if bought and at < bought[-1]), default=-1)
+    item = max((at for at in items if search < at and bought and at < bought[-1]), default=-1)
+    if search < 0 or item < 0:
+        return ()
+    pages = [action for action in done[search:item] if _clicked(action) == "next >"]
+    after = [action for action in done[item : bought[-1]] if _clicked(action)]
+    chosen = [action for action in after if _clicked(action) not in BUTTONS]
+    return (done[search], *pages, *chosen, done[bought[-1]])
+
+
+def _is_invalid(step: Step) -> bool:
+    return "Invalid action" in step.observation
+
+
+def _clicked(action: str) -> str:
+    """What an action clicks, in small letters; empty if it does something else."""
+    found = CLICK.fullmatch(action.strip())
+    return found[1].strip().casefold() if found else ""
+
+
 def _searches(trajectory: Trajectory) -> list[str]:
-    found = (_SEARCH.fullmatch(step.action.strip()) for step in trajectory.steps)
+    found = (SEARCH.fullmatch(step.action.strip()) for step in trajectory.steps)
     return [condense(match[1], 12) for match in found if match]
 
 
@@ -128,9 +157,9 @@ def _page(observation: str) -> str:
     ]
     if options:
         return condense(f"options {' and '.join(options)}", 40)
-    items = distinct(_ITEM.findall(observation))
+    items = distinct(ITEM.findall(observation))
     if len(items) > 1:
         return f"{len(items)} items at {listed(_COST.findall(observation), 4)}"
-    shown = [text for text in _CHOICE.findall(observation) if text.casefold() not in _BUTTONS]
+    shown = [text for text in _CHOICE.findall(observation) if text.casefold() not in BUTTONS]
     plain = condense(_CHOICE.sub(" ", observation), 20)
     return plain or condense(" ".join(shown), 20)
