@@ -1,4 +1,4 @@
-"""Runs of AgentBench, AgentBoard, InterCode, Mind2Web, ToolBench and tau-bench, as JSON objects."""
+"""Runs of AgentBoard, ToolBench and tau2-bench, as JSON objects."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from deltamem_tui.trajectory.readers.coding import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import (
     Part,
-    all_entries,
     each_conversation,
-    each_entry,
     each_part,
     each_record,
     json_reader,
@@ -32,39 +30,6 @@ from deltamem_tui.trajectory.readers.shapes import (
     required_text,
     texts,
 )
-from deltamem_tui.trajectory.secrets.quoting import quoted
-
-
-def _agentbench_episode(conversation: Conversation, value: object) -> Trajectory:
-    record = as_mapping(value)
-    output = as_mapping(record.get("output"))
-    if not output.get("history"):
-        fault = as_text(record.get("error") or output.get("status"))
-        raise RecordError(f"no history; the run says: {quoted(fault or 'nothing', 120)}")
-    index = texts(record, ("index",)).get("index", "")
-    return replace(
-        episode(as_list(output["history"]), conversation=conversation),
-        metadata={"id": index, "status": as_text(output.get("status"))},
-    )
-
-
-def _is_run(value: object) -> bool:
-    record = as_mapping(value)
-    return "index" in record and "output" in record and _has_history(record.get("output"))
-
-
-def _has_history(output: object) -> bool:
-    # A run that failed has no output at all.
-    return output is None or "history" in as_mapping(output)
-
-
-AGENTBENCH = json_reader(
-    name="agentbench",
-    description="AgentBench runs: JSONL of index and output with status and history",
-    is_own=_is_run,
-    read=each_conversation(_agentbench_episode),
-)
-
 
 _METADATA = ("id", "task_name", "difficulty")
 
@@ -125,75 +90,6 @@ AGENTBOARD = json_reader(
     description="AgentBoard: objects with goal, trajectory, is_done and progress_rate",
     is_own=_is_example,
     read=each_record(_agentboard_episode),
-)
-
-
-def _intercode_episode(_: Conversation, name: str, value: object) -> Trajectory:
-    record = as_mapping(value)
-    turns = as_mapping(record.get("turn_history"))
-    count = len(required_list(turns, "actions"))
-    return Trajectory(
-        task=required_text(record, "query").strip(),
-        steps=tuple(_intercode_step(turns, index) for index in range(count)),
-        outcome=stated_under(as_mapping(record.get("summary")), "max_reward"),
-        domain=as_text(record.get("environment")),
-        metadata={"id": name, **texts(record, ("task_id", "dataset", "hardness"))},
-    )
-
-
-def _intercode_step(turns: Json, index: int) -> Step:
-    action, observation, thought, reward = (
-        _at(as_list(turns.get(key)), index)
-        for key in ("actions", "observations", "thoughts", "rewards")
-    )
-    if not as_text(action).strip():
-        raise RecordError(f"step {index + 1} has no action")
-    return Step(as_text(action), as_text(observation), as_text(thought), number(reward))
-
-
-def _at(values: list[object], index: int) -> object:
-    """The lists are of one length, unless the run broke off in the middle of a turn."""
-    return values[index] if index < len(values) else None
-
-
-def _is_entry(value: object) -> bool:
-    record = as_mapping(value)
-    return "actions" in as_mapping(record.get("turn_history")) and "query" in record
-
-
-INTERCODE = json_reader(
-    name="intercode",
-    description="InterCode: episodes by id, with query, turn_history and summary",
-    is_own=all_entries(_is_entry),
-    read=each_entry(_intercode_episode),
-)
-
-
-def _mind2web_episode(value: object) -> Trajectory:
-    record = as_mapping(value)
-    scene = texts(record, ("website", "domain", "subdomain"))
-    identity = as_text(record.get("annotation_id"))
-    return Trajectory(
-        task=required_text(record, "confirmed_task").strip(),
-        environment="\n".join(f"{key}: {text}" for key, text in scene.items()),
-        steps=tuple(Step(as_text(action)) for action in required_list(record, "action_reprs")),
-        # Only demonstrations that a second person found to do the task are in the data set.
-        outcome=Outcome(success=True, source="stated", reason="a person's demonstration"),
-        domain="web",
-        agent="human",
-        metadata={"id": identity} if identity else {},
-    )
-
-
-def _is_annotation(value: object) -> bool:
-    return {"confirmed_task", "action_reprs"} <= as_mapping(value).keys()
-
-
-MIND2WEB = json_reader(
-    name="mind2web",
-    description="Mind2Web: confirmed_task, website and action_reprs",
-    is_own=_is_annotation,
-    read=each_record(_mind2web_episode),
 )
 
 
@@ -274,35 +170,6 @@ TOOLBENCH = json_reader(
     description="ToolBench answers: win, tree and answer_generation",
     is_own=_is_answer,
     read=each_conversation(_checked),
-)
-
-
-def _tau_episode(conversation: Conversation, value: object) -> Trajectory:
-    record = as_mapping(value)
-    info = as_mapping(record.get("info"))
-    messages = required_list(record, "traj")
-    if not messages:
-        fault = quoted(as_text(info.get("error")), 120)
-        raise RecordError(f"no messages; the run broke off: {fault}" if fault else "no messages")
-    # What the simulated customer was told to want; the agent never saw it.
-    script = as_text(as_mapping(info.get("task")).get("instruction"))
-    return replace(
-        episode(messages, conversation=conversation),
-        outcome=stated_under(record, "reward"),
-        metadata=texts(record, ("task_id", "trial")) | {"user_script": script},
-    )
-
-
-def _tau_is_run(value: object) -> bool:
-    record = as_mapping(value)
-    return isinstance(record.get("traj"), list) and {"task_id", "reward", "info"} <= record.keys()
-
-
-TAU_BENCH = json_reader(
-    name="tau-bench",
-    description="tau-bench: runs with task_id, reward, info, traj and trial",
-    is_own=_tau_is_run,
-    read=each_conversation(_tau_episode),
 )
 
 

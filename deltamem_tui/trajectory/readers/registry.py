@@ -1,6 +1,6 @@
 """All log formats, and which of them a log has: the one that was named, or the surest reader's.
 
-A new format is a module beside this one and two lines here.
+A new format is a TOML file in `formats`, or a module beside this one and two lines here.
 """
 
 from __future__ import annotations
@@ -31,17 +31,15 @@ from deltamem_tui.trajectory.readers import (
     openclaw,
     openhands,
     otel,
-    rollout,
     scienceworld,
     swe_agent,
     webshop,
 )
-from deltamem_tui.trajectory.readers.declared import declared_reader
+from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
 from deltamem_tui.trajectory.readers.reader import Reader
 
 READERS: tuple[Reader, ...] = (
     native.READER,
-    rollout.READER,
     alfworld.REACT,
     alfworld.WRAPPER,
     swe_agent.SWE_AGENT,
@@ -68,15 +66,12 @@ READERS: tuple[Reader, ...] = (
     scienceworld.HISTORY,
     scienceworld.RECORDING,
     labelled.REFLEXION,
-    benchmark_runs.INTERCODE,
     labelled.FIREACT,
-    benchmark_runs.TAU_BENCH,
     benchmark_runs.TAU2_BENCH,
-    benchmark_runs.AGENTBENCH,
     benchmark_runs.TOOLBENCH,
-    benchmark_runs.MIND2WEB,
     benchmark_runs.AGENTBOARD,
     agent_data.READER,
+    *shipped_readers(),
 )
 
 # Two claims closer than this are a tie: no reader's sureness is finer.

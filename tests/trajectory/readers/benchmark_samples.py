@@ -388,8 +388,44 @@ AGENTBOARD = Sample(
     ],
 )
 
+DEBUG_GYM = Sample(
+    sample_log("debug_gym.json"),
+    [
+        Trajectory(
+            "shopping",
+            "1 test fails.",
+            (
+                Step('view(path="cart.py")', "total = 0", "I look first."),
+                Step("ls", "cart.py"),
+            ),
+            NO,
+            at("record 1"),
+            agent="model-a",
+            metadata={"id": "shopping"},
+        )
+    ],
+)
+
+INTERCODE_HUMAN = Sample(
+    sample_log("intercode_human.json"),
+    [
+        Trajectory(
+            "How many cities are there?",
+            "",
+            (Step("show tables;", "('city',)"), Step("select count(*) from city;", "(3,)")),
+            paid(1.0),
+            at("record 1, key 7"),
+            domain="ic_sql",
+            agent="human",
+            metadata={"id": "7"},
+        )
+    ],
+)
+
 
 SAMPLES = {
+    "debug-gym": DEBUG_GYM,
+    "intercode-human": INTERCODE_HUMAN,
     "openai-chat": OPENAI,
     "anthropic": ANTHROPIC,
     "sharegpt": SHAREGPT,

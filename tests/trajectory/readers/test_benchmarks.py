@@ -297,17 +297,17 @@ class TestConversations:
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        ({"index": 1, "output": {"status": "unknown", "history": None}}, "no history.*unknown"),
-        ({"index": 1, "error": "timed out", "output": None}, "no history.*timed out"),
+        ({"index": 1, "output": {"status": "unknown", "history": None}}, "log says: unknown"),
+        ({"index": 1, "error": "timed out", "output": None}, "log says: timed out"),
         (
             {"task_id": 1, "reward": 0.0, "info": {"error": "rate limit"}, "traj": []},
-            "broke off: rate limit",
+            "log says: rate limit",
         ),
         ({"tasks": [], "simulations": [{"task_id": 1, "messages": None}]}, "runs by voice"),
         ({"win": False, "tree": {}, "answer_generation": {"query": "x"}}, "neither"),
         ({"id": 1, "content": [{"class_": "smell", "content": "x"}]}, "unknown class smell"),
         ({"confirmed_task": "x", "action_reprs": []}, "no steps"),
-        ({"0": {"query": "x", "turn_history": {"actions": [None]}}}, "step 1 has no action"),
+        ({"0": {"query": "x", "turn_history": {"actions": [None]}}}, "for step 1, not text"),
         ({"0": {"traj": [], "em": 1}}, "nothing under `traj`"),
     ],
 )

@@ -158,7 +158,7 @@ def test_how_success_is_spelt(tmp_path: Path, name: str, spelling: str) -> None:
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
-        ("rollout", ("success", "final_score")),
+        ("rollout", ("success", "reward")),
         ("agentboard", ("is_done", "progress_rate")),
         ("openai-chat", ("resolved", "reward")),
     ],
@@ -178,7 +178,6 @@ def test_a_verdict_in_numbers_beside_a_reward(
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
-        ("rollout", ("success", "final_score")),
         ("rollout", ("success", "reward")),
         ("agentboard", ("is_done", "progress_rate")),
         ("openai-chat", ("resolved", "reward")),
@@ -257,7 +256,6 @@ def test_a_format_without_a_verdict_has_none_whatever_its_texts_say(
 @pytest.mark.parametrize(
     ("name", "way"),
     [
-        ("rollout", ("final_score",)),
         ("rollout", ("reward",)),
         ("agentboard", ("progress_rate",)),
         ("fireact", ("0", "em")),

@@ -83,9 +83,9 @@ def test_outcomes(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"steps": [{"observation": "x"}]}, "step 1 has no action"),
+        ({"steps": [{"observation": "x"}]}, "for step 1, not text"),
         ({"steps": []}, "no steps"),
-        ({"task_description": "  "}, "task_description"),
+        ({"task_description": "  "}, "`task` gave"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, changes: dict[str, object], words: str) -> None:

@@ -51,6 +51,8 @@ LOGS = OWN | AGENTS | {name: [("log", each.data)] for name, each in BENCHMARKS.i
 # Words that an episode keeps of each sample; of an observation, where all samples have one.
 MARKS = {
     "native": "It boils.",
+    "debug-gym": "total = 0",
+    "intercode-human": "('city',)",
     "rollout": "You see a mug 1.",
     "react": "It is dark.",
     "alfworld-wrapper": "It is dark.",
@@ -261,7 +263,7 @@ WITHOUT_ANSWERS = {
     "webshop-human": "the observation is the page's own address",
 }
 # These have a place for the observation alone, and what stands there is it.
-VERBATIM = {"native", "rollout", "intercode", "agentboard"}
+VERBATIM = {"native", "rollout", "intercode", "intercode-human", "debug-gym", "agentboard"}
 
 
 def answer_in(name: str, file: str) -> str:
