@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -86,11 +86,15 @@ class Log:
         if self.layout == "notebook":
             return Preview("text", self._printed_head())
         is_json = self.layout in ("lines", "array", "values")
-        first = list(islice(self.records(), _PREVIEW_RECORDS)) if is_json else []
+        first = self.first_records(_PREVIEW_RECORDS) if is_json else []
         records = tuple(item.value for item in first if isinstance(item, Record))
         refusals = tuple(item for item in first if isinstance(item, RecordError))
         head = self._content.head()[:HEAD_BYTES].decode("utf-8", "replace")
         return Preview(self.layout, head, records, refusals)
+
+    def first_records(self, count: int) -> list[Record | RecordError]:
+        """The first records as `records` has them, read ahead and so not counted as progress."""
+        return list(islice(replace(self, progress=None).records(), count))
 
     @property
     def is_text(self) -> bool:

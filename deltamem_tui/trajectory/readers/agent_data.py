@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
-from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.openings import Opening
 from deltamem_tui.trajectory.readers.pictures import without_images
-from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
+from deltamem_tui.trajectory.readers.reader import Reading, each_conversation, json_reader
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -26,23 +31,31 @@ _DETAILS = ("exit_status", "dataset", "split", "task_id", "instance_id")
 _QUOTED = re.compile(r"\A\"[^\"\\\n]*\"\Z")
 
 
-def _episode(conversation: Conversation, value: object) -> Trajectory:
+def _read(log: Log) -> Iterator[Reading]:
+    common = opening_of(log, lambda value: [_messages(value)])
+    yield from each_conversation(lambda chat, value: _episode(chat, value, common))(log)
+
+
+def _episode(conversation: Conversation, value: object, common: Opening) -> Trajectory:
     record = as_mapping(value)
-    content = [as_mapping(item) for item in required_list(record, "content")]
-    if content and _class(content[0]) == "message_action":
-        # Data sets of screens let the user's wish stand first, as if the agent had said it.
-        content[0] = {"class_": "text_observation", "source": "user", **_without_class(content[0])}
-    seen, rest = _first_sight([_message(item) for item in content])
-    trajectory = episode(rest, environment=seen, conversation=conversation)
+    required_list(record, "content")
+    seen, rest = _first_sight(list(_messages(record)))
+    trajectory = episode(rest, environment=seen, conversation=conversation, common=common)
     details = as_mapping(record.get("details"))
-    return Trajectory(
-        trajectory.task,
-        trajectory.environment,
-        trajectory.steps,
-        recorded_anywhere(details),
+    return replace(
+        trajectory,
+        outcome=recorded_anywhere(details),
         agent=agent_of(details),
         metadata=texts(record, ("id",)) | texts(details, _DETAILS),
     )
+
+
+def _messages(record: object) -> Iterator[Json]:
+    content = [as_mapping(item) for item in as_list(as_mapping(record).get("content"))]
+    if content and _class(content[0]) == "message_action":
+        # Data sets of screens let the user's wish stand first, as if the agent had said it.
+        content[0] = {"class_": "text_observation", "source": "user", **_without_class(content[0])}
+    yield from map(_message, content)
 
 
 def _first_sight(messages: list[Json]) -> tuple[str, list[Json]]:
@@ -123,5 +136,5 @@ READER = json_reader(
     name="agent-data-protocol",
     description="Agent Data Protocol: id, content of typed observations and actions, details",
     is_own=_is_protocol,
-    read=each_conversation(_episode),
+    read=_read,
 )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -17,8 +20,15 @@ from deltamem_tui.trajectory.readers.messages import (
     speaker,
     unknown_speaker,
 )
+from deltamem_tui.trajectory.readers.openings import (
+    LOOKED_AT,
+    NO_OPENING,
+    FirstWords,
+    Opening,
+    common_opening,
+)
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.tasks import begins_anew, is_nod, task_and_scene
+from deltamem_tui.trajectory.readers.tasks import begins_anew, marked_task, task_and_scene
 
 # Spaces are counted, not starred: two runs of them side by side would make a search quadratic.
 _THOUGHT = re.compile(r"\A\s*(?:thoughts?|think)[ \t]{0,3}\d{0,4}:", re.IGNORECASE)
@@ -52,7 +62,8 @@ def _observation_of(text: str) -> str:
 _TEXT_KINDS = (None, "", "text", "input_text", "output_text")
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thought")
 # What an environment says to a thought, because it was told to.
-_NODS_TO_THOUGHT = frozenset({"", "OK", "OK.", "Ok."})
+_NODS_TO_THOUGHT = frozenset({"", "ok", "ok."})
+_NOD_LENGTH = 120
 _EXAMPLE = "part of a solved example"
 
 
@@ -80,12 +91,14 @@ def episode(
     task: str = "",
     environment: str = "",
     conversation: Conversation | None = None,
+    common: Opening = NO_OPENING,
 ) -> Trajectory:
     """The episode that a list of messages is; `conversation` afterwards knows what was left out.
 
-    The task is the first thing a user says (after instructions that the agent only
-    acknowledges); the environment is the scene in that message, else those instructions, else the
-    system's prompt, unless the log names them. Examples that say they are some are left out.
+    The task is the first thing a user says, or the next if that is the briefing of a data set:
+    `common` says what all its conversations begin with, or else what follows marks the task. The
+    environment is the scene in that message, else the briefing, else the system's prompt, unless
+    the log names them. Examples that say they are some are left out.
 
     Raises:
         RecordError: No user says anything, the agent does nothing, or an unknown speaker.
@@ -105,10 +118,10 @@ def episode(
     _add_results(conversation, heard[opening])
     prompts = (_text(message) for message in heard[:opening] if message["role"] == "system")
     rules = "\n".join(filter(None, prompts))
-    if _is_briefing(heard[opening : opening + 3]):
+    if _is_briefing(_first_words(heard[opening:]), common):
         rules = _text(heard[opening])
         opening += 2
-    task_text, scene = task_and_scene(_observation_of(_words(heard[opening])))
+    task_text, scene = _task_in(_asked(heard[opening]), common)
     anew = (i for i, message in enumerate(heard) if begins_anew(_text(message)) and _asks(message))
     if (restart := max(anew, default=opening)) > opening:  # what went before is an example
         conversation.pass_over("message", _EXAMPLE, restart - opening)
@@ -117,6 +130,51 @@ def episode(
     conversation.user(task_text)
     _replay(conversation, heard[opening + 1 :])
     return conversation.episode(task=task, environment=environment or scene or rules)
+
+
+def opening_of(log: Log, chats_in: Callable[[object], Iterable[Iterable[object]]]) -> Opening:
+    """What the first chats of a log all begin with; `chats_in` a record are lists of messages."""
+    first = (each.value for each in log.first_records(LOOKED_AT) if isinstance(each, Record))
+    chats = (chat for value in first for chat in chats_in(value))
+    return common_opening(map(_opening_words, islice(chats, LOOKED_AT)))
+
+
+def _opening_words(messages: Iterable[object]) -> FirstWords:
+    try:
+        heard = [spoken(message) for message in islice(messages, LOOKED_AT)]
+    except RecordError:  # which is told when the record is read
+        return FirstWords("", "", "")
+    opening = next((i for i, message in enumerate(heard) if _asks(message)), len(heard))
+    return _first_words(heard[opening:])
+
+
+def _first_words(messages: Sequence[Json]) -> FirstWords:
+    """How a chat goes on from the user's first message, as far as the agent only speaks."""
+    asked = _asked(messages[0]) if messages else ""
+    if len(messages) < 3 or messages[1]["role"] != "agent" or not _is_text(messages[1]):
+        return FirstWords(asked, "", "")
+    reply = _text(messages[1])
+    if _thought_and_action(reply)[1] != reply or not _asks(messages[2]):
+        return FirstWords(asked, "", "")
+    return FirstWords(asked, reply, _asked(messages[2]))
+
+
+def _is_briefing(words: FirstWords, common: Opening) -> bool:
+    """Whether a user first only instructs, the agent nods, and then the task comes."""
+    if not words.reply:
+        return False
+    if words.asked == common.briefing:
+        return True
+    return len(words.reply) <= _NOD_LENGTH and marked_task(words.then) is not None
+
+
+def _task_in(text: str, common: Opening) -> tuple[str, str]:
+    """The task and the scene in the message that gives the task."""
+    if marked := marked_task(text):
+        return marked
+    inner = common.unwrapped(text)
+    task, scene = task_and_scene(inner or text)
+    return task, scene or (common.template if inner else "")
 
 
 def _replay(conversation: Conversation, messages: Iterable[Json]) -> None:
@@ -174,6 +232,10 @@ def _words(message: Json) -> str:
     return own_words(content_text(own_parts).strip())
 
 
+def _asked(message: Json) -> str:
+    return _observation_of(_words(message))
+
+
 def _asks(message: Json) -> bool:
     return message["role"] == "user" and bool(_words(message))
 
@@ -196,16 +258,8 @@ def _add_results(conversation: Conversation, message: Json) -> None:
         add_message(conversation, {**message, "content": found})
 
 
-def _is_briefing(messages: Sequence[Json]) -> bool:
-    """Whether a user first only instructs, the agent nods, and then the task comes."""
-    if len(messages) < 3:
-        return False
-    nod, task = messages[1:]
-    return nod["role"] == "agent" and _is_text(nod) and is_nod(_text(nod)) and _asks(task)
-
-
 def _is_ok(message: Json) -> bool:
-    return message["role"] == "user" and _text(message) in _NODS_TO_THOUGHT
+    return message["role"] == "user" and _text(message).lower() in _NODS_TO_THOUGHT
 
 
 def _is_example(message: Json) -> bool:

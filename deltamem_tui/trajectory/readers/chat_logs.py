@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -14,9 +15,10 @@ from deltamem_tui.trajectory.logs.record import Preview, Record, Value
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import stated
-from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
+from deltamem_tui.trajectory.readers.openings import Opening
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, ChatRecord, counted_once
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings, share
 from deltamem_tui.trajectory.readers.sessions import BESIDE, SizeGuard, rest_refused
@@ -158,13 +160,19 @@ def _read_conversations(
 ) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, for logs of conversations."""
 
+    def chats_in(value: object) -> Iterator[list[object]]:
+        if not _is_loose(value, keys):
+            found = _conversations_of(Record(value, ""), keys)
+            yield from (each.messages for each in found if isinstance(each, ChatRecord))
+
     def read(log: Log) -> Iterator[Reading]:
+        parse = partial(_episode_in, common=opening_of(log, chats_in))
         found = conversations(log, keys)
         for item in counted_once(found) if of_calls else found:
             if isinstance(item, RecordError):
                 yield item
                 continue
-            for reading in conversation_readings(item.position, _episode_in, item):
+            for reading in conversation_readings(item.position, parse, item):
                 if domain and isinstance(reading, Trajectory):
                     yield replace(reading, domain=domain(reading))
                 else:
@@ -173,9 +181,9 @@ def _read_conversations(
     return read
 
 
-def _episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
+def _episode_in(conversation: Conversation, item: ChatRecord, common: Opening) -> Trajectory:
     """The episode of a conversation, with what its record says about it."""
-    trajectory = episode(item.messages, conversation=conversation)
+    trajectory = episode(item.messages, conversation=conversation, common=common)
     return replace(
         trajectory,
         environment=trajectory.environment or item.system,

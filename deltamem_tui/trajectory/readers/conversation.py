@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice, Remark
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers.tasks import issue_of
+from deltamem_tui.trajectory.readers.tasks import domain_of, marked_task
 
 
 @dataclass(slots=True)
@@ -213,13 +213,15 @@ class Conversation:
                 "the agent did nothing in it",
                 hint="there is nothing to learn from it; leave it out",
             )
+        goal, scene = marked_task(task) or (task, "")
         return Trajectory(
-            task=issue_of(task),
-            environment=environment.strip(),
+            task=goal,
+            environment=scene or environment.strip(),
             steps=tuple(
                 Step(draft.action, draft.observation, draft.thought) for draft in self._steps
             ),
             outcome=outcome or Outcome(),
+            domain=domain_of(task),
             agent=agent,
             metadata={key: value for key, value in (metadata or {}).items() if value},
         )

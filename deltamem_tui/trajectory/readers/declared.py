@@ -22,10 +22,11 @@ from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
-from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.openings import NO_OPENING, Opening
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings, share
-from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 if TYPE_CHECKING:
@@ -116,20 +117,33 @@ def _is_read(declaration: Declaration, value: object) -> bool:
 
 
 def _read(declaration: Declaration, log: Log) -> Iterator[Reading]:
+    common = NO_OPENING
+    if "messages" in declaration.expressions:
+        common = opening_of(log, lambda value: _chats(declaration, value))
     for item in log.records():
         if isinstance(item, RecordError):
             yield item
             continue
         try:
-            yield from _readings(declaration, item.value, item.position)
+            yield from _readings(declaration, item.value, item.position, common)
         except RecordError as error:
             yield located(error, log.name, item.position)
 
 
-def _readings(declaration: Declaration, value: object, position: str) -> Iterator[Reading]:
+def _chats(declaration: Declaration, value: object) -> Iterator[list[object]]:
+    """The conversations of one JSON value, as far as it has any."""
+    with suppress(RecordError):
+        is_one = "records" not in declaration.expressions
+        for record in [value] if is_one else as_list(declaration.found("records", value)):
+            yield as_list(declaration.found("messages", record))
+
+
+def _readings(
+    declaration: Declaration, value: object, position: str, common: Opening = NO_OPENING
+) -> Iterator[Reading]:
     """The episodes of one JSON value of the log; each is refused by itself."""
     if "records" not in declaration.expressions:
-        yield from conversation_readings(position, _episode, declaration, value)
+        yield from conversation_readings(position, _episode, declaration, value, common)
         return
     found = declaration.found("records", value)
     if not isinstance(found, list):
@@ -139,10 +153,12 @@ def _readings(declaration: Declaration, value: object, position: str) -> Iterato
         place = f", episode {index}" if len(found) > 1 else ""
         if row.keys() == {"key", "value"}:  # as `entries` gives them
             place = f", key {quoted(as_text(row['key']), 80)}"
-        yield from conversation_readings(position + place, _episode, declaration, record)
+        yield from conversation_readings(position + place, _episode, declaration, record, common)
 
 
-def _episode(conversation: Conversation, declaration: Declaration, record: object) -> Trajectory:
+def _episode(
+    conversation: Conversation, declaration: Declaration, record: object, common: Opening
+) -> Trajectory:
     environment = _text(declaration, "environment", record).strip()
     if "messages" in declaration.expressions:
         trajectory = episode(
@@ -150,6 +166,7 @@ def _episode(conversation: Conversation, declaration: Declaration, record: objec
             task=_text(declaration, "task", record),
             environment=environment,
             conversation=conversation,
+            common=common,
         )
     else:
         trajectory = Trajectory(
@@ -160,7 +177,7 @@ def _episode(conversation: Conversation, declaration: Declaration, record: objec
     return replace(
         trajectory,
         outcome=_outcome(declaration, record),
-        domain=_text(declaration, "domain", record),
+        domain=_text(declaration, "domain", record) or trajectory.domain,
         agent=_text(declaration, "agent", record),
         metadata={
             key: _text(declaration, f"metadata.{key}", record)

@@ -1,27 +1,52 @@
-"""The task in the message that gives it, parted from the instructions and the scene around it."""
+"""The task in the message that gives it, parted from the instructions and the scene around it.
+
+A message is parted where it marks its task in a way that only benchmarks and harnesses write.
+Of any other message all is the task: what a user said is never dropped on suspicion.
+"""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 # A goal may come with its own paragraph mark; the welcome line greets every game alike.
 GOAL_LINE = re.compile(r"^[ \t]*Your task is to:?[ \t]+(?P<goal>.*)$", re.MULTILINE)
 _BANNER = re.compile(r"^[ \t]*-= Welcome to [^\n]*=-[ \t]*$", re.MULTILINE)
-
-
-def scene_of(observation: str) -> str:
-    """The observation without its goal line and the game's welcome banner."""
-    return _BANNER.sub("", GOAL_LINE.sub("", observation)).strip()
-
-
-# What a benchmark's own prompt writes right before the task; all before it is instruction.
-_MARKS = re.compile(
-    r"(?:\b(?:Now, )?[Mm]y problem is:"
-    r"|^[ \t]*(?:Here is (?:your task\.|the task:)|Task:|Question:))[ \t]*\n?",
-    re.MULTILINE,
+_ALFWORLD = (
+    r"-= Welcome to TextWorld, ALFRED!|You are in the middle of a room\.|Looking quickly around"
 )
-# Prompts of software benchmarks wrap the issue, and say much about procedure around it.
+_SCIENCEWORLD = r"^[ \t]*This (?:room|outside location) is called "
+_WEBSHOP = re.compile(r"Instruction:\s{0,3}\[SEP\]\s{0,3}(?P<goal>.+?)\s{0,3}(?:\[SEP\]|\Z)")
+_SIGNS = {
+    "alfworld": re.compile(_ALFWORLD),
+    "scienceworld": re.compile(_SCIENCEWORLD, re.MULTILINE),
+    "webshop": _WEBSHOP,
+}
+_SCENE = re.compile(f"{_ALFWORLD}|{_SCIENCEWORLD}", re.MULTILINE)
+# In a chat's message the goal may stand on the line of the scene.
+_GOAL = re.compile(
+    r"(?:^[ \t]*Your task is to:?|(?<=\s)Your task is to:)[ \t]+(?P<goal>[^\n]*)", re.MULTILINE
+)
+# Games that list their actions do so after the goal.
+_AFTER_GOAL = re.compile(r"\s*(?:AVAILABLE ACTIONS:|\Z)", re.IGNORECASE)
+
+# What AgentBench's prompt writes right before the task; all before it is instruction.
+_PROBLEM = re.compile(r"\b(?:Now, my|Now, I will start a new problem in a new OS\. My) problem is:")
+# What many prompts write there, and people too.
+_LABEL = re.compile(
+    r"^[ \t]*(?:Here is (?:your task\.|the task:)|Task:|Question:|Claim:)[ \t]*\n?", re.MULTILINE
+)
+_SOLVED = re.compile(
+    r"^[ \t]*(?:Thought|Action|Act|Observation|(?:Final )?Answer)[ \t]{0,3}\d{0,4}:",
+    re.MULTILINE | re.IGNORECASE,
+)
+# Prompts of harnesses wrap the task, one in another, and say much about procedure around it.
 _WRAPPED = (
+    (
+        "--- NEW TASK DESCRIPTION ---------------------\n",
+        "\n--------------------- END OF NEW TASK DESCRIPTION ---",
+    ),
+    ("\nTask Description:\n", "\n\nCurrent terminal state:"),
     ("<pr_description>", "</pr_description>"),
     ("<issue_description>", "</issue_description>"),
     ("ISSUE:\n", "\nINSTRUCTIONS:"),
@@ -29,31 +54,32 @@ _WRAPPED = (
     ("Please solve this issue: ", "\nYou can execute bash commands and edit files"),
     ("# Problem Statement\n", "\nIMPORTANT: You should ONLY interact with the environment"),
 )
-# Games that list their actions do so after the goal.
-_AFTER_GOAL = re.compile(r"\s*(?:AVAILABLE ACTIONS:|\Z)", re.IGNORECASE)
-_WEBSHOP = re.compile(r"Instruction:\s{0,3}\[SEP\]\s{0,3}(?P<goal>.+?)\s{0,3}(?:\[SEP\]|\Z)")
-# Some benchmarks show a solved example first, in the same conversation, and then begin anew.
-_ANEW = re.compile(r"\A\s*Now, I will start a new problem\b")
-# How agents answer to instructions that they were only to read.
-_NOD = re.compile(r"\A\W*(?:ok|okay|understood|sure|yes|i understand)\b", re.IGNORECASE)
-_NOD_LENGTH = 120
+TEMPLATE_LENGTH = 400
+"""From how many characters on text around a task is taken for a harness's, and not a person's."""
+
+
+def scene_of(observation: str) -> str:
+    """The observation without its goal line and the game's welcome banner."""
+    return _BANNER.sub("", GOAL_LINE.sub("", observation)).strip()
+
+
+def domain_of(text: str) -> str:
+    """The simulator whose words a text is in; empty if it is none that is known."""
+    return next((name for name, sign in _SIGNS.items() if sign.search(text)), "")
 
 
 def task_and_scene(text: str) -> tuple[str, str]:
     """The task in the message that gives it, and what else that says of the scene or the rules."""
+    return marked_task(text) or _labelled_task(text) or (text.strip(), "")
+
+
+def marked_task(text: str) -> tuple[str, str] | None:
+    """The same, if the message marks its task as only a benchmark or a harness does."""
     if (issue := issue_of(text)) != text:
-        return issue, ""
-    goal = GOAL_LINE.search(text)
-    if goal and goal["goal"].strip() and _AFTER_GOAL.match(text, goal.end()):
-        begin = _last_mark(text[: goal.start()])
-        return goal["goal"].strip(), scene_of(text[begin:])
-    shop = _WEBSHOP.search(text)
-    if shop:
+        return marked_task(issue) or (issue, "")
+    if shop := _WEBSHOP.search(text):
         return shop["goal"].strip(), ""
-    begin = _last_mark(text)
-    task = text[begin:].strip()
-    mark = next(_MARKS.finditer(text), None)
-    return (task, text[: mark.start()].strip()) if mark and task else (text.strip(), "")
+    return _game_task(text) or _problem(text)
 
 
 def issue_of(text: str) -> str:
@@ -62,19 +88,45 @@ def issue_of(text: str) -> str:
         _, found, rest = text.partition(opening)
         inner, closed, _ = rest.partition(closing)
         if found and closed and inner.strip():
-            return inner.strip()
+            text = inner.strip()
     return text
 
 
 def begins_anew(text: str) -> bool:
-    """Whether a message ends a solved example and gives the real task."""
-    return _ANEW.match(text) is not None
+    """Whether a message ends AgentBench's solved example and gives the real task."""
+    return (mark := _PROBLEM.match(text.lstrip())) is not None and "new problem" in mark[0]
 
 
-def is_nod(text: str) -> bool:
-    """Whether a turn only says that the instructions before it were read."""
-    return len(text) <= _NOD_LENGTH and _NOD.match(text) is not None
+def _game_task(text: str) -> tuple[str, str] | None:
+    """The last goal in a game's text, and the scene it was met in."""
+    goals = [*_GOAL.finditer(text)]
+    if not goals or not (task := goals[-1]["goal"].strip()):
+        return None
+    at, end = goals[-1].span()
+    begin = max((mark.end() for mark in _LABEL.finditer(text, 0, at)), default=0)
+    if len(goals) > 1:  # the others are examples, which end at the latest where the scene begins
+        scenes = _SCENE.finditer(text, max(begin, goals[-2].end()), at)
+        begin = next((scene.start() for scene in scenes), begin)
+    is_game = _SCENE.search(text, begin) or ("to:" in goals[-1][0] and _AFTER_GOAL.match(text, end))
+    return (task, scene_of(text[begin:at] + text[end:])) if is_game else None
 
 
-def _last_mark(text: str) -> int:
-    return max((mark.end() for mark in _MARKS.finditer(text)), default=0)
+def _problem(text: str) -> tuple[str, str] | None:
+    """The last problem of AgentBench's prompt, and its instructions."""
+    marks = [*_PROBLEM.finditer(text)]
+    task = text[marks[-1].end() :].strip() if marks else ""
+    return (task, text[: marks[0].start()].strip()) if task else None
+
+
+def _labelled_task(text: str) -> tuple[str, str] | None:
+    """The task behind a label: at the message's beginning, behind solved examples or a template."""
+    labels = [*_LABEL.finditer(text)]
+    if not labels or not (task := text[labels[-1].end() :].strip()):
+        return None
+    before = text[: labels[0].start()].strip()
+    between = (text[one.end() : other.start()] for one, other in pairwise(labels))
+    if all(map(_SOLVED.search, between)) and (
+        len(labels) > 1 or not before or len(before) >= TEMPLATE_LENGTH
+    ):
+        return task, before
+    return None
