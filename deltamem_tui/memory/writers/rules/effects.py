@@ -16,7 +16,7 @@ from deltamem_tui.memory.writers.rules.alfworld_goals import STATES, HouseGoal
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 Verb = Literal["go", "open", "close", "take", "put", "heat", "cool", "clean", "use"]
-_INSTANCE = r"[a-z]+ \d+"
+_INSTANCE = r"[a-z]+ \d{1,6}"
 _THING, _PLACE = rf"(?P<thing>{_INSTANCE})", rf"(?P<place>{_INSTANCE})"
 _COMMANDS: tuple[tuple[Verb, re.Pattern[str]], ...] = (
     ("go", re.compile(rf"go to {_PLACE}")),
@@ -63,10 +63,15 @@ def command_of(action: str) -> Command | None:
     return None
 
 
+def is_refused(step: Step) -> bool:
+    """Whether the house would not do what a step asks for."""
+    return _REFUSED in step.observation
+
+
 def commands(steps: Sequence[Step]) -> list[tuple[int, Command]]:
     """The commands that were not refused, each with the number of its step, from 0."""
     known = ((at, command_of(step.action)) for at, step in enumerate(steps))
-    return [(at, each) for at, each in known if each and _REFUSED not in steps[at].observation]
+    return [(at, each) for at, each in known if each and not is_refused(steps[at])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ def _placed(steps: Sequence[Step]) -> Iterator[tuple[str, Step]]:
     """The steps that were not refused, each with the place last gone to, itself included."""
     here = ""
     for step in steps:
-        if _REFUSED in step.observation:
+        if is_refused(step):
             continue
         command = command_of(step.action)
         here = command.place if command and command.verb == "go" else here
@@ -228,6 +233,7 @@ def reaches(house: House, goal: HouseGoal, carried_out: Iterable[Command]) -> bo
     state = _State(house)
     for command in carried_out:
         state.carry_out(command)
-        if state.reaches(goal):
+        # A placing is the last thing that a goal of placing waits for.
+        if (goal.tool or command.verb == "put") and state.reaches(goal):
             return True
     return False

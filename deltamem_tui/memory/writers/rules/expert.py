@@ -45,12 +45,18 @@ class Expert:
 def expert(trajectory: Trajectory) -> Expert:
     """What an expert notes of an episode, whatever its outcome."""
     domain = key(trajectory.domain)
-    locations, functions = _LOCATIONS.get(domain), _FUNCTIONS.get(domain)
+    functions = _FUNCTIONS.get(domain)
     return Expert(
-        dict(locations(trajectory)) if locations else {},
+        dict(places_of_things(trajectory)),
         tuple(functions(trajectory) if functions else dialect_of(domain).facts(trajectory)),
         effective_actions(trajectory),
     )
+
+
+def places_of_things(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+    """Each thing and its place whenever a step shows or changes it; none where things have none."""
+    places = _LOCATIONS.get(key(trajectory.domain))
+    return places(trajectory) if places else iter(())
 
 
 def effective_actions(trajectory: Trajectory) -> tuple[str, ...]:
@@ -64,11 +70,15 @@ def effective_actions(trajectory: Trajectory) -> tuple[str, ...]:
     kept = []
     for move in moves:
         moved = in_house and move.effect == "looked" and command_of(move.wording)
-        if (move.effect == "done" or move.reward > 0 or moved) and not _THOUGHT.match(
-            move.wording.strip()
-        ):
+        has_effect = move.effect == "done" or move.reward > 0 or moved
+        if has_effect and not is_thought(move.wording):
             kept.append(one_line(move.wording))
     return tuple(filter(None, kept))
+
+
+def is_thought(action: str) -> bool:
+    """Whether an action only says what the agent thinks (`think: …`, `think[…]`)."""
+    return bool(_THOUGHT.match(action.strip()))
 
 
 def in_ranges(actions: Sequence[str]) -> list[str]:

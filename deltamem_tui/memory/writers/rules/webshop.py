@@ -12,13 +12,13 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _GOAL_WORDS = 30
-_ASK = re.compile(r"^.*?Instruction:\s*", re.IGNORECASE | re.DOTALL)
-_PRICE = re.compile(r"\$?\d+(?:\.\d+)? dollars|\$\d+(?:\.\d+)?")
+ASK = re.compile(r"^.*?Instruction:\s*", re.IGNORECASE | re.DOTALL)
+PRICE = re.compile(r"\$?\d+(?:\.\d+)? dollars|\$\d+(?:\.\d+)?")
 SEARCH = re.compile(r"search\[(.*)\]", re.DOTALL)
 CLICK = re.compile(r"click\[(.*)\]", re.DOTALL)
 ITEM = re.compile(r"\bb0[0-9a-z]{8}\b", re.IGNORECASE)
-_OPTIONS = re.compile(r"^ *([a-z][a-z _-]{1,30}?) ((?:\[[^\]\n]+\] ?)+)$", re.MULTILINE)
-_CHOICE = re.compile(r"\[([^\]\n]+)\]")
+_OPTIONS = re.compile(r"^ *([a-z][a-z _-]{1,30}?) ((?:\[[^\[\]\n]+\] ?)+)$", re.MULTILINE)
+_CHOICE = re.compile(r"\[([^\[\]\n]+)\]")
 _COST = re.compile(r"\$\d+(?:\.\d+)?")
 BUTTONS = frozenset(
     (
@@ -39,8 +39,8 @@ class WebShopDialect(Dialect):
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """What is to be bought, its price left open."""
-        task = condense(_ASK.sub("", trajectory.task), _GOAL_WORDS)
-        return Goal(_PRICE.sub("N dollars", task))
+        task = condense(ASK.sub("", trajectory.task), _GOAL_WORDS)
+        return Goal(PRICE.sub("N dollars", task))
 
     def move(self, step: Step, goal: Goal) -> Move:
         """One step: a page stands as its options and prices."""
@@ -91,7 +91,7 @@ class WebShopDialect(Dialect):
     def scene(self, trajectory: Trajectory) -> str:
         """The shop, and what was searched for in it."""
         words = _searches(trajectory)
-        scene = condense(_ASK.sub("", trajectory.environment), 30)
+        scene = condense(ASK.sub("", trajectory.environment), 30)
         about = f"searching for {words[0]}" if words else ""
         return ": ".join(part for part in (scene or "a web shop", about) if part)
 

@@ -8,6 +8,14 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.writers.rules.abstraction import normalised
+from deltamem_tui.memory.writers.rules.alfworld import kinds
+from deltamem_tui.memory.writers.rules.attempts import found_at, fruitless, recoveries
+from deltamem_tui.memory.writers.rules.expert import expert, in_ranges
+from deltamem_tui.memory.writers.rules.failure_kind import failure_of
+from deltamem_tui.memory.writers.rules.observation import observations
+from deltamem_tui.memory.writers.rules.shortcut import shortcut
+from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
@@ -112,3 +120,22 @@ def test_long_texts_are_cut(size: int) -> None:
         payload = learnt(episode)[0].payload
         assert count_tokens(payload["execution_procedure"]) < 400
         assert count_tokens(payload["activation_condition"]) < 100
+
+
+@given(EPISODES)
+def test_the_building_blocks_take_any_episode(episode: Trajectory) -> None:
+    way, notes, why = shortcut(episode), expert(episode), failure_of(episode)
+    seen = observations(episode)
+    assert (way, notes, why) == (shortcut(episode), expert(episode), failure_of(episode))
+    assert len(way.actions) == len(way.plan) or episode.domain == "scienceworld"
+    assert set(notes.actions) <= {one_line(step.action) for step in episode.steps}
+    assert len(seen) == len(episode.steps)
+    assert all(count_tokens(text) <= 60 for text in seen)
+    assert all(
+        count_tokens(value) <= 4 for value in task_facts(episode.domain, episode.task).values()
+    )
+    assert len(normalised(episode)) <= len(notes.actions)
+    assert len(fruitless(episode)) + len(recoveries(episode)) <= 2 * len(episode.steps)
+    assert found_at(episode).keys() <= set(notes.locations) | {kinds(x) for x in notes.locations}
+    texts = [*way.plan, why.reflection, why.plan, *seen, *in_ranges(notes.actions)]
+    assert all(clean(text) == text and "\n" not in text for text in texts)
