@@ -37,8 +37,8 @@ from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.engine import calibrate, learn, recall
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.settings import replaced
-from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 
@@ -229,7 +229,7 @@ def _asked(
     )
     answers = []
     for question in questions:
-        found = recall(bank, question.task, embedder=embedder).task
+        found = recall(bank, question.task, embedder=embedder)["task"]
         vector = embedder.embed_queries([question.task])[0]
         row, _, _ = neighbours.best(vector, penalty=0.0)[0]
         best = found.candidates[0].node if found else None

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.engine import learn as learn
     from deltamem_tui.memory.engine import recall as recall
     from deltamem_tui.memory.learn_result import Lesson as Lesson
+    from deltamem_tui.memory.rules_extractor import RulesExtractor as RulesExtractor
     from deltamem_tui.memory.writers.extraction import Extraction as Extraction
     from deltamem_tui.memory.writers.extraction import Extractor as Extractor
-    from deltamem_tui.memory.writers.rules import RulesExtractor as RulesExtractor
     from deltamem_tui.trajectory.model import Outcome as Outcome
     from deltamem_tui.trajectory.model import Step as Step
     from deltamem_tui.trajectory.model import Trajectory as Trajectory
@@ -49,7 +49,7 @@ _HOMES = {
     "Outcome": "trajectory.model",
     "Payload": "memory.deltamem.collections",
     "Recollection": "memory.deltamem.recall",
-    "RulesExtractor": "memory.writers.rules",
+    "RulesExtractor": "memory.rules_extractor",
     "Step": "trajectory.model",
     "Trajectory": "trajectory.model",
     "Tree": "bank.tree",

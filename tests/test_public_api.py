@@ -276,6 +276,7 @@ def test_the_same_calls_work_when_they_are_right(bank: Bank) -> None:
     )
     assert lesson.new
     found = deltamem_tui.recall(bank, "1 0 0", embedder=ChosenEmbedder())
+    assert isinstance(found, deltamem_tui.Recollection)
     assert found.task is not None
     assert found.task.chain
     assert len(bank.tree("task")) == 1

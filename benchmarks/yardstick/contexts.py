@@ -20,8 +20,8 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem import recall as deltamem
 from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.engine import apply_proposals, calibrate, learn, recall
-from deltamem_tui.memory.method import Query
 from deltamem_tui.memory.methods import settings_of
+from deltamem_tui.memory.recall_result import Query
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.rules.dialects import goal_of
 from deltamem_tui.trajectory.model import Trajectory

@@ -14,7 +14,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.method import Proposal
+    from deltamem_tui.memory.threshold_proposal import Proposal
 
 Apply = Annotated[
     bool, typer.Option("--apply", help="Make the proposed thresholds the bank's own.")

@@ -19,7 +19,8 @@ from deltamem_tui.errors import DeltaMemError, ExtractionError
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.method import MaintenanceResult, Writer
+    from deltamem_tui.memory.plan import MaintenanceResult
+    from deltamem_tui.memory.writers.writer import Writer
 
 
 def run(
@@ -89,7 +90,7 @@ def _foreseen(bank: Bank, extractor: Writer) -> Result:
     if isinstance(extractor, ModelExtractor):
         usage = estimate_fusions(bank, chains, extractor)
     rows = [
-        {"tree": each.tree, "node": each.nodes[-1].id, "root": None, "reason": "due"}
+        {"tree": each.collection, "node": each.nodes[-1].id, "root": None, "reason": "due"}
         for each in chains
     ]
     return _result(rows, [], usage)
@@ -97,14 +98,14 @@ def _foreseen(bank: Bank, extractor: Writer) -> Result:
 
 def _usage_of(extractor: Writer) -> Usage:
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.method import ModelWriter
+    from deltamem_tui.memory.writers.writer import ModelWriter
 
     return extractor.usage if isinstance(extractor, ModelWriter) else Usage()
 
 
 def _record(fusion: MaintenanceResult) -> dict[str, Any]:
     return {
-        "tree": fusion.tree,
+        "tree": fusion.collection,
         "node": fusion.chain[-1].id,
         "root": fusion.root.id if fusion.root else None,
         "reason": fusion.reason,

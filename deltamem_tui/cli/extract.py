@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.method import Writer
     from deltamem_tui.memory.runs.learning import LearningReport
+    from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
 
 Limit = Annotated[
@@ -108,8 +108,8 @@ def run(
 
 def _check_scene_prompt(extractor: Writer) -> None:
     """Check, as far as possible without a call, that scenes can be drawn."""
+    from deltamem_tui.memory.prompts.use import SCENE
     from deltamem_tui.memory.writers.model import ModelExtractor
-    from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 
     if not isinstance(extractor, ModelExtractor):
         raise UsageError(

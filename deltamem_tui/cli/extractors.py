@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.client import Client
+    from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.writers.model import ModelExtractor
-    from deltamem_tui.memory.writers.rules import RulesExtractor
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,13 @@ def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, 
     Raises:
         ConfigurationError: The user's folder is not there, or nothing asks for one of its files.
     """
+    from deltamem_tui.memory.methods import prompt_uses
     from deltamem_tui.memory.prompts.check import require_known_names
 
     settings = invocation.settings(prompts=prompts)
     folders = settings.prompt_folders()
     if settings.prompts is not None:
-        require_known_names(settings.prompts)
+        require_known_names(settings.prompts, prompt_uses())
     return folders
 
 
@@ -119,6 +120,6 @@ def _rules(name: str, wanted: ModelOptions) -> RulesExtractor:
                 f"`{option}` does not go with `--extractor rules`",
                 hint="the rules ask no model; choose one of the two",
             )
-    from deltamem_tui.memory.writers.rules import RulesExtractor
+    from deltamem_tui.memory.rules_extractor import RulesExtractor
 
     return RulesExtractor()

@@ -171,6 +171,7 @@ def _rendered(
 
 def _checked(folder: Path | None, folders: tuple[Path, ...]) -> Result:
     """The flaws of one folder's files, or of all files in use."""
+    from deltamem_tui.memory.methods import prompt_uses
     from deltamem_tui.memory.prompts.check import files, flaws
 
     if folder is not None and not folder.is_dir():
@@ -178,7 +179,8 @@ def _checked(folder: Path | None, folders: tuple[Path, ...]) -> Result:
     if folder is not None:
         folders = (folder, *(each for each in folders if each.resolve() != folder.resolve()))
     looked = [folder] if folder is not None else _apart(folders)
-    found = {path: flaws(path, each, folders) for each in looked for path in files(each)}
+    uses = prompt_uses()
+    found = {path: flaws(path, each, folders, uses) for each in looked for path in files(each)}
     errors = tuple(_as_finding(error) for each in found.values() for error in each)
     sound = sum(not each for each in found.values())
     data = {"checked": len(found), "sound": sound, "files": list(found)}

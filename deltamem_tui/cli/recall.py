@@ -15,7 +15,7 @@ from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.tree import Tree
-    from deltamem_tui.memory.method import CollectionRecall
+    from deltamem_tui.memory.recall_result import CollectionRecall
     from deltamem_tui.memory.vectors.search import Candidate
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="The goal, as the agent gets it.")]
@@ -70,7 +70,7 @@ def run(
 def _explained(page: Page, answer: CollectionRecall, rule: str) -> None:
     """The rule, and what it recalled and did not, with all that a score is made of."""
     how = f", by {answer.rule}: {rule}" if rule else ""
-    page.text(f"{answer.tree} tree, threshold {answer.threshold:g}{how}", style="bold")
+    page.text(f"{answer.collection} tree, threshold {answer.threshold:g}{how}", style="bold")
     rows = [
         (
             _mark(answer, candidate),
@@ -100,9 +100,9 @@ def _nothing(answers: Iterable[CollectionRecall | None]) -> str:
 
 def _why_unmatched(answer: CollectionRecall) -> str:
     if not answer.candidates:
-        return f"the {answer.tree} tree is empty"
+        return f"the {answer.collection} tree is empty"
     best = answer.candidates[0].score
-    return f"the best of the {answer.tree} tree scores {best:.3f}, below {answer.threshold:g}"
+    return f"the best of the {answer.collection} tree scores {best:.3f}, below {answer.threshold:g}"
 
 
 def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict[str, Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.memory.method import Proposal
+    from deltamem_tui.memory.threshold_proposal import Proposal
     from deltamem_tui.memory.vectors.reembed import Reembedding
 
 NewEmbedder = Annotated[

@@ -39,7 +39,7 @@ def run(
             ("tree", "node", "score", "label", "when"),
             [
                 (
-                    answer.tree,
+                    answer.collection,
                     candidate.node.id[:8],
                     candidate.score,
                     candidate.node.label,
@@ -52,7 +52,7 @@ def run(
         )
 
     records = [
-        candidate_record(opened.tree(answer.tree), candidate, answer.threshold)
+        candidate_record(opened.tree(answer.collection), candidate, answer.threshold)
         for answer in answers
         for candidate in answer.candidates
     ]

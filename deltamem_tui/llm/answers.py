@@ -17,6 +17,7 @@ from deltamem_tui.text import clean, count_tokens, one_line
 ANSWER_LIMIT = 200_000
 SKIP = "skip"
 QUOTE = "quote"
+ITEMS = "items"
 
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _MOST_ATTEMPTS = 200
@@ -35,6 +36,7 @@ class Field:
 
     name: str
     most_words: int
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,16 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """The object that is asked for; `{"skip": true, "quote": "…"}` may come instead if `skip`."""
+    """The object that is asked for; `{"skip": true, "quote": "…"}` may come instead if `skip`.
+
+    Attributes:
+        items: The most objects, if `{"items": […]}` is asked for, a list of them; 0 if it is one.
+            The list may be empty if `skip`.
+    """
 
     fields: tuple[Field, ...]
     skip: bool = False
+    items: int = 0
 
     def schema(self) -> dict[str, Any]:
         """The object as a JSON schema, in the subset that providers take as strict.
@@ -61,14 +69,11 @@ class Contract:
         In that subset every key must be there, so a model that skips leaves the texts empty.
         """
         properties: dict[str, Any] = {field.name: {"type": "string"} for field in self.fields}
+        if self.items:
+            return _object_schema({ITEMS: {"type": "array", "items": _object_schema(properties)}})
         if self.skip:
             properties |= {SKIP: {"type": "boolean"}, QUOTE: {"type": "string"}}
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
+        return _object_schema(properties)
 
     def read(self, text: str) -> Mapping[str, str] | Skip:
         """Find the object in `text` and check it.
@@ -79,12 +84,33 @@ class Contract:
         answer = json_object(text)
         if answer.get(SKIP, False) is not False:
             return self._skipped(answer)
-        optional = {SKIP, QUOTE} if self.skip else {SKIP}
+        return self._texts(answer, {SKIP, QUOTE} if self.skip else {SKIP})
+
+    def read_items(self, text: str) -> tuple[Mapping[str, str], ...]:
+        """Find the list of objects in `text` and check each.
+
+        Raises:
+            UnusableAnswer: It is not there, or not as asked for.
+        """
+        answer = json_object(text)
+        found = answer.get(ITEMS)
+        if set(answer) != {ITEMS} or not isinstance(found, list):
+            raise UnusableAnswer(f'the object must have the one field "{ITEMS}", a list of objects')
+        if len(found) > self.items:
+            raise UnusableAnswer(f"there are {len(found)} items; there may be {self.items}")
+        if not found and not self.skip:
+            raise UnusableAnswer("there is no item: give one at least")
+        if not all(isinstance(each, dict) for each in found):
+            raise UnusableAnswer("each item must be an object")
+        return tuple(self._texts(each, set()) for each in found)
+
+    def _texts(self, answer: Mapping[str, Any], further: set[str]) -> Mapping[str, str]:
+        """The fields of one object, which may have the `further` keys too."""
         names = [field.name for field in self.fields]
         missing = [name for name in names if name not in answer]
         if missing:
             raise UnusableAnswer(f"these fields are missing: {', '.join(missing)}")
-        strange = [one_line(name, 40) for name in answer if name not in {*names, *optional}]
+        strange = [one_line(name, 40) for name in answer if name not in {*names, *further}]
         if strange:
             raise UnusableAnswer(f"these fields were not asked for: {', '.join(strange[:5])}")
         return {field.name: _checked(field, answer[field.name]) for field in self.fields}
@@ -100,6 +126,15 @@ class Contract:
         if not isinstance(quote, str):
             raise UnusableAnswer(f'"{QUOTE}" must be text')
         return Skip(clean(quote).strip())
+
+
+def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def spoken(text: str) -> str:
@@ -156,7 +191,7 @@ def _checked(field: Field, value: object) -> str:
         if text:
             raise UnusableAnswer(f'"{field.name}" must be empty here')
         return ""
-    if not text:
+    if not text and not field.optional:
         raise UnusableAnswer(f'"{field.name}" must not be empty')
     words, most = count_tokens(text), int(field.most_words * _TOLERANCE)
     if words > most or len(text) > most * _LONGEST_WORD:

@@ -7,7 +7,7 @@ again on what the bank shows then, and no writer is asked the same thing twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -21,23 +21,23 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankRewrittenError, OutcomeUnknownError, UsageError, wrong_argument
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.memory.learn_result import LearnResult
-from deltamem_tui.memory.method import (
-    Add,
-    Change,
-    CollectionRecall,
-    Count,
-    Due,
-    MaintenanceResult,
-    ModelWriter,
-    Proposal,
-    Query,
-    RecallResult,
-    Writer,
-)
+from deltamem_tui.memory.method import VersatileWriter
 from deltamem_tui.memory.methods import change_settings, method_of
+from deltamem_tui.memory.plan import Add, Change, Count, Due, MaintenanceResult
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.settings import Settings, replaced
+from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
-from deltamem_tui.memory.writers.extraction import Extraction, Extractor, ExtractorWriter
+from deltamem_tui.memory.writers.extraction import (
+    NO_INPUTS,
+    Extraction,
+    Extractor,
+    ExtractorWriter,
+    Inputs,
+    question,
+)
+from deltamem_tui.memory.writers.writer import ModelWriter, Writer
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
@@ -137,7 +137,7 @@ def learn(
         raise wrong_argument("bank", "an open bank", bank)
     if not isinstance(trajectory, Trajectory):
         raise wrong_argument("trajectory", "a Trajectory", trajectory)
-    writer = default_writer() if extractor is None else writer_of(extractor)
+    writer = writer_of(bank, extractor)
     if isinstance(writer, ModelWriter | ExtractorWriter):
         writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
     trajectory = as_stored(bank, trajectory)
@@ -153,23 +153,21 @@ def _is_early(learnt: int) -> bool:
     return not rest and not tens & (tens - 1)
 
 
-def default_writer() -> Writer:
-    """The writer that needs no model: the rules."""
-    from deltamem_tui.memory.writers.rules import RulesExtractor
-
-    return RulesExtractor()
-
-
-def writer_of(given: object) -> Writer:
-    """A writer as it is, an extractor as a writer.
+def writer_of(bank: Bank, given: object = None) -> Writer:
+    """What writes for a bank's method: what is given, or the rules, which need no model.
 
     Raises:
-        UsageError: It is neither.
+        UsageError: It is neither a writer nor an extractor.
     """
+    method = method_of(bank)
+    if given is None:
+        return RulesExtractor(method)
+    if isinstance(given, VersatileWriter):
+        return given.of_method(method)
     if isinstance(given, Writer):
         return given
     if isinstance(given, Extractor):
-        return ExtractorWriter(given)
+        return ExtractorWriter(given, method.use_of)
     raise wrong_argument("extractor", "an Extractor", given)
 
 
@@ -280,7 +278,7 @@ def calibrate(
         UsageError: The bank's method has no thresholds.
     """
     method = method_of(bank)
-    return method.calibrate(bank, default_writer(), embedder_of(bank, embedder), between)
+    return method.calibrate(bank, writer_of(bank), embedder_of(bank, embedder), between)
 
 
 def apply_proposals(bank: Bank, proposals: Sequence[Proposal], why: str = "calibrate") -> Settings:
@@ -310,7 +308,7 @@ def set_first_thresholds(bank: Bank, embedder: Embedder) -> list[Proposal]:
     """
     if bank.manifest.frozen:
         return []
-    found = method_of(bank).first_thresholds(bank, default_writer(), embedder)
+    found = method_of(bank).first_thresholds(bank, writer_of(bank), embedder)
     if found:
         apply_proposals(bank, found, "the first episodes")
     return found
@@ -337,15 +335,20 @@ class _Answers:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._known: dict[tuple[object, ...], Extraction] = {}
+        self._known: dict[tuple[Hashable, ...], Extraction] = {}
 
     @property
     def name(self) -> str:
         return self._writer.name
 
-    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
-        source = episode.id if episode else None
-        key = (purpose, source, tuple((node.id, node.revision) for node in notes))
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        key = question(purpose, episode, notes, inputs)
         if key not in self._known:
-            self._known[key] = self._writer.write(purpose, episode, notes)
+            self._known[key] = self._writer.write(purpose, episode, notes, inputs)
         return self._known[key]

@@ -17,6 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, UsageError
 from deltamem_tui.memory import settings
 from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.prompts.use import SHARED, PromptUse
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.text import one_line
 
@@ -70,6 +71,12 @@ def _imported(name: str) -> Method | None:
         kind = next(iter(found)).load()
     method: Method = kind()
     return method
+
+
+def prompt_uses() -> dict[str, PromptUse]:
+    """What every prompt is used for, those of all methods and the shared ones."""
+    uses = [method_named(each).prompts for each in names()]
+    return {name: use for each in (*uses, SHARED) for name, use in each.items()}
 
 
 def method_of(bank: Bank) -> Method:

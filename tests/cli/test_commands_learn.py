@@ -19,7 +19,7 @@ from deltamem_tui.errors import (
     VectorError,
 )
 from deltamem_tui.memory import engine as learn_module
-from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.cli.support import ENOUGH, RECORDS, SWEEP, Program, heat, state_of
 

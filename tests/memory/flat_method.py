@@ -15,8 +15,11 @@ from deltamem_tui.memory import methods
 from deltamem_tui.memory.context import chain_entries, compose
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
-from deltamem_tui.memory.method import Add, Count, Method, Plan, Query, RecallResult, Writer
+from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.plan import Add, Count, Plan
+from deltamem_tui.memory.recall_result import Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Trajectory
 
 NOTES = "notes"

@@ -20,9 +20,9 @@ from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.learn_result import LearnResult
-from deltamem_tui.memory.method import Writer
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 DIMENSIONS = 3

@@ -185,7 +185,8 @@ def test_trees_grow_as_the_equations_say(
             references["env"].learn(scene, success, action)
         for name, reference in references.items():
             assert shape(bank, name) == reference_shape(reference)
-        found = recall(bank, " ".join(map(str, question)), embedder=embedder, candidates=100).task
+        asked = " ".join(map(str, question))
+        found = recall(bank, asked, embedder=embedder, candidates=100)["task"]
         assert found is not None
         reference = references["task"]
         births = {node.id: number for number, node in enumerate(bank.tree("task"))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.domains import chosen, key
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.support import extract

@@ -16,8 +16,8 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs import estimate
-from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.tui.core import bank_session
 from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
 from deltamem_tui.tui.core.open_bank import read_bank

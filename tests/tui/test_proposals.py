@@ -12,7 +12,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem import calibrate as calibration
-from deltamem_tui.memory.method import Proposal
+from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.tui.widgets.plots import Plot
 from tests.tui.support import Person, browse, take_in_many
 

@@ -11,7 +11,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem import calibrate as calibration
-from deltamem_tui.memory.method import Proposal
+from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.tui.models.statistics import Overview, overview, overview_sections
 from deltamem_tui.tui.screens import statistics
 from deltamem_tui.tui.screens.statistics import StatisticsScreen

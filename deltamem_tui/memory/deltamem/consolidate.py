@@ -15,17 +15,10 @@ from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, OPTIONAL
 from deltamem_tui.memory.deltamem.duplicates import duplicate_of
 from deltamem_tui.memory.deltamem.settings import TreeParameters
-from deltamem_tui.memory.method import (
-    Add,
-    Change,
-    Due,
-    MaintenanceResult,
-    Plan,
-    Revise,
-    Writer,
-    cleaned,
-)
+from deltamem_tui.memory.method import cleaned
+from deltamem_tui.memory.plan import Add, Change, Due, MaintenanceResult, Plan, Revise
 from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError
+from deltamem_tui.memory.writers.writer import Writer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +53,7 @@ def maintain(
     bank: Bank, due: Due, writer: Writer, embedder: Embedder
 ) -> Plan[MaintenanceResult] | None:
     """Fuse a chain; None if another process deleted its node or fused it meanwhile."""
-    tree = bank.tree(due.tree)
+    tree = bank.tree(due.collection)
     try:
         chain = tree.chain(due.nodes[-1].id)
     except NodeNotFoundError:

@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory import context
 from deltamem_tui.memory.deltamem.collections import DISPLAY
-from deltamem_tui.memory.method import CollectionRecall
+from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.memory.writers.rules.procedure import Procedure, filled, numbered
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.deltamem import calibrate, consolidate, recall, write
+from deltamem_tui.memory.deltamem import calibrate, consolidate, recall, rules, write
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, DISPLAY
+from deltamem_tui.memory.deltamem.prompt_uses import PROMPTS
 from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.learn_result import LearnResult
-from deltamem_tui.memory.method import (
-    CollectionRecall,
-    Due,
-    MaintenanceResult,
-    Method,
-    Plan,
-    Proposal,
-    Query,
-    RecallResult,
-    Writer,
-)
+from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.plan import Due, MaintenanceResult, Plan
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
@@ -48,6 +45,7 @@ class DeltaMem(Method):
     rules = {  # noqa: RUF012 - a constant of the class
         "kind": "the kind of goal is known; a score is the similarity of names within it",
     }
+    prompts = PROMPTS
     settings = Parameters
 
     def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
@@ -74,6 +72,20 @@ class DeltaMem(Method):
     ) -> Plan[LearnResult]:
         """Equations 4 and 5, and 8 where a chain is due."""
         return write.plan(bank, episode, _numbers(bank), writer, embedder)
+
+    def write_by_rules(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,  # noqa: ARG002 - DeltaMem writes from episodes and chains
+    ) -> Extraction:
+        """Skills and knowledge in the rules' words."""
+        return rules.write(purpose, episode, notes)
+
+    def questions(self, episode: Trajectory) -> Mapping[str, str]:
+        """The goal for the task tree, the scene for the env tree."""
+        return recall.questions_of(episode)
 
     def maintain(
         self, bank: Bank, due: Due, writer: Writer, embedder: Embedder

@@ -26,7 +26,7 @@ from deltamem_tui.memory.context import compose
 from deltamem_tui.memory.deltamem.context import context_entries
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.method import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, ranked
 from deltamem_tui.text import clean
@@ -60,6 +60,16 @@ class Recollection(RecallResult):
     ) -> None:
         """Join the trees' answers, None for one that was not asked."""
         super().__init__({"task": task, "env": env}, context)
+
+    @property
+    def task(self) -> CollectionRecall | None:
+        """The task tree's answer; None if it was not asked."""
+        return self["task"]
+
+    @property
+    def env(self) -> CollectionRecall | None:
+        """The env tree's answer; None if it was not asked."""
+        return self["env"]
 
 
 @dataclass(frozen=True, slots=True)

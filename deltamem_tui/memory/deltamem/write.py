@@ -18,18 +18,12 @@ from deltamem_tui.memory.deltamem.duplicates import duplicate_of
 from deltamem_tui.memory.deltamem.recall import question_to, questions_of, recall_tree
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
-from deltamem_tui.memory.method import (
-    Add,
-    Change,
-    CollectionRecall,
-    Count,
-    MaintenanceResult,
-    Plan,
-    Writer,
-    cleaned,
-)
+from deltamem_tui.memory.method import cleaned
+from deltamem_tui.memory.plan import Add, Change, Count, MaintenanceResult, Plan
+from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Trajectory
 
 

@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.llm.answers import ITEMS
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import (
     NAME,
@@ -24,30 +25,16 @@ from deltamem_tui.memory.prompts.file import (
     matter_flaws,
     matter_line,
     template,
+    use_flaws,
 )
+from deltamem_tui.memory.prompts.use import HEADER, MAY_SKIP, PromptUse
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.domains import GENERIC
 
-HEADER = "memory_header"
-_OF_AN_EPISODE = frozenset({"environment", "task", "trajectory", "words"})
-_EXTRACTION = _OF_AN_EPISODE | {"outcome", "memory", "may_skip"}
-_FUSION = frozenset({"memory", "failure", "words"})
-GIVEN: Mapping[str, frozenset[str]] = {
-    "task_root_success": _EXTRACTION,
-    "task_root_failure": _EXTRACTION,
-    "task_residual_success": _EXTRACTION,
-    "task_residual_failure": _EXTRACTION,
-    "env_root": _EXTRACTION,
-    "env_residual": _EXTRACTION,
-    "task_consolidation": _FUSION,
-    "env_consolidation": _FUSION,
-    "judge": _OF_AN_EPISODE,
-    "environment": frozenset({"text", "words"}),
-    HEADER: frozenset(),
-}
-"""Every prompt that the program asks for, with the inputs it gives it."""
+Uses = Mapping[str, PromptUse]
+"""Every prompt that something asks for, with what it is used for: see `methods.prompt_uses`."""
 
-_SWITCHES = ("may_skip", "failure")
+_SWITCHES = (MAY_SKIP, "failure")
 
 
 def files(folder: Path) -> list[Path]:
@@ -55,26 +42,31 @@ def files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
 
 
-def flaws(path: Path, folder: Path, folders: Sequence[Path]) -> list[ConfigurationError]:
+def flaws(
+    path: Path, folder: Path, folders: Sequence[Path], uses: Uses
+) -> list[ConfigurationError]:
     """Everything that is wrong with a prompt file, or nothing."""
     if path.parent.parent != folder or not NAME.fullmatch(path.parent.name):
         return [_misplaced(path)]
     try:
         if path.stem.startswith("_"):
             return list(_fragment_flaws(path, folders))
-        found = list(matter_flaws(path, front_matter(path)))
-        found += _name_flaws(path)
-        if found:
+        matter = front_matter(path)
+        use = uses.get(path.stem)
+        found = [*matter_flaws(path, matter), *_name_flaws(path, uses)]
+        found += use_flaws(path, matter, use) if use else []
+        if found or use is None:
             return found
         prompt = load(path)
         if prompt.name == HEADER:
             return list(_header_flaws(prompt))
-        return list(_template_flaws(prompt, folder, folders)) or list(_trial_flaws(prompt, folders))
+        found = list(_template_flaws(prompt, use, folder, folders))
+        return found or list(_trial_flaws(prompt, folders))
     except ConfigurationError as error:  # nothing further can be checked then
         return [error]
 
 
-def require_known_names(folder: Path) -> None:
+def require_known_names(folder: Path, uses: Uses) -> None:
     """See that something asks for each prompt of a folder, before others are paid for instead.
 
     Raises:
@@ -82,7 +74,7 @@ def require_known_names(folder: Path) -> None:
     """
     for path in files(folder):
         if path.parent.parent == folder and not path.stem.startswith("_"):
-            for flaw in _name_flaws(path):
+            for flaw in _name_flaws(path, uses):
                 raise flaw
 
 
@@ -90,11 +82,11 @@ def _misplaced(path: Path) -> ConfigurationError:
     return file_error(path, f"is in a place where no prompt is looked for: DOMAIN/NAME{SUFFIX} is")
 
 
-def _name_flaws(path: Path) -> Iterator[ConfigurationError]:
-    if path.stem in GIVEN:
+def _name_flaws(path: Path, uses: Uses) -> Iterator[ConfigurationError]:
+    if path.stem in uses:
         return
-    near = get_close_matches(path.stem, GIVEN, n=1)
-    meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(GIVEN)}"
+    near = get_close_matches(path.stem, uses, n=1)
+    meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(uses)}"
     yield file_error(path, f"nothing asks for a prompt {one_line(path.stem, 60)!r}; {meant}")
 
 
@@ -137,11 +129,11 @@ def _header_flaws(prompt: Prompt) -> Iterator[ConfigurationError]:
 
 
 def _template_flaws(
-    prompt: Prompt, folder: Path, folders: Sequence[Path]
+    prompt: Prompt, use: PromptUse, folder: Path, folders: Sequence[Path]
 ) -> Iterator[ConfigurationError]:
     line = matter_line(prompt.path, "inputs")
-    for name in sorted(set(prompt.inputs) - GIVEN[prompt.name]):
-        given = ", ".join(sorted(GIVEN[prompt.name]))
+    for name in sorted(set(prompt.inputs) - use.inputs):
+        given = ", ".join(sorted(use.inputs))
         message = f"nothing gives it {one_line(name, 60)!r}; its inputs may be {given}"
         yield file_error(prompt.path, message, line)
     used: set[str] = set()
@@ -149,7 +141,7 @@ def _template_flaws(
         names = prompts.names_used(path)
         used |= names.keys()
         yield from _undefined(prompt, path, names, folder)
-    for name in sorted(GIVEN[prompt.name] & set(prompt.inputs) - used):
+    for name in sorted(use.inputs & set(prompt.inputs) - used):
         yield file_error(prompt.path, f"has the input {name!r} and does not use it", line)
 
 
@@ -174,7 +166,7 @@ def _trial_flaws(prompt: Prompt, folders: Sequence[Path]) -> Iterator[Configurat
     for switches in product((True, False), repeat=len(_SWITCHES)):
         values |= {"words": prompt.output, **dict(zip(_SWITCHES, switches, strict=True))}
         text = prompts.render(prompt, values, folders)
-        for field in prompt.output:
+        for field in (*prompt.output, *([ITEMS] if prompt.items else [])):
             if field not in text:
                 line = matter_line(prompt.path, "output")
                 yield file_error(prompt.path, f"does not ask for {field!r} of its output", line)

@@ -16,6 +16,7 @@ from typing import Any
 
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.llm.answers import Contract, Field
+from deltamem_tui.memory.prompts.use import PromptUse
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory import domains
 from deltamem_tui.trajectory.domains import GENERIC
@@ -25,21 +26,18 @@ LIMIT = 100_000
 
 _FENCE = "+++"
 NAME = re.compile(r"[^\W_][\w-]{0,59}")  # so short that every file system takes it
-# Prompts for a tree give a node's payload; see `deltamem.collections.Payload`.
-_FOR_A_TREE = re.compile(r"(?:task|env)_\w+")
-_PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")
-# What the answers to other prompts are read as: the scene's words, or free text.
-_OUTPUTS: Mapping[str, tuple[str, ...]] = {"environment": ("environment",), "judge": ()}
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)")
 _FRAGMENT = re.compile(r"_[\w-]{1,59}")
 _KEYS: dict[str, type | tuple[type, ...]] = {
     "purpose": str,
     "inputs": list,
     "output": dict,
+    "items": int,
     "skip": bool,
     "skip_reward": (int, float),
     "markers": list,
 }
+_NUMBERS = ("items", "skip_reward")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,7 @@ class Prompt:
         inputs: The names that the template may use.
         output: The texts of the answer with the most words each may have; 0 if it must stay
             empty. Nothing if the answer is free text.
+        items: The most objects of these texts, if the answer is a list of them; 0 if it is one.
         skip: Whether the model may answer that there is nothing to write.
         skip_reward: The least reward of an episode that may be skipped; None for any.
         markers: What a failure record must contain.
@@ -63,6 +62,7 @@ class Prompt:
     purpose: str
     inputs: tuple[str, ...]
     output: Mapping[str, int]
+    items: int
     skip: bool
     skip_reward: float | None
     markers: tuple[str, ...]
@@ -73,10 +73,10 @@ class Prompt:
         """Whether the domain has no file of its own and takes the generic one."""
         return domains.key(self.path.parent.name) != domains.key(self.domain)
 
-    def contract(self, *, may_skip: bool = False) -> Contract:
-        """The JSON object that the prompt asks for."""
-        fields = tuple(Field(name, most) for name, most in self.output.items())
-        return Contract(fields, skip=self.skip and may_skip)
+    def contract(self, *, may_skip: bool = False, optional: Sequence[str] = ()) -> Contract:
+        """The JSON that the prompt asks for; `optional` texts may be empty."""
+        fields = tuple(Field(name, most, name in optional) for name, most in self.output.items())
+        return Contract(fields, skip=self.skip and may_skip, items=self.items)
 
 
 def locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
@@ -109,19 +109,21 @@ def _spelt(domain: str, file: str, folder: Path) -> Path | None:
     return next((path for name in spellings if (path := folder / name / file).is_file()), None)
 
 
-def load(path: Path) -> Prompt:
+def load(path: Path, use: PromptUse | None = None) -> Prompt:
     """Read a prompt file; once, until its time of change is another.
 
     Raises:
-        ConfigurationError: It cannot be read, or its front matter is wrong.
+        ConfigurationError: It cannot be read, or its front matter is wrong, also for its use.
     """
-    return _load(path, path.stat().st_mtime_ns)
+    return _load(path, path.stat().st_mtime_ns, use)
 
 
 @cache
-def _load(path: Path, _modified: int) -> Prompt:
+def _load(path: Path, _modified: int, use: PromptUse | None) -> Prompt:
     matter = front_matter(path)
     for flaw in matter_flaws(path, matter):
+        raise flaw
+    for flaw in use_flaws(path, matter, use) if use else ():
         raise flaw
     reward = matter.get("skip_reward")
     return Prompt(
@@ -131,6 +133,7 @@ def _load(path: Path, _modified: int) -> Prompt:
         purpose=one_line(matter["purpose"]),
         inputs=tuple(matter.get("inputs", ())),
         output=dict(matter.get("output", {})),
+        items=matter.get("items", 0),
         skip=matter.get("skip", False),
         skip_reward=None if reward is None else float(reward),
         markers=tuple(matter.get("markers", ())),
@@ -166,7 +169,7 @@ def matter_flaws(path: Path, matter: Mapping[str, Any]) -> Iterator[Configuratio
         if key not in _KEYS:
             known = ", ".join(_KEYS)
             yield file_error(path, f"the front matter has {key!r}; it may have {known}", line)
-        elif not isinstance(value, _KEYS[key]) or (key == "skip_reward" and value is True):
+        elif not isinstance(value, _KEYS[key]) or (key in _NUMBERS and isinstance(value, bool)):
             yield file_error(path, f"{key!r} in the front matter is of the wrong type", line)
         else:
             sound[key] = value
@@ -176,21 +179,30 @@ def matter_flaws(path: Path, matter: Mapping[str, Any]) -> Iterator[Configuratio
         if not all(isinstance(item, str) and item.strip() for item in sound.get(key, ())):
             message = f"{key!r} in the front matter must be a list of texts"
             yield file_error(path, message, matter_line(path, key))
-    if "output" in sound or "output" not in matter:
-        yield from _output_flaws(path, sound.get("output", {}))
-
-
-def _output_flaws(path: Path, output: Mapping[str, Any]) -> Iterator[ConfigurationError]:
-    line = matter_line(path, "output")
-    expected = _PAYLOAD if _FOR_A_TREE.fullmatch(path.stem) else _OUTPUTS.get(path.stem)
-    if expected is not None and sorted(output) != sorted(expected):
-        names = ", ".join(expected)
-        wanted = f"must have {names}, and nothing else" if expected else "must not be there"
-        yield file_error(path, f"the output {wanted}", line)
-    for name, most in output.items():
+    for name, most in sound.get("output", {}).items():
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
             message = f"the most words of {name!r} must be a whole number, or 0 for none"
-            yield file_error(path, message, line)
+            yield file_error(path, message, matter_line(path, "output"))
+    if sound.get("items", 0) < 0:
+        message = "'items' must be the most items of the answer"
+        yield file_error(path, message, matter_line(path, "items"))
+
+
+def use_flaws(
+    path: Path, matter: Mapping[str, Any], use: PromptUse
+) -> Iterator[ConfigurationError]:
+    """Where a front matter asks for another answer than the program reads."""
+    output = matter.get("output", {})
+    if isinstance(output, dict) and sorted(output) != sorted(use.fields):
+        names = ", ".join(use.fields)
+        wanted = f"must have {names}, and nothing else" if use.fields else "must not be there"
+        yield file_error(path, f"the output {wanted}", matter_line(path, "output"))
+    items = matter.get("items", 0)
+    if isinstance(items, int) and not min(use.items, 1) <= items <= use.items:
+        wanted = f"from 1 to {use.items}" if use.items else "left out: one object is asked for"
+        yield file_error(path, f"'items' must be {wanted}", matter_line(path, "items"))
+    if matter.get("skip") is True and not use.may_skip:
+        yield file_error(path, "this prompt cannot be skipped", matter_line(path, "skip"))
 
 
 def matter_line(path: Path, key: str) -> int:

@@ -28,6 +28,7 @@ from deltamem_tui.memory.prompts.file import (
     locate,
     template,
 )
+from deltamem_tui.memory.prompts.use import PromptUse
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import GENERIC
 
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
     import jinja2
 
 
-def find(domain: str, name: str, folders: Sequence[Path] | None = None) -> Prompt:
+def find(
+    domain: str, name: str, folders: Sequence[Path] | None = None, use: PromptUse | None = None
+) -> Prompt:
     """The prompt that a domain uses: its own, else the generic one.
 
-    Looks in `paths.prompt_folders()` if no folders are given, in the first one first.
+    Looks in `paths.prompt_folders()` if no folders are given, in the first one first. What the
+    file asks for is held against its `use`, if that is given.
 
     Raises:
         ConfigurationError: There is none, or it is not a sound prompt file.
@@ -46,7 +50,7 @@ def find(domain: str, name: str, folders: Sequence[Path] | None = None) -> Promp
     path = locate(domain, f"{name}{SUFFIX}", _folders(folders))
     if path is None:
         raise _not_found(domain, name, folders)
-    return replace(load(path), domain=domain or GENERIC)
+    return replace(load(path, use), domain=domain or GENERIC)
 
 
 def listing(folders: Sequence[Path] | None = None) -> list[tuple[str, str]]:

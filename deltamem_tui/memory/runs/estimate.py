@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,21 +21,26 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import BudgetError, ExtractionError, TrajectoryError, VectorError
+from deltamem_tui.errors import (
+    BudgetError,
+    DeltaMemError,
+    ExtractionError,
+    TrajectoryError,
+    VectorError,
+)
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.recall import questions_of
-from deltamem_tui.memory.engine import as_stored, learn_stored
+from deltamem_tui.memory.engine import as_stored, learn_stored, writer_of
 from deltamem_tui.memory.episodes.scenes import goal_of, lacks_scene, with_scene
-from deltamem_tui.memory.method import Due
 from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.writers.extraction import Extraction, tree_of
+from deltamem_tui.memory.plan import Due
+from deltamem_tui.memory.prompts.use import SCENE
+from deltamem_tui.memory.vectors.embedder import LateEmbedder
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
-from deltamem_tui.memory.writers.model.scene_extraction import SCENE
-from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_TRIGGER_WORDS = 40
+_KEY_WORDS = 40
 
 
 def estimate_learning(
@@ -59,7 +65,7 @@ def estimate_learning(
         LanguageModelError: The extractor's model cannot be asked at all.
         StorageError: There is no room for the copy.
     """
-    writer = _EstimatingWriter(extractor)
+    writer = _EstimatingWriter(bank, extractor)
     of_scenes = draw_scenes and method_of(bank).uses_scene(settings_of(bank))
     with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
         stage = copy_bank(bank, Path(folder) / bank.path.name)
@@ -79,35 +85,73 @@ def estimate_learning(
 
 def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
     """Estimate what fusing chains that are due will take. Nothing is sent."""
-    estimates = (
-        extractor.estimate(
-            f"{each.tree}_consolidation", None, bank.tree(each.tree).chain(each.nodes[-1].id)
-        )
-        for each in chains
-    )
-    return sum(estimates, Usage())
+    method, counting = method_of(bank), _CountingWriter(extractor)
+    for each in chains:
+        with suppress(DeltaMemError):  # the run will report it
+            method.maintain(bank, each, counting, LateEmbedder(bank))
+    return counting.usage
+
+
+class _CountingWriter:
+    """Counts what a model would be asked, and writes nothing."""
+
+    def __init__(self, extractor: ModelExtractor) -> None:
+        self.name = extractor.name
+        self.usage = Usage()
+        self._extractor = extractor
+
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        self.usage += self._extractor.estimate(purpose, episode, notes, inputs)
+        return Extraction(None, "not asked")
 
 
 class _EstimatingWriter:
     """Takes the model's place: answers from the cache, else counts and lets the rules write."""
 
-    def __init__(self, extractor: ModelExtractor) -> None:
+    def __init__(self, bank: Bank, extractor: ModelExtractor) -> None:
         self.name = extractor.name
+        self._method = method_of(bank)
         self._extractor = extractor
         self._scene_prompts: set[str] = set()
-        self._rules = RulesExtractor()
+        self._rules = writer_of(bank)
         self.usage = Usage()
 
-    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
         try:
-            return self._known(self._extractor.write(purpose, episode, notes))
+            return self._known(self._extractor.write(purpose, episode, notes, inputs))
         except BudgetError:
-            self.usage += self._extractor.estimate(purpose, episode, notes)
+            self.usage += self._extractor.estimate(purpose, episode, notes, inputs)
         if episode is None:
-            return self._rules.write(purpose, None, notes)
+            return self._rules.write(purpose, None, notes, inputs)
         # A model names the kind of task, and leaves out of it what it knows as the scene.
         read = structs.replace(episode, task=goal_of(episode))
-        return _with_trigger(tree_of(purpose), read, self._rules.write(purpose, read, notes))
+        written = self._rules.write(purpose, read, notes, inputs)
+        return self._with_key(self._method.use_of(purpose).collection, read, written)
+
+    def _with_key(self, name: str, episode: Trajectory, written: Extraction) -> Extraction:
+        """The same lesson under a key of the words, not the numbers, of its collection's question.
+
+        Which notes later prompts show hangs on the keys. Those of the rules follow the dialect of
+        one world; of a model's, nothing is known but what they are to be found by.
+        """
+        question = self._method.questions(episode).get(name, "")
+        text = " ".join(_NUMBER.sub(" ", question).split()[:_KEY_WORDS])
+        collection = self._method.collections.get(name)
+        if not (text and collection and written.payload and collection.key in written.payload):
+            return written
+        return replace(written, payload={**written.payload, collection.key: text})
 
     def _known(self, extraction: Extraction) -> Extraction:
         self.usage += extraction.usage
@@ -131,14 +175,3 @@ class _EstimatingWriter:
             return Usage(cached=1)
         self._scene_prompts.add(prompt)
         return self._extractor.estimate(SCENE, trajectory, ())
-
-
-def _with_trigger(tree: str, trajectory: Trajectory, extraction: Extraction) -> Extraction:
-    """The same lesson under a trigger of the words, not the numbers, of its tree's question."""
-    # Which chains later prompts show hangs on the triggers. Those of the rules follow the dialect
-    # of one world; of a model's, nothing is known but what they are to be found by.
-    question = questions_of(trajectory).get(tree, "")
-    trigger = " ".join(_NUMBER.sub(" ", question).split()[:_TRIGGER_WORDS])
-    if extraction.payload is None or not trigger:
-        return extraction
-    return replace(extraction, payload={**extraction.payload, "activation_condition": trigger})

@@ -11,11 +11,12 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.scenes import lacks_scene
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult
-from deltamem_tui.memory.method import ModelWriter, Proposal, Writer
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, Policy, admitted_by
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
+from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.writers.extraction import Extractor
+from deltamem_tui.memory.writers.writer import ModelWriter, Writer
 from deltamem_tui.trajectory.model import Trajectory
 
 

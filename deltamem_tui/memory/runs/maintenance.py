@@ -9,8 +9,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.method import Due, MaintenanceResult, ModelWriter, Writer
 from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.plan import Due, MaintenanceResult
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import (
     GRACE,
@@ -22,6 +22,7 @@ from deltamem_tui.memory.runs.prefetch import (
 )
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.extraction import Extractor, ExtractorWriter
+from deltamem_tui.memory.writers.writer import ModelWriter, Writer
 
 
 def consolidate(
@@ -47,7 +48,7 @@ def consolidate(
     chains = engine.due(bank)
     prefetcher, model = None, None
     with Payments(bank) as payments, ExitStack() as ending:
-        writer = engine.writer_of(extractor)
+        writer = engine.writer_of(bank, extractor)
         if isinstance(writer, ModelWriter):
             model = writer.paying(payments)
             prefetcher = Prefetcher(concurrency, stopped)

@@ -19,8 +19,8 @@ from typing import Any
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, LanguageModelError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.method import ModelWriter
-from deltamem_tui.memory.writers.extraction import Extraction, FailedCallError
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, FailedCallError, Inputs
+from deltamem_tui.memory.writers.writer import ModelWriter
 from deltamem_tui.trajectory.model import Trajectory
 
 GRACE = 5.0
@@ -261,10 +261,16 @@ class PrefetchingWriter:
         self._writer = writer
         self._prefetcher = prefetcher
 
-    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
         """What the other writer writes."""
-        prompt = self._writer.prompt(purpose, episode, notes)
-        ask = partial(self._writer.write, purpose, episode, notes)
+        prompt = self._writer.prompt(purpose, episode, notes, inputs)
+        ask = partial(self._writer.write, purpose, episode, notes, inputs)
         return ask() if prompt is None else self._prefetcher.answer((purpose, prompt), ask)
 
 
@@ -278,11 +284,17 @@ class PlannedQuestions:
         self._writer = writer
         self._turn = turn
 
-    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
         """Note a question."""
-        prompt = self._writer.prompt(purpose, episode, notes)
+        prompt = self._writer.prompt(purpose, episode, notes, inputs)
         if prompt is not None:
-            ask = partial(self._writer.write, purpose, episode, notes)
+            ask = partial(self._writer.write, purpose, episode, notes, inputs)
             self.noted.append(Question(self._turn, (purpose, prompt), ask))
         return Extraction(None, "asked ahead")
 

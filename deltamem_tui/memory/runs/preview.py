@@ -12,12 +12,11 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import TrajectoryError, UsageError
 from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.engine import search
-from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
-from deltamem_tui.memory.methods import display_of
+from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.prompts.check import HEADER
 from deltamem_tui.memory.prompts.file import Prompt
+from deltamem_tui.memory.prompts.use import HEADER, PromptUse
 from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker, block, outcome_text
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
@@ -49,25 +48,30 @@ def preview(
     wanted = domain or bank.manifest.domain
     if name == HEADER:
         return prompts.find(wanted, name, folders).body.strip()
-    if name.endswith("_consolidation"):
-        chain = _any_chain(bank, _tree_of(name))
-        return _filled(bank, prompts.find(wanted, name, folders), None, chain, folders)
-    trajectory = _episode(bank, name, episode_id)
-    prompt = prompts.find(domain or trajectory.domain or wanted, name, folders)
-    chain = _chain(bank, name, trajectory, embedder) if "memory" in prompt.inputs else ()
-    return _filled(bank, prompt, trajectory, chain, folders)
+    use = method_of(bank).use_of(name)
+    if not use.inputs & {"task", "text"}:
+        prompt = prompts.find(wanted, name, folders, use)
+        chain = _any_chain(bank, use.collection) if "memory" in prompt.inputs else ()
+        return _filled(bank, prompt, use, None, chain, folders)
+    trajectory = _episode(bank, name, use, episode_id)
+    prompt = prompts.find(domain or trajectory.domain or wanted, name, folders, use)
+    chain = _chain(bank, use, trajectory, embedder) if "memory" in prompt.inputs else ()
+    return _filled(bank, prompt, use, trajectory, chain, folders)
 
 
 def _filled(
     bank: Bank,
     prompt: Prompt,
+    use: PromptUse,
     trajectory: Trajectory | None,
     chain: Sequence[Node],
     folders: Sequence[Path] | None,
 ) -> str:
     failure = bool(chain) and all(node.label == "failure" for node in chain)
-    entries = chain_entries(display_of(bank, _tree_of(prompt.name)), chain)
-    fixed = {
+    entries = chain_entries(display_of(bank, use.collection), chain)
+    # What only the method gives is not known here.
+    fixed: dict[str, object] = {
+        **{each: block(each, "…") for each in prompt.inputs},
         "memory": block("notes", "\n\n".join(entries)),
         "failure": failure,
         "may_skip": prompt.skip,
@@ -85,15 +89,11 @@ def _filled(
     return maker.episode_prompt(prompt, trajectory, fixed)[0]
 
 
-def _tree_of(name: str) -> str:
-    return "env" if name.startswith("env_") else "task"
-
-
-def _episode(bank: Bank, name: str, wanted: str | None) -> Trajectory:
+def _episode(bank: Bank, name: str, use: PromptUse, wanted: str | None) -> Trajectory:
     if wanted is not None:
         return _episode_called(bank, wanted)
     for found in _candidates(bank):
-        if _is_for(name, found):
+        if _is_for(use, found):
             return found
     raise UsageError(
         f"no episode in the bank that the prompt {name} is for",
@@ -107,11 +107,11 @@ def _candidates(bank: Bank) -> Iterator[Trajectory]:
     yield from episodes(bank)
 
 
-def _is_for(name: str, trajectory: Trajectory) -> bool:
+def _is_for(use: PromptUse, trajectory: Trajectory) -> bool:
     success = trajectory.outcome.success
-    if name.endswith(("_success", "_failure")):
-        return success is name.endswith("_success")
-    return success is not None or not name.startswith("env_")
+    if use.label:
+        return success is (use.label == "success")
+    return success is not None or "outcome" not in use.inputs
 
 
 def _episode_called(bank: Bank, wanted: str) -> Trajectory:
@@ -126,11 +126,11 @@ def _episode_called(bank: Bank, wanted: str) -> Trajectory:
 
 
 def _chain(
-    bank: Bank, name: str, trajectory: Trajectory, embedder: Embedder | None
+    bank: Bank, use: PromptUse, trajectory: Trajectory, embedder: Embedder | None
 ) -> Sequence[Node]:
     """The chain of the match, or of the node that comes nearest to being one."""
-    tree = _tree_of(name)
-    question = scene_of(trajectory) if tree == "env" else trajectory.task
+    tree = use.collection
+    question = method_of(bank).questions(trajectory)[tree]
     answer = search(bank, question, (tree,), 1, embedder=embedder)[0]
     if not answer.candidates:
         raise _no_node(bank, tree)

@@ -23,8 +23,8 @@ from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresh
 from deltamem_tui.memory.episodes.scenes import drawn_text, lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
-from deltamem_tui.memory.method import ModelWriter, Proposal, Writer
 from deltamem_tui.memory.methods import method_of, settings_of
+from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import (
     GRACE,
@@ -35,6 +35,7 @@ from deltamem_tui.memory.runs.prefetch import (
     Question,
     StoppedError,
 )
+from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     Call,
@@ -43,7 +44,7 @@ from deltamem_tui.memory.writers.extraction import (
     ExtractorWriter,
     FailedCallError,
 )
-from deltamem_tui.memory.writers.model.scene_extraction import SCENE
+from deltamem_tui.memory.writers.writer import ModelWriter, Writer
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
@@ -102,7 +103,7 @@ class LearningRun:
         seconds for calls that are under way.
         """
         self._bank = bank
-        self._writer = writer_of(extractor)
+        self._writer = writer_of(bank, extractor)
         self._cancel: Callable[[], object] = lambda: None
         self._embedder = embedder_of(bank, embedder)
         self._width = 1

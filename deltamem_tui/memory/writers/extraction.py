@@ -1,33 +1,40 @@
-"""What an extractor is: an episode and the chain it met in, a payload or nothing new out.
+"""What a writer answers: texts for new nodes, or nothing; and the extractors of the public API.
 
-Equations 4 and 5 of DeltaMem decide *where* a new node goes; an extractor decides *what* it says.
+A method decides *where* a new node goes; a writer decides *what* it says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any, Protocol, runtime_checkable
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.prompts.use import PromptUse, Purpose
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
-Purpose = Literal["extract", "fuse", "draw", "judge"]
+Inputs = Mapping[str, str | tuple[str, ...]]
+"""What a writer gets beside an episode and notes, by name: a text, or several, the first ones the
+most important."""
+
+NO_INPUTS: Inputs = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What an extractor made of an episode for one tree.
+    """What a writer made of an episode for one collection.
 
     Attributes:
-        payload: What the new node will say; None to skip, because the chain covers it all.
+        payload: What the new node will say; None to skip, because the notes cover it all.
         reason: Why, in one line, for the journal.
         usage: What asking the model took, all attempts together.
         attempts: How often the model was asked.
         cut: What of the episode did not fit the model's window, in one line; empty if all did.
+        further: Where several nodes are wanted, what those after the first will say.
     """
 
     payload: Mapping[str, str] | None
@@ -37,6 +44,12 @@ class Extraction:
     usage: Usage = field(default_factory=Usage)
     attempts: int = 0
     cut: str = ""
+    further: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def payloads(self) -> tuple[Mapping[str, str], ...]:
+        """What each new node will say; empty to skip."""
+        return () if self.payload is None else (self.payload, *self.further)
 
     def calls(self, purpose: Purpose, tree: str) -> tuple[Call, ...]:
         """The question that was put to a model; empty if none was asked."""
@@ -49,8 +62,9 @@ class Call:
     """One question to a language model, with its repeats, as the journal remembers it.
 
     Attributes:
-        purpose: To `extract` from an episode, to `fuse` a chain, to `draw` an episode's scene
-            out of its instruction, or to `judge` how an episode ended.
+        purpose: To `extract` from an episode, to `fuse` a chain, to `induce` from several
+            episodes, to `draw` an episode's scene out of its instruction, or to `judge` how an
+            episode ended.
         tree: The tree it was for; None if it was not for a single tree.
         model: Who was asked.
         prompt: Digest of the prompt; empty if there was no answer to it.
@@ -82,7 +96,7 @@ class Call:
 class Payment:
     """One answer of a model, as in `Call`. One out of the response cache took nothing.
 
-    `source` is the episode's id, or that of the last node of a chain.
+    `source` is the episode's id, or that of the last of the notes where there is no episode.
     """
 
     purpose: Purpose
@@ -97,11 +111,15 @@ class Payment:
         return {
             "purpose": self.purpose,
             **({"tree": self.tree} if self.tree else {}),
-            "node" if self.purpose == "fuse" else "episode": self.source,
+            **({self._kind_of_source: self.source} if self.source else {}),
             "model": one_line(self.model, 200),
             "prompt": self.prompt,
             **asdict(self.usage),
         }
+
+    @property
+    def _kind_of_source(self) -> str:
+        return "node" if self.purpose in ("fuse", "induce") else "episode"
 
 
 OnPayment = Callable[[Payment], object]
@@ -110,6 +128,16 @@ OnPayment = Callable[[Payment], object]
 
 def no_payment(_payment: Payment) -> None:
     """Nothing is done with it."""
+
+
+def both(one: OnPayment, other: OnPayment) -> OnPayment:
+    """Calls the one, then the other."""
+
+    def call(payment: Payment) -> None:
+        one(payment)
+        other(payment)
+
+    return other if one is no_payment else call
 
 
 class FailedCallError(ExtractionError):
@@ -154,9 +182,18 @@ class Extractor(Protocol):
 class ExtractorWriter:
     """An `Extractor` as a writer."""
 
-    def __init__(self, extractor: Extractor, on_payment: OnPayment = no_payment) -> None:
-        """Nothing is asked yet; `on_payment` is called with what each of its answers took."""
+    def __init__(
+        self,
+        extractor: Extractor,
+        use_of: Callable[[str], PromptUse],
+        on_payment: OnPayment = no_payment,
+    ) -> None:
+        """Nothing is asked yet.
+
+        `use_of` is the method's, and `on_payment` is called with what each of its answers took.
+        """
         self._extractor = extractor
+        self._use_of = use_of
         self._on_payment = on_payment
 
     @property
@@ -165,12 +202,25 @@ class ExtractorWriter:
         return self._extractor.name
 
     def paying(self, on_payment: OnPayment) -> ExtractorWriter:
-        """Returns the same writer, which reports what its answers take."""
-        return ExtractorWriter(self._extractor, on_payment)
+        """Returns the same writer, which reports what its answers take to this one too."""
+        return ExtractorWriter(self._extractor, self._use_of, both(self._on_payment, on_payment))
 
-    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
-        """Have the extractor extract or fuse."""
-        tree = tree_of(purpose)
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,  # noqa: ARG002 - an extractor knows of none
+    ) -> Extraction:
+        """Have the extractor extract or fuse.
+
+        Raises:
+            ExtractionError: It could make nothing of it, or nothing that an extractor knows is
+                wanted: there is neither an episode nor a note.
+        """
+        tree = self._use_of(purpose).collection
+        if episode is None and not notes:
+            raise ExtractionError(f"an extractor cannot write {one_line(purpose, 60)}")
         source = episode.id if episode else notes[-1].id
         try:
             if episode is None:
@@ -190,6 +240,9 @@ class ExtractorWriter:
         )
 
 
-def tree_of(purpose: str) -> str:
-    """The collection that a prompt writes for: the first word of its name."""
-    return purpose.partition("_")[0]
+def question(
+    purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
+) -> tuple[Hashable, ...]:
+    """What tells one question to a writer from another."""
+    revisions = tuple((node.id, node.revision) for node in notes)
+    return purpose, episode.id if episode else None, revisions, tuple(sorted(inputs.items()))

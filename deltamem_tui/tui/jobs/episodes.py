@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.episodes.import_report import ImportReport
     from deltamem_tui.memory.episodes.log_import import LogImport
-    from deltamem_tui.memory.method import Writer
     from deltamem_tui.memory.writers.model import ModelExtractor
+    from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
 
 NAME = "learning"
@@ -168,8 +168,8 @@ def extract_by_rules(path: Path, progress: Progress) -> BankChange:
     Raises:
         BankError: The bank cannot be opened or written.
     """
+    from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.runs.learning import candidates
-    from deltamem_tui.memory.writers.rules import RulesExtractor
 
     bank = Bank.open(path)
     return _learn(bank, RulesExtractor(), candidates(bank).episodes, progress)

@@ -10,8 +10,8 @@ from typing import Literal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.method import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.methods import change_settings, method_of, settings_of
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
 from deltamem_tui.memory.vectors.search import Candidate
@@ -243,7 +243,7 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
     """
     if found is None:
         return []
-    key = bank.collections[found.tree].key
+    key = bank.collections[found.collection].key
     lines = [
         MatchLine(
             "match" if found.matches(each) else "runner-up",

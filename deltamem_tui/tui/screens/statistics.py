@@ -28,7 +28,7 @@ from deltamem_tui.tui.widgets.plots import BarPlot, Plot
 from deltamem_tui.tui.widgets.text_pane import TextPane, move_cursor, move_page, move_to_end
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.method import Proposal
+    from deltamem_tui.memory.threshold_proposal import Proposal
 
 _BARS = {
     "depth": "nodes by depth",

@@ -15,8 +15,8 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.engine import due
-from deltamem_tui.memory.method import MaintenanceResult
 from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.plan import MaintenanceResult
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.views.statistics import growth
@@ -49,7 +49,7 @@ def fuse(bank: Bank, extractor: EchoExtractor | None = None) -> list[Maintenance
 
 
 def due_nodes(bank: Bank) -> list[tuple[str, Node]]:
-    return [(each.tree, each.nodes[-1]) for each in due(bank)]
+    return [(each.collection, each.nodes[-1]) for each in due(bank)]
 
 
 def test_only_what_was_hit_often_enough_is_due(bank: Bank) -> None:

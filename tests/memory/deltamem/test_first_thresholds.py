@@ -19,7 +19,6 @@ from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.engine import (
     apply_proposals,
     calibrate,
-    default_writer,
     learn,
     set_first_thresholds,
 )
@@ -27,6 +26,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.methods import change_settings, settings_of
 from deltamem_tui.memory.reports.runs import view_learning
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs.learning import learn_episodes
 from deltamem_tui.memory.settings import assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -73,7 +73,7 @@ def test_before_the_first_is_learnt_the_thresholds_are_set_and_said(tmp_path: Pa
     bank = new_bank(tmp_path / "bank")
     assert not settings_of(bank)["task"].tau_fixed
     proposed = calibrate(bank)[0].proposed
-    found = learn_episodes(bank, default_writer(), list(waiting(bank)))
+    found = learn_episodes(bank, RulesExtractor(), list(waiting(bank)))
     numbers = settings_of(Bank.open(bank.path))
     assert (numbers["task"].tau_base, numbers["task"].tau_fixed) == (proposed, True)
     assert numbers["task"].tau_base != PRESET["task"].tau_base
@@ -92,7 +92,7 @@ def test_before_the_first_is_learnt_the_thresholds_are_set_and_said(tmp_path: Pa
     )
 
     take_in(bank, [replace_task(each) for each in episodes()])
-    again = learn_episodes(bank, default_writer(), list(waiting(bank)))
+    again = learn_episodes(bank, RulesExtractor(), list(waiting(bank)))
     assert len(again.lessons) == 18
     assert (again.calibrated, events(bank).count("parameters")) == ([], 1)
     assert view_learning(again, episodes=18, waiting=0).record["calibrated"] == {}
@@ -104,10 +104,10 @@ def replace_task(each: Trajectory) -> Trajectory:
 
 def test_too_few_episodes_set_none_until_there_are_more(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", LEAST_SCORES - 1)
-    learn_episodes(bank, default_writer(), list(waiting(bank)))
+    learn_episodes(bank, RulesExtractor(), list(waiting(bank)))
     assert settings_of(bank) == PRESET
     take_in(bank, episodes())
-    found = learn_episodes(bank, default_writer(), list(waiting(bank)))
+    found = learn_episodes(bank, RulesExtractor(), list(waiting(bank)))
     assert [each.tree for each in found.calibrated] == ["task"]
 
 
@@ -123,10 +123,10 @@ def test_episodes_that_are_learnt_as_they_come_set_them_too(tmp_path: Path) -> N
 def test_an_interrupted_run_comes_to_the_same(tmp_path: Path, stop: int) -> None:
     """Also where the threshold is the preset's own: nodes that are there already do not count."""
     whole, parts = new_bank(tmp_path / "whole"), new_bank(tmp_path / "parts")
-    learn_episodes(whole, default_writer(), list(waiting(whole)))
-    learn_episodes(parts, default_writer(), list(waiting(parts))[:stop])
+    learn_episodes(whole, RulesExtractor(), list(waiting(whole)))
+    learn_episodes(parts, RulesExtractor(), list(waiting(parts))[:stop])
     change_settings(parts, "test", lambda _: PRESET)
-    learn_episodes(Bank.open(parts.path), default_writer(), list(waiting(parts)))
+    learn_episodes(Bank.open(parts.path), RulesExtractor(), list(waiting(parts)))
     assert settings_of(Bank.open(parts.path)) == settings_of(whole)
     assert contents(Bank.open(parts.path)) == contents(whole)
 
@@ -183,7 +183,7 @@ def test_a_threshold_that_was_set_stays(tmp_path: Path, fix: Any) -> None:
     bank = new_bank(tmp_path / "bank")
     fix(bank)
     chosen = settings_of(bank)["task"].tau_base
-    learn_episodes(bank, default_writer(), list(waiting(bank)))
+    learn_episodes(bank, RulesExtractor(), list(waiting(bank)))
     learn(bank, replace_task(episodes()[0]))
     assert settings_of(bank)["task"].tau_base == chosen
 
@@ -224,7 +224,7 @@ def test_a_frozen_bank_is_not_touched(tmp_path: Path) -> None:
     before = file_bytes(bank.path)
     with pytest.raises(BankFrozenError):
         learn(bank, episodes()[0])
-    report = learn_episodes(bank, default_writer(), list(waiting(bank)))
+    report = learn_episodes(bank, RulesExtractor(), list(waiting(bank)))
     assert isinstance(report.failure, BankFrozenError)
     assert file_bytes(bank.path) == before
 

@@ -11,8 +11,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.method import CollectionRecall
 from deltamem_tui.memory.methods import change_settings, method_of, settings_of
+from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.tui.models.recall_lab import match_lines
@@ -141,8 +141,9 @@ def test_a_failure_that_matches_by_the_threshold_has_a_success_beside_it(
     failure, success = bank.tree("task")
     assert (failure.label, success.parent) == ("failure", failure.id if below else None)
     found = recall(bank, "open the red door")
-    assert found.task is not None
-    assert [chain[-1].id for chain in found.task.chains] == [failure.id, success.id]
+    answer = found["task"]
+    assert answer is not None
+    assert [chain[-1].id for chain in answer.chains] == [failure.id, success.id]
     assert found.context.count("When: open the red door") == 1
     assert found.context.count("When: open the green door") == 1
 

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.memory.deltamem.method import DeltaMem
 from deltamem_tui.memory.deltamem.write import purpose_of
+from deltamem_tui.memory.methods import prompt_uses
 from deltamem_tui.memory.prompts import check as prompt_check
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import SUFFIX
+from deltamem_tui.memory.prompts.use import SHARED
 from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker, block
 from tests.memory.writers.model.support import EPISODE, LOST, chain
 from tests.places import PROMPTS
 
+USES = prompt_uses()
 JUDGE = """\
 +++
 purpose = "Judge"
@@ -29,14 +33,14 @@ def flaws_of(folder: Path, text: str, name: str = "generic/judge.md") -> list[st
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    found = prompt_check.flaws(path, folder, [folder, PROMPTS])
+    found = prompt_check.flaws(path, folder, [folder, PROMPTS], USES)
     assert all(flaw.source == str(path) for flaw in found)
     return [f"{flaw.position}: {flaw.message}" for flaw in found]
 
 
 @pytest.mark.parametrize("path", prompt_check.files(PROMPTS), ids=lambda path: path.name)
 def test_the_shipped_files_have_no_flaw(path: Path) -> None:
-    assert prompt_check.flaws(path, PROMPTS, [PROMPTS]) == []
+    assert prompt_check.flaws(path, PROMPTS, [PROMPTS], USES) == []
 
 
 def test_a_sound_file_has_no_flaw(tmp_path: Path) -> None:
@@ -45,16 +49,18 @@ def test_a_sound_file_has_no_flaw(tmp_path: Path) -> None:
 
 
 def test_all_flaws_of_a_front_matter_are_told_at_once(tmp_path: Path) -> None:
-    text = '+++\ncolour = 1\ninputs = "a"\nmarkers = [1]\nskip = "no"\noutput = { a = -1 }\n+++\n'
+    text = '+++\ncolour = 1\ninputs = "a"\nmarkers = [1]\nskip = "no"\noutput = { a = -1 }\n'
+    text += "items = -1\n+++\n"
     found = flaws_of(tmp_path, text)
     assert [flaw.partition(":")[0] for flaw in found] == [
-        *("line 2", "line 3", "line 5", "line 1", "line 4", "line 6", "line 6"),
+        *("line 2", "line 3", "line 5", "line 1", "line 4", "line 6", "line 7", "line 6", "line 7"),
     ]
     for flaw, words in zip(
         found,
         (
             *("'colour'; it may have purpose", "'inputs'", "'skip'", "no purpose", "'markers'"),
-            *("the output must not be there", "the most words of 'a'"),
+            *("the most words of 'a'", "the most items", "the output must not be there"),
+            "'items' must be left out",
         ),
         strict=True,
     ):
@@ -141,13 +147,14 @@ def test_a_file_that_is_no_text_is_a_flaw(tmp_path: Path) -> None:
     path = tmp_path / "generic" / "judge.md"
     path.parent.mkdir()
     path.write_bytes(b"\xff\xfe")
-    (found,) = prompt_check.flaws(path, tmp_path, [tmp_path])
+    (found,) = prompt_check.flaws(path, tmp_path, [tmp_path], USES)
     assert "cannot be read" in found.message
 
 
 def test_what_is_said_to_be_given_is_given(tmp_path: Path) -> None:
     """A prompt that uses all inputs it may have is filled in by the program itself."""
-    for name, given in prompt_check.GIVEN.items():
+    for name in (*DeltaMem.prompts, *SHARED):
+        given = USES[name].inputs
         original = (PROMPTS / "generic" / f"{name}{SUFFIX}").read_text()
         head = original.split("+++\n")[1]
         head = "\n".join(line for line in head.split("\n") if not line.startswith("inputs"))
@@ -161,7 +168,7 @@ def test_what_is_said_to_be_given_is_given(tmp_path: Path) -> None:
         for trajectory in (EPISODE, LOST):
             for known in ((), chain(tree, "success")):
                 text = maker.request(purpose_of(tree, trajectory, known), trajectory, known).prompt
-                assert all(f"{each}: " in text for each in prompt_check.GIVEN["env_root"])
+                assert all(f"{each}: " in text for each in USES["env_root"].inputs)
         assert (
             "failure: False"
             in maker.request(
@@ -170,4 +177,4 @@ def test_what_is_said_to_be_given_is_given(tmp_path: Path) -> None:
         )
     judge = prompts.find("generic", "judge", [tmp_path])
     text, _ = maker.episode_prompt(judge, EPISODE, {"task": block("task", EPISODE.task)})
-    assert all(f"{each}: " in text for each in prompt_check.GIVEN["judge"])
+    assert all(f"{each}: " in text for each in USES["judge"].inputs)

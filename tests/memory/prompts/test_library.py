@@ -9,8 +9,11 @@ import pytest
 
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.memory.context import header
+from deltamem_tui.memory.deltamem.method import DeltaMem
+from deltamem_tui.memory.methods import prompt_uses
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import LIMIT, Prompt
+from deltamem_tui.memory.prompts.use import SHARED, PromptUse
 from tests.places import PROMPTS
 
 SHIPPED = (PROMPTS,)
@@ -25,19 +28,21 @@ SIX = {
 MATTER = '+++\npurpose = "Try"\ninputs = ["name"]\n+++\n'
 
 
-def written(folder: Path, text: str, name: str = "generic/try.md") -> Prompt:
+def written(
+    folder: Path, text: str, name: str = "generic/try.md", use: PromptUse | None = None
+) -> Prompt:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    return prompts.find(path.parent.name, path.stem, [folder])
+    return prompts.find(path.parent.name, path.stem, [folder], use)
 
 
-def test_every_domain_has_all_prompts_of_its_own() -> None:
+def test_every_prompt_that_is_asked_for_is_there() -> None:
     found = prompts.listing(SHIPPED)
-    others = {"task_consolidation", "env_consolidation", "judge", "environment", "memory_header"}
-    for domain in ("alfworld", "scienceworld", "webshop", "generic"):
-        assert {name for where, name in found if where == domain} == SIX | others
-    assert not any(name.startswith("_") for _, name in found)
+    of = {where: {name for there, name in found if there == where} for where, _ in found}
+    assert of["generic"] == set(prompt_uses())
+    for domain in ("alfworld", "scienceworld", "webshop"):
+        assert set(DeltaMem.prompts) | set(SHARED) <= of[domain] <= of["generic"]
 
 
 @pytest.mark.parametrize(("domain", "name"), prompts.listing(SHIPPED))
@@ -162,8 +167,9 @@ def test_a_broken_front_matter_is_refused(tmp_path: Path, kind: str) -> None:
 def test_a_prompt_must_ask_for_what_its_answer_is_read_as(
     tmp_path: Path, name: str, field: str, matter: str
 ) -> None:
+    use = prompt_uses()[name]
     with pytest.raises(ConfigurationError, match=f"the output must have {field}"):
-        written(tmp_path, f'+++\npurpose = "x"\n{matter}+++\n', f"generic/{name}.md")
+        written(tmp_path, f'+++\npurpose = "x"\n{matter}+++\n', f"generic/{name}.md", use)
 
 
 TEMPLATES = {

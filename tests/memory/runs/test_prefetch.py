@@ -13,10 +13,9 @@ import pytest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.engine import writer_of
-from deltamem_tui.memory.method import ModelWriter
 from deltamem_tui.memory.runs.prefetch import Prefetcher, PrefetchingWriter, Question, StoppedError
-from deltamem_tui.memory.writers.extraction import Extraction, OnPayment, tree_of
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, OnPayment
+from deltamem_tui.memory.writers.writer import ModelWriter
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import EchoExtractor, episode
 
@@ -42,10 +41,23 @@ class Model:
         self.opened.append(Prefetcher(lanes, stopped))
         return self.opened[-1]
 
-    def prompt(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str | None:
-        return None if episode is None else f"{tree_of(purpose)} {episode.steps[0].action}"
+    def prompt(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> str | None:
+        tree = purpose.partition("_")[0]
+        return None if episode is None else f"{tree} {episode.steps[0].action}"
 
-    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
         if episode is None:
             raise ExtractionError("there is no chain")
         return self.answer(self.prompt(purpose, episode, notes) or "")
@@ -101,7 +113,7 @@ def trusted(
 
 def test_a_model_is_asked_ahead_and_the_rules_are_not() -> None:
     assert isinstance(Model(), ModelWriter)
-    assert not isinstance(writer_of(EchoExtractor()), ModelWriter)
+    assert not isinstance(EchoExtractor(), ModelWriter)
 
 
 def test_an_answer_that_came_ahead_is_used_and_another_question_is_asked_anew(

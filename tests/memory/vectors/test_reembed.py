@@ -129,7 +129,7 @@ def test_every_text_is_embedded_once_and_nothing_else_changes(tmp_path: Path) ->
     assert last.event == "reembed"
     assert last.detail["after"] == asdict(OTHER)
     assert bank.manifest.settings == Bank.open(bank.path).manifest.settings
-    match = recall(bank, "1 2 0", embedder=embedder).task
+    match = recall(bank, "1 2 0", embedder=embedder)["task"]
     assert match is not None
     assert match.candidates[0].node.payload["activation_condition"] == "1 2 0"
     assert match.candidates[0].similarity == 1

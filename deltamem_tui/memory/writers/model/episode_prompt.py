@@ -13,17 +13,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.errors import ExtractionError, OutcomeUnknownError, PromptTooLongError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
-from deltamem_tui.memory.writers.extraction import tree_of
+from deltamem_tui.memory.prompts.use import PromptUse
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
 from deltamem_tui.memory.writers.model.truncate import CutEpisode, fit
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
@@ -44,6 +47,9 @@ _PLAIN = re.compile(rf"<(?=\s*/?\s*{_MARK})", re.IGNORECASE)
 _SIGN_LENGTH = 16
 
 
+Answer = tuple[Mapping[str, str], ...] | Skip
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a model is asked.
@@ -51,15 +57,15 @@ class Request:
     Attributes:
         prompt: The whole prompt.
         digest: The digest of the prompt's files.
-        contract: The JSON object that is asked for.
-        read: Makes texts of an answer, or raises `UnusableAnswer`.
+        contract: The JSON that is asked for.
+        read: Makes the texts of each new node of an answer, or raises `UnusableAnswer`.
         cut: What of the episode was left out, in one line; empty if nothing was.
     """
 
     prompt: str
     digest: str
     contract: Contract
-    read: Callable[[str], Mapping[str, str] | Skip]
+    read: Callable[[str], Answer]
     cut: str = ""
 
 
@@ -79,64 +85,112 @@ class RequestMaker:
     folders: Sequence[Path] | None = None
     method: str = DEFAULT
 
-    def request(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Request:
-        """The request that distils an episode, or fuses the notes where there is none.
+    def request(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Request:
+        """The request that distils an episode, or writes from the notes and inputs alone.
 
         Raises:
             ConfigurationError: A prompt file is wrong.
-            ExtractionError: There is neither an episode nor a note.
+            ExtractionError: There is nothing to write from.
             OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
             PromptTooLongError: The episode cannot be cut to the model's window.
         """
-        prompt = self.find(purpose, episode)
+        prompt, use = self.find(purpose, episode), self.use(purpose)
         known = block("notes", "\n\n".join(chain_entries(self.display(purpose), notes)))
         if episode is None:
-            return self._fusion(prompt, notes, known)
-        if by_outcome(purpose) and episode.outcome.success is None:
+            return self._of_notes(prompt, use, notes, {"memory": known}, inputs)
+        if use.label and episode.outcome.success is None:
             raise OutcomeUnknownError(
                 "a skill cannot be told from a failure without an outcome",
                 source=episode.id,
                 hint="give the episode an outcome",
             )
-        covering = quotable(purpose, notes, success=bool(episode.outcome.success))
-        may_skip = prompt.skip and bool(covering) and _may_cover(prompt, episode)
+        covering = quotable(use, notes, success=bool(episode.outcome.success))
+        may_skip = prompt.skip and _may_cover(prompt, use, episode)
+        may_skip = may_skip and bool(covering or prompt.items)
         fixed = {
             "task": block("task", episode.task),
             "outcome": block("outcome", outcome_text(episode)),
             "memory": known,
             "may_skip": may_skip,
         }
-        text, cut = self.episode_prompt(prompt, episode, fixed)
-        contract = prompt.contract(may_skip=may_skip)
-        markers = prompt.markers if purpose.endswith("_failure") else ()
-        read = partial(_payload, contract, markers, covering)
-        digest = prompts.digest(prompt, self.folders)
-        return Request(text, digest, contract, read, cut.description)
+        text, cut = self._filled(prompt, episode, fixed, inputs)
+        contract = prompt.contract(may_skip=may_skip, optional=use.optional)
+        markers = prompt.markers if use.label == "failure" else ()
+        read = partial(_payloads, contract, use.body, markers, covering)
+        return Request(text, prompts.digest(prompt, self.folders), contract, read, cut)
+
+    def use(self, purpose: str) -> PromptUse:
+        """What the method uses a prompt for."""
+        return method_named(self.method).use_of(purpose)
 
     def find(self, purpose: str, episode: Trajectory | None = None) -> Prompt:
         """The prompt of an episode's domain, else of the bank's."""
-        return prompts.find(
-            (episode.domain if episode else "") or self.domain, purpose, self.folders
-        )
+        domain = (episode.domain if episode else "") or self.domain
+        return prompts.find(domain, purpose, self.folders, self.use(purpose))
 
     def display(self, purpose: str) -> Display:
         """How the method shows the collection that a prompt writes for."""
-        tree = tree_of(purpose)
-        return method_named(self.method).display.get(tree) or Display(tree, tree)
+        name = self.use(purpose).collection
+        return method_named(self.method).display.get(name) or Display(name, name)
 
-    def _fusion(self, prompt: Prompt, notes: Sequence[Node], known: str) -> Request:
-        if not notes:
-            raise ExtractionError("there is no chain to fuse")
-        # Of a chain of failures comes a failure record; facts hold whatever came of an episode.
+    def _of_notes(
+        self,
+        prompt: Prompt,
+        use: PromptUse,
+        notes: Sequence[Node],
+        known: Mapping[str, object],
+        inputs: Inputs,
+    ) -> Request:
+        if not notes and not inputs:
+            raise ExtractionError("there is nothing to write from: no episode, no note")
+        # Of failures alone comes a failure record; facts hold whatever came of an episode.
         failure = bool(self.display(prompt.name).warning) and all(
             node.label == "failure" for node in notes
         )
         if failure:
-            prompt = replace(prompt, output={**prompt.output, "termination_condition": 0})
-        text = self._render(prompt, {"memory": known, "failure": failure})
-        contract = prompt.contract()
-        read = partial(_payload, contract, prompt.markers if failure else (), ())
-        return Request(text, prompts.digest(prompt, self.folders), contract, read)
+            empty = dict.fromkeys(use.empty_of_failures, 0)
+            prompt = replace(prompt, output={**prompt.output, **empty})
+        text, cut = self._filled(prompt, None, {**known, "failure": failure}, inputs)
+        contract = prompt.contract(may_skip=bool(prompt.items), optional=use.optional)
+        read = partial(_payloads, contract, use.body, prompt.markers if failure else (), ())
+        return Request(text, prompts.digest(prompt, self.folders), contract, read, cut)
+
+    def _filled(
+        self,
+        prompt: Prompt,
+        episode: Trajectory | None,
+        fixed: Mapping[str, object],
+        inputs: Inputs,
+    ) -> tuple[str, str]:
+        """A prompt filled in, and what of the episode and the inputs was cut."""
+        with_log = episode is not None and "trajectory" in prompt.inputs
+        lists = {name: texts for name, texts in inputs.items() if isinstance(texts, tuple)}
+        fixed = {
+            "environment": block("environment", scene_of(episode) if episode else ""),
+            **fixed,
+            **{name: block(name, text) for name, text in inputs.items() if isinstance(text, str)},
+        }
+        cuts = []
+        if lists:
+            empty = {"trajectory": block("steps", ""), **dict.fromkeys(lists, "")}
+            room = self.room - self.count(self._render(prompt, {**empty, **fixed}))
+            shown = fitted(lists, room // 2 if with_log else room, self.count)
+            fixed |= {name: "\n\n".join(texts) for name, texts in shown.items()}
+            cuts = [
+                f"{len(texts) - len(shown[name])} of {len(texts)} {name} left out"
+                for name, texts in lists.items()
+                if len(shown[name]) < len(texts)
+            ]
+        if episode is None or not with_log:
+            return self._render(prompt, fixed), "; ".join(cuts)
+        text, cut = self.episode_prompt(prompt, episode, fixed)
+        return text, "; ".join(filter(None, [cut.description, *cuts]))
 
     def episode_prompt(
         self, prompt: Prompt, trajectory: Trajectory, fixed: Mapping[str, object]
@@ -161,23 +215,52 @@ class RequestMaker:
         return prompts.render(prompt, {**values, "words": prompt.output}, self.folders)
 
 
-def _payload(
-    contract: Contract, markers: Sequence[str], covering: Sequence[str], text: str
-) -> Mapping[str, str] | Skip:
-    """Make a payload of an answer.
+def fitted(
+    lists: Mapping[str, tuple[str, ...]], room: int, count: Callable[[str], int]
+) -> dict[str, list[str]]:
+    """The first texts of each list, fenced: as many as take at most `room` tokens together.
+
+    One of each list comes in turn, so that none is crowded out.
+
+    Raises:
+        PromptTooLongError: Not even the first text fits.
+    """
+    shown: dict[str, list[str]] = {name: [] for name in lists}
+    for row in zip_longest(*lists.values()):
+        for name, text in zip(lists, row, strict=True):
+            if text is None:
+                continue
+            fenced_text = block(name, text)
+            room -= count(fenced_text)
+            if room < 0:
+                if not any(shown.values()):
+                    raise PromptTooLongError(
+                        f"not even one of the {name} fits into the model's window",
+                        hint="use a model with a larger window",
+                    )
+                return shown
+            shown[name].append(fenced_text)
+    return shown
+
+
+def _payloads(
+    contract: Contract, body: str, markers: Sequence[str], covering: Sequence[str], text: str
+) -> Answer:
+    """Make payloads of an answer.
 
     Raises:
         UnusableAnswer: The answer breaks the contract, lacks a marker or misquotes.
     """
-    answer = contract.read(text)
+    answer = contract.read_items(text) if contract.items else contract.read(text)
     if isinstance(answer, Skip):
         require_quote(answer.quote, covering)
         return answer
-    procedure = answer.get("execution_procedure", "")
-    missing = [mark for mark in markers if mark not in procedure]
-    if missing:
-        marks = " and ".join(missing)
-        raise UnusableAnswer(f'a failure record must contain {marks} in "execution_procedure"')
+    answer = answer if isinstance(answer, tuple) else (answer,)
+    for payload in answer:
+        missing = [mark for mark in markers if mark not in payload.get(body, "")]
+        if missing:
+            marks = " and ".join(missing)
+            raise UnusableAnswer(f'a failure record must contain {marks} in "{body}"')
     return answer
 
 
@@ -200,29 +283,24 @@ def outcome_text(trajectory: Trajectory) -> str:
     return " ".join(parts)
 
 
-def by_outcome(purpose: str) -> bool:
-    """Whether a prompt is for episodes that ended in one way: `task_root_success`."""
-    return purpose.endswith(("_success", "_failure"))
-
-
-def _may_cover(prompt: Prompt, episode: Trajectory) -> bool:
+def _may_cover(prompt: Prompt, use: PromptUse, episode: Trajectory) -> bool:
     """Whether the episode earned enough: some domains want the full reward to be covered."""
-    if prompt.skip_reward is None or not by_outcome(prompt.name):
+    if prompt.skip_reward is None or not use.label:
         return True
     reward = episode.outcome.reward
     earned = float(bool(episode.outcome.success)) if reward is None else reward
     return earned >= prompt.skip_reward
 
 
-def quotable(purpose: str, notes: Sequence[Node], *, success: bool) -> tuple[str, ...]:
+def quotable(use: PromptUse, notes: Sequence[Node], *, success: bool) -> tuple[str, ...]:
     """The procedures that can cover an episode: a skill covers a success, a failure record a
     failure; facts hold whatever came of it.
     """
     label = "success" if success else "failure"
     return tuple(
-        node.payload["execution_procedure"]
+        node.payload[use.body]
         for node in notes
-        if not by_outcome(purpose) or node.label == label
+        if use.body in node.payload and (not use.label or node.label == label)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -13,28 +13,26 @@ from deltamem_tui.errors import ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.client import Client, NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.methods import DEFAULT
+from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.writers.extraction import (
+    NO_INPUTS,
     Call,
     Extraction,
     FailedCallError,
+    Inputs,
     OnPayment,
     Payment,
-    Purpose,
+    both,
     no_payment,
-    tree_of,
+    question,
 )
 from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, Request, RequestMaker
-from deltamem_tui.memory.writers.model.scene_extraction import SCENE, scene_request
+from deltamem_tui.memory.writers.model.scene_extraction import scene_request
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
-
-PROMPTS = (
-    *(f"task_{kind}_{end}" for kind in ("root", "residual") for end in ("success", "failure")),
-    *("env_root", "env_residual", "task_consolidation", "env_consolidation"),
-)
-"""The prompts that extraction and consolidation use."""
 
 # What an answer takes as a rule: the published sizes of a unit are 145 to 257 words.
 _USUAL_ANSWER = 400
@@ -80,11 +78,17 @@ class ModelExtractor:
         return self._client.usage
 
     def paying(self, on_payment: OnPayment) -> ModelExtractor:
-        """Returns the same extractor, which reports what its answers take."""
-        maker = self._maker
-        return ModelExtractor(
-            self._client, maker.domain, maker.folders, method=maker.method, on_payment=on_payment
-        )
+        """Returns the same extractor, which reports what its answers take to this one too."""
+        return self._remade(self._maker.method, both(self._on_payment, on_payment))
+
+    def of_method(self, method: Method) -> ModelExtractor:
+        """Returns the same extractor, which writes with the prompts of a method."""
+        same = method.name == self._maker.method
+        return self if same else self._remade(method.name, self._on_payment)
+
+    def _remade(self, method: str, on_payment: OnPayment) -> ModelExtractor:
+        domain, folders = self._maker.domain, self._maker.folders
+        return ModelExtractor(self._client, domain, folders, method=method, on_payment=on_payment)
 
     def cancel(self) -> None:
         """Ask nothing more for what is under way; see `Client.cancel`."""
@@ -95,20 +99,28 @@ class ModelExtractor:
         """Whether answers are kept, so that the same question is not paid for twice."""
         return self._client.remembers
 
-    def check(self, names: Sequence[str] = PROMPTS) -> None:
-        """Make sure, before anything is asked, that some of the bank's prompts can be filled in.
+    def check(self, names: Sequence[str] | None = None) -> None:
+        """Make sure, before anything is asked, that some prompts can be filled in.
+
+        They are those of the method if none are named.
 
         Raises:
             ConfigurationError: One of them is wrong; says which and where.
         """
-        for name in names:
+        for name in method_named(self._maker.method).prompts if names is None else names:
             prompt = self._maker.find(name)
             values: dict[str, object] = dict.fromkeys(prompt.inputs, "…")
             for switch in (True, False):
                 values |= {"words": prompt.output, "may_skip": switch, "failure": switch}
                 prompts.render(prompt, values, self._maker.folders)
 
-    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
         """Ask, with a smaller prompt where the model's window turns out to be smaller.
 
         The purpose is the prompt's name; `environment` draws the scene out of the task.
@@ -120,28 +132,41 @@ class ModelExtractor:
             LanguageModelError: The model cannot be asked at all; every other episode would fail
                 too.
         """
-        if episode is not None and not episode.steps and purpose != SCENE:
+        if episode is not None and not self._has_steps(purpose, episode):
             return Extraction(None, "the episode has no steps")
         source = episode.id if episode else notes[-1].id if notes else ""
         message, hint = "", None
         for share in SHARES:
             try:
-                return self._ask(purpose, source, self._request(purpose, episode, notes, share))
+                request = self._request(purpose, episode, notes, inputs, share)
+                return self._ask(purpose, source, request)
             except PromptTooLongError as error:
                 message, hint = error.message, error.hint
         raise ExtractionError(message, source=source or None, hint=hint)
 
-    def prompt(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str | None:
+    def prompt(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> str | None:
         """What `write` would send first; None if it would send nothing. Nothing is sent.
 
         Raises:
             ConfigurationError: A prompt file is wrong.
             OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
         """
-        request = self.request(purpose, episode, notes)
+        request = self.request(purpose, episode, notes, inputs)
         return request.prompt if request else None
 
-    def estimate(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Usage:
+    def estimate(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Usage:
         """What `write` would take, were it called now; nothing is sent.
 
         An answer in the response cache takes nothing. The answer's length is a usual one.
@@ -149,7 +174,7 @@ class ModelExtractor:
         Raises:
             DeltaMemError: Whatever `prompt` raises.
         """
-        request = self.request(purpose, episode, notes)
+        request = self.request(purpose, episode, notes, inputs)
         if request is None:
             return Usage()
         if self._client.is_known(request.prompt, request.contract):
@@ -158,26 +183,34 @@ class ModelExtractor:
         return self._client.estimate(request.prompt, usual)
 
     def request(
-        self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
     ) -> Request | None:
         """What `write` would ask first; None if there is nothing to ask, or no prompt fits."""
-        if purpose != SCENE and not (episode.steps if episode else notes):
+        if not (self._has_steps(purpose, episode) if episode else notes or inputs):
             return None
         try:
-            return self._request(purpose, episode, notes)
+            return self._request(purpose, episode, notes, inputs)
         except PromptTooLongError:
             return None
+
+    def _has_steps(self, purpose: str, episode: Trajectory) -> bool:
+        """Whether an episode has the steps that a prompt shows, if it shows any."""
+        return bool(episode.steps) or "trajectory" not in self._maker.use(purpose).inputs
 
     def _request(
         self,
         purpose: str,
         episode: Trajectory | None,
         notes: Sequence[Node],
+        inputs: Inputs,
         share: float = 1.0,
     ) -> Request:
         """A request, made once for whoever looks at it first and whoever sends it."""
-        source = episode.id if episode is not None else None
-        key = (purpose, source, tuple((node.id, node.revision) for node in notes), share)
+        key = (*question(purpose, episode, notes, inputs), share)
         with self._lock:
             of, request = self._made.get(key, (None, None))
         # An episode of the same id may be of another domain, or have ended otherwise.
@@ -186,7 +219,7 @@ class ModelExtractor:
             if episode and purpose == SCENE:
                 request = scene_request(maker, episode)
             else:
-                request = maker.request(purpose, episode, notes)
+                request = maker.request(purpose, episode, notes, inputs)
             with self._lock:
                 self._made[key] = episode, request
                 while len(self._made) > _REMEMBERED:
@@ -195,7 +228,8 @@ class ModelExtractor:
 
     def _ask(self, purpose: str, source: str, request: Request) -> Extraction:
         model, digest = self._client.model, request.digest
-        kind, tree = _recorded(purpose)
+        use = self._maker.use(purpose)
+        kind, tree = use.call, use.collection or None
 
         def on_answer(usage: Usage) -> None:
             self._on_payment(Payment(kind, tree, source, model, digest, usage))
@@ -210,16 +244,19 @@ class ModelExtractor:
         again = f", asked {answer.attempts} times" if answer.attempts > 1 else ""
         if isinstance(answer.value, Skip):
             quote = one_line(answer.value.quote, _QUOTE_WIDTH)
-            payload, reason = None, f"the chain covers it: “{quote}”"
+            payloads: tuple[Mapping[str, str], ...] = ()
+            reason = f"the chain covers it: “{quote}”"
         else:
-            payload, reason = answer.value, f"written by {model}"
+            payloads = answer.value
+            reason = f"written by {model}" if payloads else f"{model} found nothing to write"
+        usage, attempts = answer.usage, answer.attempts
         return Extraction(
-            payload, reason + again, model, digest, answer.usage, answer.attempts, request.cut
+            payloads[0] if payloads else None,
+            reason + again,
+            model,
+            digest,
+            usage,
+            attempts,
+            request.cut,
+            payloads[1:],
         )
-
-
-def _recorded(purpose: str) -> tuple[Purpose, str]:
-    """What the journal calls a purpose, and the tree that it is for."""
-    if purpose == SCENE:
-        return "draw", "env"
-    return "fuse" if purpose.endswith("_consolidation") else "extract", tree_of(purpose)

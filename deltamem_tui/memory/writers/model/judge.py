@@ -16,12 +16,11 @@ from deltamem_tui.llm.answers import UnusableAnswer, spoken
 from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.writers.extraction import Call, OnPayment, Payment, no_payment
+from deltamem_tui.memory.prompts.use import JUDGE
+from deltamem_tui.memory.writers.extraction import Call, OnPayment, Payment, both, no_payment
 from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, RequestMaker, block
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-
-PROMPT = "judge"
 
 # The three sentences that are asked for.
 _USUAL_ANSWER = 80
@@ -65,8 +64,8 @@ class Judge:
         return self._client.usage
 
     def paying(self, on_payment: OnPayment) -> Judge:
-        """Returns the same judge, which reports what its answers take."""
-        maker = self._maker
+        """Returns the same judge, which reports what its answers take to this one too."""
+        maker, on_payment = self._maker, both(self._on_payment, on_payment)
         return Judge(self._client, maker.domain, maker.folders, on_payment=on_payment)
 
     def cancel(self) -> None:
@@ -107,7 +106,7 @@ class Judge:
     def _judged(self, trajectory: Trajectory, share: float) -> Judgement:
         text, cut = self._question(trajectory, share)
         model = self.model
-        digest = prompts.digest(self._maker.find(PROMPT, trajectory), self._maker.folders)
+        digest = prompts.digest(self._maker.find(JUDGE, trajectory), self._maker.folders)
 
         def on_answer(usage: Usage) -> None:
             self._on_payment(Payment("judge", None, trajectory.id, model, digest, usage))
@@ -119,7 +118,7 @@ class Judge:
     def _question(self, trajectory: Trajectory, share: float = 1.0) -> tuple[str, str]:
         """The prompt, and what of the episode was cut."""
         maker = replace(self._maker, room=int(self._maker.room * share))
-        prompt = maker.find(PROMPT, trajectory)
+        prompt = maker.find(JUDGE, trajectory)
         text, cut = maker.episode_prompt(
             prompt, trajectory, {"task": block("task", trajectory.task)}
         )

@@ -13,12 +13,10 @@ from itertools import takewhile
 
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.writers.model.episode_prompt import Request, RequestMaker, block, fenced
 from deltamem_tui.memory.writers.model.truncate import ends, shortened
 from deltamem_tui.trajectory.model import Trajectory
-
-SCENE = "environment"
-"""The prompt's name, and the one field of its answer: the scene's passages, one a line."""
 
 # What the prompt has around the instruction takes fewer tokens than this.
 _FRAME = 700
@@ -51,8 +49,8 @@ def scene_request(maker: RequestMaker, episode: Trajectory) -> Request:
     )
 
 
-def _scene(contract: Contract, parts: Sequence[str], said: str) -> Mapping[str, str]:
-    """The scene of an answer: the passages; empty if there are none.
+def _scene(contract: Contract, parts: Sequence[str], said: str) -> tuple[Mapping[str, str]]:
+    """The scene of an answer: the passages, one a line; empty if there are none.
 
     Raises:
         UnusableAnswer: The answer breaks the contract, or copies something else or all.
@@ -62,11 +60,11 @@ def _scene(contract: Contract, parts: Sequence[str], said: str) -> Mapping[str, 
         raise UnusableAnswer("skipping is not allowed here")
     lines = [line.strip() for line in answer[SCENE].splitlines() if line.strip()]
     if [line.lower().rstrip(".") for line in lines] == ["none"]:
-        return {SCENE: ""}
+        return ({SCENE: ""},)
     found = [_passage(parts, line) for line in lines if _WORD.search(line)]
     if _count_words(found) >= _count_words(parts):
         raise UnusableAnswer("this is the whole text: leave out what the agent shall do")
-    return {SCENE: "\n".join(found)}
+    return ({SCENE: "\n".join(found)},)
 
 
 def _passage(parts: Sequence[str], said: str) -> str:

@@ -1,9 +1,5 @@
-"""`rules`: the writer that needs no model.
+"""What the methods' rules are made of: the writing that needs no model.
 
-It reads an episode with the eyes of its domain (a *dialect*), keeps the actions that had an
-effect, replaces what is only an instance by its kind, and writes down what the chain lacks.
+A *dialect* reads a domain's goals, actions and answers; on it stand a skill's procedure, the
+facts of an environment, and whatever else a method writes without a model.
 """
-
-from deltamem_tui.memory.writers.rules.extractor import RulesExtractor
-
-__all__ = ["RulesExtractor"]

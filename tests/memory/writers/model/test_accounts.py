@@ -113,7 +113,7 @@ def test_a_fusion_that_came_too_late_is_on_the_bill(
     server: ModelServer, chains: Bank, kind: str, concurrency: int
 ) -> None:
     first = due(chains)[0]
-    name, node = first.tree, first.nodes[-1]
+    name, node = first.collection, first.nodes[-1]
     before = history(chains).usage
     other = Bank.open(chains.path)
 

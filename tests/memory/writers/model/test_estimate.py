@@ -165,7 +165,7 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     for fusion in fusions:
         assert fusion.root is not None
         assert fusion.root.origin.nodes == tuple(node.id for node in fusion.chain)
-        assert bank.tree(fusion.tree).chain(fusion.chain[-1].id)[:-1] == fusion.chain[:-1]
+        assert bank.tree(fusion.collection).chain(fusion.chain[-1].id)[:-1] == fusion.chain[:-1]
     told = [commit for commit in bank.journal.commits() if commit.event == "consolidate"]
     assert [commit.detail["calls"][0]["purpose"] for commit in told] == ["fuse"] * len(chains)
     assert due(bank) == []

@@ -411,7 +411,7 @@ def test_a_chain_of_failures_becomes_a_failure_record(server: ModelServer, domai
 
 
 def test_no_chain_is_no_fusion(server: ModelServer) -> None:
-    with pytest.raises(ExtractionError, match="no chain"):
+    with pytest.raises(ExtractionError, match="no episode, no note"):
         fuse(extractor(server), "task", ())
 
 

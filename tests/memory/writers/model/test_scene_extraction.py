@@ -12,9 +12,9 @@ from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Price, Usage
 from deltamem_tui.llm.retrying_client import RetryPolicy
 from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.writers.extraction import Extraction, FailedCallError, Payment
 from deltamem_tui.memory.writers.model import ModelExtractor
-from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.trajectory.domains import GENERIC
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.llm.server import ModelServer, Reply

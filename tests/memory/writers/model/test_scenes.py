@@ -24,13 +24,13 @@ from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, wait
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
-from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.llm.server import ModelServer, Reply, Request, serving

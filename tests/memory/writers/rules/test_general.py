@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.support import extract
 from tests.memory.writers.rules.episodes import CODING, HAIR, LOST, learnt

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.rules.abstraction import normalised
 from deltamem_tui.memory.writers.rules.alfworld import kinds
 from deltamem_tui.memory.writers.rules.attempts import found_at, fruitless, recoveries

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.rules.procedure import filled
 from deltamem_tui.memory.writers.rules.wording import key
 from deltamem_tui.trajectory.model import Step

@@ -1,0 +1,55 @@
+"""What DeltaMem writes without a model: skills for the task tree, knowledge for the env tree.
+
+The rules read an episode with the eyes of its domain (a *dialect*), keep the actions that had an
+effect, replace what is only an instance by its kind, and write down what the chain lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.memory.deltamem.prompt_uses import PROMPTS
+from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.rules.dialect import Dialect
+from deltamem_tui.memory.writers.rules.dialects import dialect_of
+from deltamem_tui.memory.writers.rules.knowledge import fused_facts, knowledge
+from deltamem_tui.memory.writers.rules.skill import Episode, failure, fused_skill, success
+from deltamem_tui.trajectory.model import Trajectory
+
+
+def write(purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+    """Distil an episode, or fuse the notes where there is none.
+
+    Args:
+        purpose: The name of one of DeltaMem's prompts.
+        episode: An episode whose outcome is known.
+        notes: Root to match as it stands, or empty: then the payload is a root's.
+
+    Raises:
+        ExtractionError: The episode has no task, or there is nothing to fuse.
+        OutcomeUnknownError: How the episode ended is not known.
+    """
+    of_facts = PROMPTS[purpose].collection == "env"
+    if episode is None:
+        if not notes:
+            raise ExtractionError("there is no chain to fuse")
+        return (fused_facts if of_facts else fused_skill)(notes)
+    dialect = dialect_of(episode.domain)
+    return (knowledge if of_facts else _skill)(episode, dialect, notes)
+
+
+def _skill(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -> Extraction:
+    if trajectory.outcome.success is None:
+        raise OutcomeUnknownError(
+            "a skill cannot be told from a failure without an outcome",
+            source=trajectory.id,
+            hint="give the episode an outcome",
+        )
+    episode = Episode.read(trajectory, dialect)
+    if not episode.goal.trigger:
+        raise ExtractionError("the episode has no task", source=trajectory.id)
+    if not episode.moves:
+        return Extraction(None, "the episode has no steps")
+    return (success if trajectory.outcome.success else failure)(episode, chain)

@@ -1,0 +1,108 @@
+"""Plans: what a method wants changed in a bank, and what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
+from deltamem_tui.memory.writers.extraction import Call
+from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A new node, with the vector of its key."""
+
+    collection: str
+    node: Node
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """Another line for a node; a new vector if its key is another. `deleted` forgets it."""
+
+    collection: str
+    node: Node
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """More to the counts of a node."""
+
+    collection: str
+    node: str
+    hits: int = 0
+    recalls: int = 0
+    successes: int = 0
+
+
+Change = Add | Revise | Count
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Maintenance that is due: a chain to be fused, a group whose insights are to be rewritten.
+
+    Attributes:
+        nodes: The nodes concerned; the last one names it.
+    """
+
+    collection: str
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceResult:
+    """What became of maintenance that was due.
+
+    Attributes:
+        root: The node that came of it, new or there already; None if none did.
+        reason: Why, in one line.
+        written: Whether the node is new.
+    """
+
+    collection: str
+    chain: tuple[Node, ...]
+    root: Node | None
+    reason: str
+    calls: tuple[Call, ...] = ()
+    written: bool = False
+
+    def record(self) -> dict[str, Any]:
+        """The result as the journal has it."""
+        record = {
+            "tree": self.collection,
+            "root": self.root.id if self.root else None,
+            "nodes": [each.id for each in self.chain],
+            "reason": one_line(self.reason, REASON_WIDTH),
+            "written": self.written if self.root else None,
+            "calls": [call.record() for call in self.calls] or None,
+        }
+        return {key: value for key, value in record.items() if value is not None}
+
+
+ResultT = TypeVar("ResultT", LearnResult, MaintenanceResult)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Generic[ResultT]):
+    """What an episode, or maintenance that is due, changes: written whole or not at all.
+
+    Attributes:
+        result: What was decided, for callers and the journal. Maintenance without changes stays
+            due.
+        changes: What is written, in this order.
+    """
+
+    result: ResultT
+    changes: tuple[Change, ...] = ()

@@ -1,0 +1,73 @@
+"""What the program uses a prompt for: what it is given, and what its answer is read as.
+
+A method declares the uses of its own prompts; those that every method shares stand here. A
+prompt's file may ask for less than its use allows, never for something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from deltamem_tui.bank.node import Label
+
+Purpose = Literal["extract", "fuse", "induce", "draw", "judge"]
+"""What the journal calls a call of a model; see `writers.extraction.Call`."""
+
+OF_AN_EPISODE = frozenset({"environment", "task", "trajectory", "outcome", "memory", "words"})
+"""What a prompt about an episode may be given: the episode, how it ended, and the notes."""
+OF_NOTES = frozenset({"memory", "failure", "words"})
+"""What a prompt without an episode may be given: the notes, and whether all are of failures."""
+MAY_SKIP = "may_skip"
+"""The input that says whether the answer may be that there is nothing to write."""
+
+_LOG = frozenset({"environment", "task", "trajectory", "words"})
+
+
+@dataclass(frozen=True, slots=True)
+class PromptUse:
+    """What one prompt is used for.
+
+    Attributes:
+        collection: The collection that it writes for; empty if for no single one.
+        inputs: The names that its template may use: of what the program knows (see
+            `OF_AN_EPISODE`), and of what the method gives to `Writer.write`.
+        fields: The texts of its answer; none if the answer is free text.
+        optional: Those of them that may be empty.
+        items: The most objects of these fields in its answer, which is a list then; 0 if it is
+            one object.
+        label: The outcome of the episodes that it is for; None if for both.
+        body: The field that holds what a node has to say. To skip, a model quotes a note's; a
+            prompt's markers must stand in it. Without one, a single object cannot be skipped.
+        empty_of_failures: The fields that stay empty where all notes are of failures.
+        call: What the journal calls a call.
+    """
+
+    collection: str = ""
+    inputs: frozenset[str] = OF_AN_EPISODE
+    fields: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    items: int = 0
+    label: Label | None = None
+    body: str = ""
+    empty_of_failures: tuple[str, ...] = ()
+    call: Purpose = "extract"
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether a prompt's file may let the model answer that there is nothing to write."""
+        return bool(self.body or self.items)
+
+
+HEADER = "memory_header"
+JUDGE = "judge"
+SCENE = "environment"
+
+SHARED: Mapping[str, PromptUse] = {
+    JUDGE: PromptUse(inputs=_LOG, call="judge"),
+    # What is drawn is journalled under the name of DeltaMem's tree of scenes, by any method.
+    SCENE: PromptUse("env", frozenset({"text", "words"}), (SCENE,), call="draw"),
+    HEADER: PromptUse(inputs=frozenset()),
+}
+"""The prompts that belong to no method."""

@@ -1,0 +1,71 @@
+"""The writer that needs no model: it has the bank's method write by its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.methods import DEFAULT, method_named
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.text import clean
+from deltamem_tui.trajectory.model import Step, Trajectory
+
+_READ = 8000  # characters of each text: what the rules write is a few words of it
+
+
+class RulesExtractor:
+    """Distils episodes by rules alone. The same input gives the same text, always."""
+
+    def __init__(self, method: Method | None = None) -> None:
+        """The rules are those of a method, the default one if none is given."""
+        self._method = method or method_named(DEFAULT)
+
+    @property
+    def name(self) -> Literal["rules"]:
+        """Recorded in each node's origin."""
+        return "rules"
+
+    def of_method(self, method: Method) -> RulesExtractor:
+        """Returns the writer with the rules of a method."""
+        return RulesExtractor(method)
+
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        """Write what a model would be asked for, by the rules of the method.
+
+        Raises:
+            ExtractionError: They can make nothing of it.
+            OutcomeUnknownError: How the episode ended is not known, and they need to know it.
+        """
+        read = None if episode is None else skimmed(episode)
+        return self._method.write_by_rules(purpose, read, notes, inputs)
+
+
+def skimmed(trajectory: Trajectory) -> Trajectory:
+    """The episode without what acts on a terminal, and with long texts cut.
+
+    What a model thought is left out: the rules go by what was done and what came of it.
+    """
+    return replace(
+        trajectory,
+        task=_clean(trajectory.task),
+        environment=_clean(scene_of(trajectory)),
+        steps=tuple(
+            Step(_clean(step.action), _clean(step.observation), reward=step.reward)
+            for step in trajectory.steps
+        ),
+    )
+
+
+def _clean(text: str) -> str:
+    return clean(text[:_READ])

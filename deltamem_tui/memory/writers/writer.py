@@ -1,0 +1,80 @@
+"""What a writer is: what puts experience into words for a method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, Self, runtime_checkable
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, OnPayment
+from deltamem_tui.trajectory.model import Trajectory
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """Puts experience into words: rules, a model, or a user's own."""
+
+    @property
+    def name(self) -> str:
+        """Recorded in each node's origin: `rules` or `model`."""
+        ...
+
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        """Write the texts of new nodes, or none if the notes cover the episode.
+
+        Args:
+            purpose: What for, the name of one of the method's prompts: `task_root_success` …
+            episode: What it is written from; None where the notes and inputs alone are.
+            notes: The nodes that bear on it: the chain root → match, or what is to be fused.
+            inputs: What else it is written from. Of several texts as many are read as fit the
+                model's window, the first ones first.
+
+        Raises:
+            ExtractionError: Nothing could be made of it.
+            LanguageModelError: The model cannot be asked at all.
+        """
+        ...
+
+
+@runtime_checkable
+class ModelWriter(Writer, Protocol):
+    """A writer that asks a model, and says beforehand what it would ask.
+
+    Any number of threads may share one.
+    """
+
+    @property
+    def usage(self) -> Usage:
+        """What everything that was asked took, also what was not used in the end."""
+        ...
+
+    def paying(self, on_payment: OnPayment) -> Self:
+        """Returns the same writer, which reports what its answers take to this one too."""
+        ...
+
+    def cancel(self) -> None:
+        """Ask nothing more for questions that are under way; later ones are asked as ever."""
+        ...
+
+    def prompt(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> str | None:
+        """What `write` would send first; None if it would send nothing. Nothing is sent.
+
+        Equal prompts get equal answers, so an answer to this one serves later as well.
+
+        Raises:
+            DeltaMemError: What `write` would raise before anything is sent.
+        """
+        ...
