@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.readers.coding import call_text, tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, unknown_speaker
-from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
+from deltamem_tui.trajectory.readers.reader import Part, each_part, json_reader
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -17,6 +19,10 @@ from deltamem_tui.trajectory.readers.shapes import (
     required_list,
     unfolded,
 )
+from deltamem_tui.trajectory.secrets.quoting import quoted
+
+# How deep in a record a document is looked for.
+_DEEPEST = 3
 
 
 def _episode(conversation: Conversation, value: object) -> Trajectory:
@@ -97,10 +103,37 @@ def _is_atif(value: object) -> bool:
     return isinstance(version, str) and version.startswith("ATIF") and "steps" in record
 
 
+def _documents(value: object, place: str = "", depth: int = 0) -> Iterator[tuple[str, Json]]:
+    """The documents in a record, and where each lies in it: it may be one, or wrap several."""
+    if _is_atif(value):
+        yield place, as_mapping(value)
+    elif depth < _DEEPEST and isinstance(value, dict):
+        for key, inner in value.items():
+            where = f"{place}.{quoted(key, 40)}".removeprefix(".")
+            yield from _documents(unfolded(inner), where, depth + 1)
+    elif depth < _DEEPEST and isinstance(value, list):
+        for index, inner in enumerate(value, 1):
+            yield from _documents(inner, f"{place} {index}".strip(), depth + 1)
+
+
+def _parts(value: object) -> Iterator[Part]:
+    for place, document in _documents(value):
+        yield place, partial(_told, record=value, document=document)
+
+
+def _told(conversation: Conversation, record: object, document: Json) -> Trajectory:
+    """The episode of a document, with the outcome that what wraps it alone states."""
+    trajectory = _episode(conversation, document)
+    is_alone = len(list(_documents(record))) == 1
+    return (
+        trajectory.with_outcome(recorded_anywhere(as_mapping(record))) if is_alone else trajectory
+    )
+
+
 READER = json_reader(
     name="atif",
-    description="ATIF (Harbor): JSON with schema_version ATIF-…, agent and steps",
-    is_own=_is_atif,
+    description="ATIF (Harbor): JSON with schema_version ATIF-…, agent and steps, also wrapped",
+    is_own=lambda value: any(_documents(value)),
     sureness=0.98,
-    read=each_conversation(_episode),
+    read=each_part(_parts),
 )

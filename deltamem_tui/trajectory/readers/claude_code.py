@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice, located
+from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.branches import (
     Branches,
@@ -27,7 +28,7 @@ from deltamem_tui.trajectory.readers.sessions import (
     stray_kind,
     whole_log,
 )
-from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
 _NOT_A_MODEL = "<synthetic>"
 _OWN_KEYS = ("uuid", "sessionId", "leafUuid", "messageId")
@@ -46,7 +47,7 @@ _NOTES = frozenset(
 
 def _gather(records: Records) -> Iterator[Reading]:
     sessions: defaultdict[str, _ClaudeSession] = defaultdict(_ClaudeSession)
-    for record in records:
+    for record in chain.from_iterable(map(_lines_of, records)):
         line = as_mapping(record.value)
         kind = line.get("type")
         session = sessions[as_text(line.get("sessionId"))]
@@ -64,6 +65,14 @@ def _gather(records: Records) -> Iterator[Reading]:
             yield located(stray_kind(kind), "", record.position)
     for name, session in sessions.items():
         yield from session.readings(name)
+
+
+def _lines_of(record: Record) -> Iterable[Record]:
+    """A line, or the lines of a session on the web, which are one object."""
+    lines = as_mapping(record.value).get("loglines")
+    if not isinstance(lines, list):
+        return [record]
+    return (Record(line, f"{record.position}, line {i}") for i, line in enumerate(lines, 1))
 
 
 @dataclass(slots=True)
@@ -164,6 +173,8 @@ def _is_the_programs(line: Json) -> bool:
 
 def _is_line(value: object) -> bool:
     line = as_mapping(value)
+    if lines := as_list(line.get("loglines")):
+        return "message" in as_mapping(lines[0]) or _is_line(lines[0])
     if line.get("type") in ("user", "assistant"):
         return isinstance(line.get("message"), dict) and ("sessionId" in line or "uuid" in line)
     if "payload" in line:  # as Codex has it
@@ -173,7 +184,7 @@ def _is_line(value: object) -> bool:
 
 READER = json_reader(
     name="claude-code",
-    description="Claude Code: JSONL sessions",
+    description="Claude Code: JSONL sessions, and those of the web as `loglines`",
     is_own=_is_line,
     read=whole_log(_gather),
 )

@@ -115,6 +115,9 @@ _REQUEST_MARK = "## My request for Codex:"
 
 def own_words(text: str) -> str:
     """The user's own part of a turn; empty if a program wrote all of it."""
+    _, typed, query = text.partition("<user_query>")
+    if typed:  # what an editor puts around what was typed is its own
+        text = query.partition("</user_query>")[0]
     text = without_elements(text, _OPENING).strip()
     if text.startswith(_NOT_THE_USER):
         return ""

@@ -18,18 +18,26 @@ from deltamem_tui.trajectory.readers.shapes import as_mapping
 
 STEP_KEYS = ("thought", "action", "observation", "reward")
 _MOST_BYTES = 1_000_000
-_TOP = ("own", "records", "task", "environment", "messages", "fault", "steps", "domain", "agent")
+_TOP = ("own", "records", "task", "environment", "messages", "fault", "steps", "branches")
+_ABOUT = ("domain", "agent")
 _OUTCOME = ("success", "reward", "reason", "best")
 _TABLES = ("step", "outcome", "metadata")
-_KEYS = (*_TOP, *_TABLES, "name", "description")
+_KEYS = (*_TOP, *_ABOUT, *_TABLES, "name", "description", "gather")
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a TOML file declares: compiled expressions by key, those of tables as `step.action`."""
+    """What a TOML file declares.
+
+    Attributes:
+        expressions: Compiled, by key; those of tables as `step.action`.
+        names: What a record itself calls what an expression leads to, of those that are paths.
+        gathers: Whether all records of a log are one value, a list of them.
+    """
 
     expressions: Mapping[str, Search]
     names: Mapping[str, str]
+    gathers: bool = False
 
     def found(self, key: str, record: object) -> object:
         """What the expression under a key finds in a record; None if there is no such key."""
@@ -113,7 +121,9 @@ def declaration_of(table: Mapping[str, object], source: str) -> Declaration:
         ConfigurationError: A key is unknown or missing, or an expression is not a JMESPath.
     """
     _known(table, _KEYS, "", source)
-    expressions = {key: compiled(table[key], key, source) for key in _TOP if key in table}
+    expressions = {
+        key: compiled(table[key], key, source) for key in (*_TOP, *_ABOUT) if key in table
+    }
     for name, keys in (("step", STEP_KEYS), ("outcome", _OUTCOME), ("metadata", None)):
         inner = table.get(name, {})
         if not isinstance(inner, dict):
@@ -135,7 +145,10 @@ def declaration_of(table: Mapping[str, object], source: str) -> Declaration:
             )
     outcome = as_mapping(table.get("outcome"))
     paths = {f"outcome.{key}": path for key, path in outcome.items() if _is_path(path)}
-    return Declaration(expressions, {key: path.split(".")[-1] for key, path in paths.items()})
+    names = {key: path.split(".")[-1] for key, path in paths.items()}
+    if (gathers := table.get("gather", False)) not in (True, False):
+        raise ConfigurationError("neither true nor false", source=source, position="gather")
+    return Declaration(expressions, names, gathers=bool(gathers))
 
 
 def _is_path(value: object) -> TypeGuard[str]:

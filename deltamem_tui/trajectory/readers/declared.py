@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.openings import NO_OPENING, Opening
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings, share
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
@@ -111,12 +113,15 @@ def _is_true(own: Callable[[object], object], value: object) -> bool:
 
 def _is_read(declaration: Declaration, value: object) -> bool:
     with suppress(RecordError):
-        found = list(_readings(declaration, value, ""))
+        found = [*_readings(declaration, [value] if declaration.gathers else value, "")]
         return bool(found) and all(isinstance(each, Trajectory) and each.steps for each in found)
     return False
 
 
 def _read(declaration: Declaration, log: Log) -> Iterator[Reading]:
+    if declaration.gathers:
+        yield from sessions(lambda _: _Gathered(declaration=declaration))(log)
+        return
     common = NO_OPENING
     if "messages" in declaration.expressions:
         common = opening_of(log, lambda value: _chats(declaration, value))
@@ -128,6 +133,23 @@ def _read(declaration: Declaration, log: Log) -> Iterator[Reading]:
             yield from _readings(declaration, item.value, item.position, common)
         except RecordError as error:
             yield located(error, log.name, item.position)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Gathered(Session):
+    """The records of a log that belong together, which are one value: a list."""
+
+    declaration: Declaration
+    values: list[object] = field(default_factory=list)
+
+    def begins_another(self, value: object) -> bool:  # noqa: ARG002 — a log is one session
+        return False
+
+    def take(self, value: object) -> None:
+        self.values += as_list(self.declaration.found("records", value)) or [value]
+
+    def episode(self, conversation: Conversation) -> Trajectory:
+        return _episode(conversation, self.declaration, self.values, NO_OPENING)
 
 
 def _chats(declaration: Declaration, value: object) -> Iterator[list[object]]:
@@ -174,6 +196,7 @@ def _episode(
             environment=environment,
             steps=tuple(_steps(declaration, record)),
         )
+    conversation.pass_over("node", "on another branch of the search", _count(declaration, record))
     return replace(
         trajectory,
         outcome=_outcome(declaration, record),
@@ -184,6 +207,10 @@ def _episode(
             for key in declaration.keys_of("metadata")
         },
     )
+
+
+def _count(declaration: Declaration, record: object) -> int:
+    return int(number(declaration.found("branches", record)) or 0)
 
 
 def _messages(declaration: Declaration, record: object) -> list[object]:

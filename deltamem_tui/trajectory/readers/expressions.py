@@ -2,17 +2,23 @@
 
 | function | gives |
 |---|---|
-| `call(name, arguments)` | a tool's call as every reader writes it |
+| `call(name, arguments)` | a tool's call as every reader writes it; what is null is left out |
 | `entries(object)` | its members, as a list of `{key, value}` |
 | `rows({a: list, …})` | parallel lists as a list of objects; a list that ends early gives null |
 | `facts({a: value, …})` | a line `a: value` for each value that is there |
 | `scene(text)` | a game's first observation without its goal and its banner |
+| `flat(list, key)` | the items of the lists under a key, each with the fields of what holds it |
+| `path(tree, key)` | from the root of a tree to the leaf reached last, its branches under a key |
+| `beside(tree, key)` | how many of its nodes are not on that path |
+| `first(tree, key, flag)` | its first node under which a flag is true, from the top |
+| `without(object, names)` | an object without some of its members |
+| `parsed(text)` | the value that a text is, in JSON or as Python shows it; any other as it is |
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 
 import jmespath  # type: ignore[import-untyped]
@@ -22,7 +28,14 @@ from jmespath.functions import Functions, signature  # type: ignore[import-untyp
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.readers.coding import call_text
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_object,
+    as_text,
+    unfolded,
+)
 from deltamem_tui.trajectory.readers.tasks import scene_of
 
 Search = Callable[[object], object]
@@ -48,6 +61,8 @@ class _LogFunctions(Functions):  # type: ignore[misc]
 
     @signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
     def _func_call(self, name: object, arguments: object) -> str:
+        if isinstance(arguments, dict):
+            arguments = {key: value for key, value in arguments.items() if value is not None}
         return call_text(as_text(name) or "tool", arguments)
 
     @signature({"types": ["object"]})  # type: ignore[untyped-decorator]
@@ -73,6 +88,48 @@ class _LogFunctions(Functions):  # type: ignore[misc]
     @signature({"types": ["string", "null"]})  # type: ignore[untyped-decorator]
     def _func_scene(self, observation: object) -> str:
         return scene_of(as_text(observation))
+
+    @signature({"types": ["array", "null"]}, {"types": ["string"]})  # type: ignore[untyped-decorator]
+    def _func_flat(self, outer: object, key: str) -> list[object]:
+        found: list[object] = []
+        for each in map(as_mapping, as_list(outer)):
+            fields = {name: value for name, value in each.items() if name != key}
+            inner = map(as_mapping, as_list(each.get(key)))
+            found += [{**fields, **item} for item in inner] if key in each else [each]
+        return found
+
+    @signature({"types": ["object"]}, {"types": ["string"]})  # type: ignore[untyped-decorator]
+    def _func_path(self, tree: Json, key: str) -> list[object]:
+        found: list[object] = [tree]
+        while branches := as_list(as_mapping(found[-1]).get(key)):
+            found.append(branches[-1])
+        return found
+
+    @signature({"types": ["object"]}, {"types": ["string"]})  # type: ignore[untyped-decorator]
+    def _func_beside(self, tree: Json, key: str) -> int:
+        return sum(1 for _ in _nodes(tree, key)) - len(self._func_path(tree, key))
+
+    @signature(  # type: ignore[untyped-decorator]
+        {"types": ["object", "null"]}, {"types": ["string"]}, {"types": ["string"]}
+    )
+    def _func_first(self, tree: object, key: str, flag: str) -> Json | None:
+        return next((node for node in _nodes(as_mapping(tree), key) if node.get(flag)), None)
+
+    @signature({"types": ["object", "null"]}, {"types": ["array-string"]})  # type: ignore[untyped-decorator]
+    def _func_without(self, members: object, names: list[str]) -> Json:
+        return {key: value for key, value in as_mapping(members).items() if key not in names}
+
+    @signature({"types": []})  # type: ignore[untyped-decorator]
+    def _func_parsed(self, text: object) -> object:
+        return as_object(unfolded(text))
+
+
+def _nodes(tree: Json, key: str) -> Iterator[Json]:
+    """The nodes of a tree, each before its branches; one may be too deep for recursion."""
+    waiting = [tree]
+    while waiting:
+        yield (node := waiting.pop())
+        waiting += map(as_mapping, reversed(as_list(node.get(key))))
 
 
 @cache

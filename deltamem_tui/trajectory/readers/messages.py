@@ -14,7 +14,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.readers.coding import call_text, own_words, without_reminders
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 Role = Literal["system", "user", "agent", "tool"]
@@ -80,7 +80,11 @@ def add_message(conversation: Conversation, value: object) -> None:
             raise unknown_speaker(as_text(message.get("role")))
         _add_part(conversation, message, "agent")
     elif role == "tool":
-        if not _is_tool_definition(message):
+        # Some tracers say that the tool speaks where the agent calls it.
+        calls = [part for part in parts_of(message) if _is_traced_call(part)]
+        for part in calls:
+            _add_call(conversation, part)
+        if not calls and not _is_tool_definition(message):
             _add_answers(conversation, message)
     else:
         _add_thoughts(conversation, message)
@@ -151,7 +155,8 @@ def content_text(content: object, depth: int = 0) -> str:
     if (written := _written_in(part, kind)) is not None:
         return content_text(written, depth + 1)
     if kind in _TEXT_PARTS | _THOUGHT_PARTS:
-        text = part.get("text", part.get("content", part.get("thinking")))
+        keys = ("text", "content", "thinking", "value")
+        text = next((part[key] for key in keys if part.get(key) is not None), None)
         if text is not None:
             return content_text(text, depth + 1)
     if is_result(part):
@@ -171,12 +176,16 @@ def _unwrapped(message: Json) -> Json:
 
 def _kind(part: Json) -> str:
     kind = part.get("type")
-    return kind.lower() if isinstance(kind, str) else ""
+    return kind.lower().replace("-", "_") if isinstance(kind, str) else ""
 
 
 def _is_call(part: Json) -> bool:
     kind = _kind(part)  # those of tools that the model's service brings along say so before it
     return kind in _CALL_PARTS or kind.endswith("_tool_use")
+
+
+def _is_traced_call(part: Json) -> bool:
+    return part.get("type") == "function" and "arguments" in as_mapping(part.get("function"))
 
 
 def _with_type(part: Json) -> Json:
@@ -187,6 +196,9 @@ def _with_type(part: Json) -> Json:
             return {**{names.get(name, name): inner[name] for name in inner}, "type": kind}
     if reasoning := as_mapping(part.get("reasoningContent")):
         return {"type": "reasoning", **as_mapping(reasoning.get("reasoningText"))}
+    if isinstance(value := part.get("value"), str) and "text" not in part:
+        # Data for training has all that a part says in one text, a call as JSON.
+        return {"text": value, **part, **(as_mapping(unfolded(value)) if _is_call(part) else {})}
     return part
 
 
@@ -197,6 +209,8 @@ def _written_in(part: Json, kind: str) -> object:
         return source.get("data", source.get("content", part.get("content")))
     if kind in _FOUND_PARTS:
         return [part.get("title") or "", part.get("url") or "", part.get("content") or ""]
+    if kind == "json":
+        return as_text(part.get("value"))
     return as_text(part["json"]) if part.keys() == {"json"} else None
 
 
@@ -242,7 +256,11 @@ def _calls_beside(message: Json) -> Iterator[Json]:
 def _add_call(conversation: Conversation, call: Json) -> None:
     function = call.get("function")
     named = as_mapping(function) or call
-    name = as_text(named.get("name") or (function if isinstance(function, str) else ""))
+    name = as_text(
+        named.get("name")
+        or named.get("toolName")
+        or (function if isinstance(function, str) else "")
+    )
     given = (named.get(key) for key in ("arguments", "args", "input", "parameters"))
     arguments = next((value for value in given if value is not None), None)
     if name:
@@ -250,11 +268,16 @@ def _add_call(conversation: Conversation, call: Json) -> None:
 
 
 def _call_id(call: Json) -> str:
-    return as_text(call.get("call_id") or call.get("id"))
+    return _first_text(call, ("call_id", "id", "toolCallId"))
 
 
 def _answered(part: Json) -> str:
-    return as_text(part.get("tool_use_id") or part.get("call_id") or part.get("id"))
+    own = next((key for key in part if key.endswith("tool_use_id")), "tool_use_id")
+    return _first_text(part, (own, "call_id", "id", "toolCallId"))
+
+
+def _first_text(part: Json, keys: tuple[str, ...]) -> str:
+    return as_text(next((part[key] for key in keys if part.get(key)), ""))
 
 
 def _answered_beside(message: Json) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from deltamem_tui.trajectory.logs.json_text import parse_json
 
 Json = Mapping[str, object]
 
+# Of an object as Python shows it; a longer one stays text.
+_MOST_SHOWN = 100_000
 _DIGITS = re.compile(r"(\d+)")
 _JSON_BEGINS = re.compile(r"\s*[{\[]")
 
@@ -43,6 +46,16 @@ def unfolded(value: object) -> object:
     try:
         return parse_json(value.encode("utf-8", "surrogatepass"))
     except RecordError:
+        return value
+
+
+def as_object(value: object) -> object:
+    """What a program has kept as an object, also where it is written as Python shows one."""
+    if not isinstance(value, str) or not value.startswith("{'") or len(value) > _MOST_SHOWN:
+        return value
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return value
 
 

@@ -5,7 +5,6 @@ Every call of a model repeats the conversation so far, so the longest of them ho
 
 from __future__ import annotations
 
-import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +25,14 @@ from deltamem_tui.trajectory.readers.messages import (
     parts_of,
     role_of,
 )
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_object,
+    as_text,
+    unfolded,
+)
 
 # Where programs put what a user asked, and what they answered at the end, when they trace their
 # own functions.
@@ -39,8 +45,6 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-# Of an object as Python shows it; a longer one stays text.
-_MOST_SHOWN = 10_000
 # Of a number that is a time; anything longer is none.
 _MOST_DIGITS = 30
 _BEGIN, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
@@ -92,7 +96,7 @@ def task_in(value: object) -> str:
 
 def last_message(value: object) -> list[object]:
     """The agent's last message, in whatever a trace keeps as its output; none if not clear."""
-    value = _as_object(unfolded(unquoted(value)))
+    value = as_object(unfolded(unquoted(value)))
     if isinstance(value, dict) and not is_message(value):
         texts = (value.get(key) for key in _ANSWERED)
         value = next((text for text in texts if isinstance(text, str) and text.strip()), value)
@@ -129,16 +133,6 @@ def moment(value: object) -> tuple[int, float, str]:
         return 3, 0, text
     date = date if date.tzinfo else date.replace(tzinfo=UTC)
     return 2, (date - _BEGIN) / _SECOND, text
-
-
-def _as_object(given: object) -> object:
-    """What a tracer has kept as an object, also where it is written as Python shows one."""
-    if not isinstance(given, str) or not given.startswith("{'") or len(given) > _MOST_SHOWN:
-        return given
-    try:
-        return ast.literal_eval(given)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return given
 
 
 def _inner(item: object) -> object:
@@ -267,7 +261,7 @@ def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     waiting = [index for index, call in enumerate(made) if not call.answered]
     if not waiting or not tool_calls:
         return
-    texts = (call_text(call.name, _as_object(call.given)) for call in tool_calls)
+    texts = (call_text(call.name, as_object(call.given)) for call in tool_calls)
     by_text, by_name = _grouped(texts), _grouped(call.name for call in tool_calls)
     by_action = _grouped(call.action for call in made)
     by_tool = _grouped(call.tool for call in made)

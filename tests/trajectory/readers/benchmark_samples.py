@@ -422,8 +422,112 @@ INTERCODE_HUMAN = Sample(
     ],
 )
 
+CURSOR = Sample(
+    sample_log("cursor.jsonl"),
+    [
+        Trajectory(
+            "Fix the test.",
+            "",
+            (
+                Step('Read(path="a.py")', "", "I look at it."),
+                Step("pytest"),
+                Step("It passes.", "Thanks!"),
+            ),
+            source=at("line 1"),
+        )
+    ],
+)
+
+CLAUDE_AGENT_EVENTS = Sample(
+    sample_log("claude_agent_events.jsonl"),
+    [
+        Trajectory(
+            "Count the files.",
+            "",
+            (
+                Step("ls", "a.py b.py", "I list them."),
+                Step('search(q="files")', "error: not found"),
+                Step("report(count=2)", "noted"),
+                Step("Two."),
+            ),
+            source=at("line 1"),
+        )
+    ],
+)
+
+SWE_AGENT_WEB = Sample(
+    sample_log("swe_agent_web.json"),
+    [
+        Trajectory(
+            "It fails.",
+            "Repository: https://example.com/me/it/pull/7",
+            (Step("python a.py", "TypeError", "Reproduce it."), Step("submit")),
+            YES,
+            at("record 1"),
+            agent="model-a",
+            metadata={"id": "me__it-7"},
+        )
+    ],
+)
+
+MOATLESS = Sample(
+    sample_log("moatless.json"),
+    [
+        Trajectory(
+            "It fails.",
+            "Repository: https://example.com/me/it.git",
+            (
+                Step('SearchCode(query="fail")', "Found in a.py.", "Where is it?"),
+                Step('EditCode(content="x = 2")', "finish"),
+            ),
+            source=at("record 1"),
+            agent="model-a",
+            metadata={"id": "me__it-7", "status": "finished"},
+        )
+    ],
+)
+
+TOOLEVAL = Sample(
+    sample_log("tooleval.json"),
+    [
+        Trajectory(
+            "Track my mail.",
+            "",
+            (
+                Step("track(id=1)", "It left Rome.", "I track it."),
+                Step('Finish(final_answer="It is in Rome.")'),
+            ),
+            source=at("record 1, key 12"),
+            domain="toolbench",
+            metadata={"id": "12", "method": "DFS"},
+        )
+    ],
+)
+
+MINIWOB = Sample(
+    sample_log("miniwob.json"),
+    [
+        Trajectory(
+            "Click Ok.",
+            "",
+            (Step('click(element="BUTTON", text="Ok")'),),
+            paid(1.0),
+            at("record 1"),
+            domain="miniwob",
+            agent="human",
+            metadata={"task_type": "click-button"},
+        )
+    ],
+)
+
 
 SAMPLES = {
+    "cursor": CURSOR,
+    "claude-agent-events": CLAUDE_AGENT_EVENTS,
+    "swe-agent-web": SWE_AGENT_WEB,
+    "moatless": MOATLESS,
+    "tooleval": TOOLEVAL,
+    "miniwob": MINIWOB,
     "debug-gym": DEBUG_GYM,
     "intercode-human": INTERCODE_HUMAN,
     "openai-chat": OPENAI,

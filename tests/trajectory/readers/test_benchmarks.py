@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import LogFormatError, RecordError
 from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.model import LogSource, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.effort import examples
@@ -34,6 +34,7 @@ from tests.trajectory.readers.samples import (
     readings,
     refusal,
     refusals,
+    sample_log,
 )
 
 
@@ -551,3 +552,15 @@ def test_recordings_named_failure_that_end_well() -> None:
     for path in files(f"{SCIENCEWORLD}/recordings/*failure*.json"):
         found = only(wild_read(path))
         assert (found.outcome.success, found.outcome.reward) == (True, 1.0)
+
+
+def test_of_a_search_the_branch_reached_last_is_the_episode(tmp_path: Path) -> None:
+    found, notice = readings(tmp_path, sample_log("moatless_tree.json"), "log")
+    assert isinstance(found, Trajectory)
+    assert found.task == "It fails."
+    assert found.steps == (
+        Step('FindClass(class_name="A")', "a.py", "Find it."),
+        Step('Finish(finish_reason="done")', "Finished"),
+    )
+    assert isinstance(notice, Notice)
+    assert "1 node is left out" in notice.message

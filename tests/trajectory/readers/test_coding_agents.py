@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
@@ -31,9 +32,11 @@ from tests.trajectory.readers.samples import (
     episodes,
     lines,
     notices,
+    only,
     pretty,
     readings,
     refusals,
+    sample_log,
 )
 
 JUDGED = Outcome(True, source="judge", reason="It looks solved.")
@@ -449,3 +452,23 @@ def test_letta(tmp_path: Path) -> None:
         metadata={"name": "Aid"},
     )
     assert "agent New: an agent's state without an episode in it" in str(new)
+
+
+def test_a_session_of_claude_code_on_the_web(tmp_path: Path) -> None:
+    found = only(readings(tmp_path, sample_log("claude_code_web.json")))
+    assert (found.task, found.steps) == ("Fix it.", (Step("ls", "x = 1"),))
+    assert (found.source.format, found.source.position) == ("claude-code", "record 1, line 1")
+
+
+@pytest.mark.parametrize("is_text", [False, True])
+def test_atif_in_a_wrapper(tmp_path: Path, is_text: bool) -> None:
+    document = orjson.loads(sample_log("atif.json"))
+    bare = only(readings(tmp_path, orjson.dumps(document)))
+    inner = orjson.dumps(document).decode() if is_text else document
+    found = only(readings(tmp_path, orjson.dumps({"id": 1, "trajectory": inner, "reward": 0.0})))
+    assert (found.id, found.source.format) == (bare.id, "atif")
+    assert found.outcome == Outcome(False, 0.0, "stated")
+    two = readings(tmp_path, orjson.dumps({"runs": [document, document], "reward": 1}))
+    assert [(each.source.position, each.outcome.source) for each in two] == [  # type: ignore[union-attr]
+        ("line 1, runs 1", "unknown"), ("line 1, runs 2", "unknown")
+    ]  # fmt: skip

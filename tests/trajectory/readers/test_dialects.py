@@ -260,3 +260,54 @@ def test_a_target_beside_a_patch_says_whether_it_was_reached(
     turns = [{"role": "user", "text": "Fix it."}, {"role": "ai", "text": "ls"}]
     found = only(readings(tmp_path, lines({"instance_id": "a", "trajectory": turns, **row})))
     assert found.outcome == outcome
+
+
+def _parts(agent: object, *tools: object) -> list[Json]:
+    """The talk in parts: what the agent says and calls, what tools answer, and its last words."""
+    return [
+        {"role": "user", "content": [{"type": "text", "text": TASK}]},
+        {"role": "assistant", "content": agent},
+        *[dict[str, object](role="tool", content=[tool]) for tool in tools],
+        {"role": "assistant", "content": [{"type": "text", "text": "Fixed."}]},
+    ]
+
+
+VERCEL = _parts(
+    [
+        {"type": "text", "text": "Look first."},
+        {"type": "tool-call", "toolCallId": "c1", "toolName": "bash", "input": {"command": "ls"}},
+        {"type": "tool-call", "toolCallId": "c2", "toolName": "read", "args": {"path": "a.py"}},
+    ],
+    {"type": "tool-result", "toolCallId": "c2", "output": {"type": "text", "value": ""}},
+    {"type": "tool-result", "toolCallId": "c1", "output": {"type": "text", "value": "a.py"}},
+)
+VALUES = [
+    {"role": "user", "content": [{"type": "text", "value": TASK}], "loss_weight": 0.0},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "text", "value": "Look first."},
+            {"type": "tool_call", "value": '{"name": "bash", "arguments": {"command": "ls"}}'},
+            {"type": "tool_call", "value": '{"name": "read", "arguments": {"path": "a.py"}}'},
+        ],
+    },
+    {"role": "tool", "content": [{"type": "text", "value": "a.py"}]},
+    {"role": "assistant", "content": [{"type": "text", "value": "Fixed."}], "loss_weight": 1.0},
+]
+TRACED = [
+    {"role": "user", "content": TASK},
+    {"role": "assistant", "content": "Look first."},
+    {"role": "tool", "content": [call("bash", {"command": "ls"}, "c1")]},
+    {"role": "tool", "content": "a.py"},
+    {"role": "tool", "content": [call("read", {"path": "a.py"}, "c2")]},
+    {"role": "assistant", "content": "Fixed."},
+]
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "langfuse", "otel"])
+@pytest.mark.parametrize("messages", [VERCEL, VALUES, TRACED], ids=["vercel", "value", "traced"])
+def test_parts_in_the_words_of_other_programs(
+    tmp_path: Path, name: str, messages: list[Json]
+) -> None:
+    found = episode(tmp_path, pretty(CHATS[name](messages)))
+    assert (found.task, found.steps) == (TASK, STEPS)

@@ -51,6 +51,12 @@ LOGS = OWN | AGENTS | {name: [("log", each.data)] for name, each in BENCHMARKS.i
 # Words that an episode keeps of each sample; of an observation, where all samples have one.
 MARKS = {
     "native": "It boils.",
+    "cursor": "It passes.",
+    "claude-agent-events": "a.py b.py",
+    "swe-agent-web": "TypeError",
+    "moatless": "Found in a.py.",
+    "tooleval": "It left Rome.",
+    "miniwob": "Click Ok.",
     "debug-gym": "total = 0",
     "intercode-human": "('city',)",
     "rollout": "You see a mug 1.",
@@ -261,9 +267,12 @@ WITHOUT_ANSWERS = {
     "aider": "what a user says next is the answer; the last step of the sample has none",
     "mind2web": "it has no observations",
     "webshop-human": "the observation is the page's own address",
+    "cursor": "what tools answer is not in the log",
+    "miniwob": "what the page shows is not text",
 }
 # These have a place for the observation alone, and what stands there is it.
 VERBATIM = {"native", "rollout", "intercode", "intercode-human", "debug-gym", "agentboard"}
+VERBATIM |= {"moatless"}
 
 
 def answer_in(name: str, file: str) -> str:
