@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.memory.writers.rules.alfworld import kinds
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Move, tallied
+from deltamem_tui.memory.writers.rules.dialect import Dialect, Move
 from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.expert import IN_HAND, places_of_things
 from deltamem_tui.memory.writers.rules.wording import key
 from deltamem_tui.trajectory.model import Trajectory
 
-_FRUITLESS = 4  # times the same answer came to the same action
 _AHEAD = 10  # moves after a refusal in which something may have worked instead
 _SMALL = frozenset(("to", "in", "on", "in/on", "into", "from", "with", "and", "the", "a"))
 
@@ -61,12 +60,10 @@ def moves_of(trajectory: Trajectory) -> tuple[Dialect, list[Move]]:
 def fruitless(trajectory: Trajectory) -> list[Attempt]:
     """What did not help: the refused first, then what was repeated, most often first."""
     dialect, moves = moves_of(trajectory)
-    attempts = [
-        Attempt(move.action, move.answer, times, _failed(move))
-        for move, times in tallied(moves)
-        if dialect.is_lesson(move) and (_failed(move) or times >= _FRUITLESS)
+    return [
+        Attempt(move.action, move.answer, times, move.failed)
+        for move, times in dialect.fruitless(moves)
     ]
-    return sorted(attempts, key=lambda attempt: (not attempt.refused, -attempt.times))
 
 
 def recoveries(trajectory: Trajectory) -> list[Recovery]:
@@ -84,10 +81,6 @@ def recoveries(trajectory: Trajectory) -> list[Recovery]:
         if instead:
             found[key(move.action)] = Recovery(move.action, move.answer, instead)
     return list(found.values())
-
-
-def _failed(move: Move) -> bool:
-    return move.effect == "refused" or move.reward < 0
 
 
 def _instead(refused: Move, later: Sequence[Move]) -> tuple[str, ...]:

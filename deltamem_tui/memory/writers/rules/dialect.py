@@ -17,6 +17,7 @@ _GOAL_WORDS = 60
 _SCENE_WORDS = 60
 _ACTION_WORDS = 25
 _ANSWER_WORDS = 20
+_FRUITLESS = 4  # times that the same answer came to the same action
 _REFUSAL = re.compile(
     r"^\W*(?:error\b|invalid\b|unknown\b|no such\b|cannot\b|can't\b|could not\b|failed\b|fatal\b"
     r"|not found\b|nothing happens|permission denied|usage:)"
@@ -101,6 +102,11 @@ class Move:
         """Action and answer, compared without the values of their numbers."""
         return f"{key(self.action)} → {key(self.answer)}"
 
+    @property
+    def failed(self) -> bool:
+        """Whether it was refused or cost reward."""
+        return self.effect == "refused" or self.reward < 0
+
 
 def tallied(moves: Sequence[Move]) -> list[tuple[Move, int]]:
     """Moves of one wording and answer as one, with how often it was made, in first order."""
@@ -146,6 +152,15 @@ class Dialect:
     def is_lesson(self, move: Move) -> bool:  # noqa: ARG002
         """Whether a failure should warn of a move, if it failed or led nowhere."""
         return True
+
+    def fruitless(self, moves: Sequence[Move]) -> list[tuple[Move, int]]:
+        """What did not help, with how often: what failed first, then what led nowhere."""
+        counted = [
+            (move, times)
+            for move, times in tallied(moves)
+            if self.is_lesson(move) and (move.failed or times >= _FRUITLESS)
+        ]
+        return sorted(counted, key=lambda pair: (not pair[0].failed, -pair[1]))
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """The moves that had an effect, as the lines of a procedure: one command a line."""

@@ -11,7 +11,7 @@ from deltamem_tui.memory.writers.rules.alfworld import appliances
 from deltamem_tui.memory.writers.rules.dialect import Fact
 from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.effects import command_of, whereabouts
-from deltamem_tui.memory.writers.rules.scienceworld_facts import command_facts, room_facts
+from deltamem_tui.memory.writers.rules.scienceworld_facts import room_facts
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.domains import key
 from deltamem_tui.trajectory.model import Trajectory
@@ -136,9 +136,7 @@ def _in_rooms(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
 
 
 def _that_worked(trajectory: Trajectory) -> list[Fact]:
-    dialect = dialect_of(trajectory.domain)
-    moves = dialect.moves(trajectory, dialect.goal(trajectory))
-    facts = command_facts(trajectory, moves)
+    facts = dialect_of(trajectory.domain).facts(trajectory)
     return [fact for fact in facts if fact.subject.startswith("works")]
 
 

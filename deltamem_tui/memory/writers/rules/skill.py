@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal, Move, tallied
+from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal, Move
 from deltamem_tui.memory.writers.rules.edits import difference
 from deltamem_tui.memory.writers.rules.procedure import Procedure, filled, text_of
 from deltamem_tui.memory.writers.rules.wording import (
@@ -25,7 +25,6 @@ from deltamem_tui.trajectory.model import Trajectory
 
 _STEPS = 150  # the longest way in ScienceWorld has 134
 _TRAPS = 6
-_FRUITLESS = 4
 _NEW_TRAPS = 2
 _NEW_UNEXPLORED = 1
 _NEW_ANSWER_WORDS = 8
@@ -142,27 +141,17 @@ def _names(chain: Sequence[Node], command: str) -> bool:
 def _traps(episode: Episode) -> list[str]:
     """What was refused or cost reward, what was done over and over, and how the episode ended."""
     last = episode.moves[-1]
-    counted = [
-        (move, times)
-        for move, times in tallied(episode.moves)
-        if episode.dialect.is_lesson(move) and (_failed(move) or times >= _FRUITLESS)
-    ]
-    counted.sort(key=lambda pair: (not _failed(pair[0]), -pair[1]))
-    lines = [_trap(move, times) for move, times in counted]
+    lines = [_trap(move, times) for move, times in episode.dialect.fruitless(episode.moves)]
     if episode.dialect.is_lesson(last):
         times = sum(move.wording == last.wording for move in episode.moves)
         lines.insert(0, _trap(last, times, "the last try"))
     return unlike(lines, _gist)[:_TRAPS]
 
 
-def _failed(move: Move) -> bool:
-    return move.effect == "refused" or move.reward < 0
-
-
 def _trap(move: Move, times: int, aside: str = "") -> str:
     often = f"{times} times" if times > 1 else ""
     asides = ", ".join(part for part in (often, aside) if part)
-    mark = FAILED if _failed(move) else TRIED
+    mark = FAILED if move.failed else TRIED
     return f"{mark} {move.action}{f' ({asides})' if asides else ''}{ARROW}{move.answer}"
 
 

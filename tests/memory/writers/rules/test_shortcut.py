@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from deltamem_tui.memory.writers.rules.alfworld_goals import house_goal
+from deltamem_tui.memory.writers.rules.patterns import occurs
 from deltamem_tui.memory.writers.rules.shortcut import Shortcut, shortcut, shrunk
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST, melting
@@ -78,12 +79,8 @@ def test_where_the_replay_misses_the_goal_the_effective_actions_remain() -> None
 def test_scienceworld_goes_back_from_the_points() -> None:
     way = shortcut(melting("ice", Step("pick up orange", "You move the orange.")))
     assert not way.verified
-    assert way.actions[:3] == ("open door to kitchen", "go to kitchen", "focus on ice")
-    assert way.plan[2:5] == (
-        "focus on [substance]",
-        "move [substance] to stove",
-        "activate stove",
-    )
+    assert occurs(["go to kitchen", "focus on ice", "activate stove"], way.actions)
+    assert occurs(["focus on [substance]", "move [substance] to stove"], way.plan)
     assert "pick up orange" not in way.actions
 
 
