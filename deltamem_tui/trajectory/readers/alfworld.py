@@ -19,16 +19,17 @@ from deltamem_tui.trajectory.readers.labelled import TextTurn
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record, json_reader
 from deltamem_tui.trajectory.readers.sessions import line_blocks
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text
-from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, scene_of
+from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, domain_of, scene_of
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 DOMAIN = "alfworld"
-_PROMPT = "> "
+# Some logs have no blank between the prompt and what the agent wrote.
+_PROMPT = re.compile(r">(?: |(?=[A-Za-z]))")
 _THOUGHT = re.compile(r"(?:think|thought)\s*:\s*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
 # A planning trace that some agents write beside their thoughts; no game ever sees it.
 _PLAN = re.compile(r"ActionPath\s*:", re.IGNORECASE)
 # What games answer to a thought: they were told to say OK, or do not know the word.
-_ANSWERS_TO_THOUGHT = frozenset({"", "OK.", "OK", "Nothing happens."})
+_ANSWERS_TO_THOUGHT = frozenset({"", "ok.", "ok", "nothing happens."})
 _SCENE_START = re.compile(r"^\s*(?:-= Welcome|You are in )")
 # How the prompts of the known agents begin, before their examples.
 _PROMPT_START = re.compile(r"^Interact with a household\b|^Here (?:is|are) [\w ]{0,20}examples?\b")
@@ -37,7 +38,7 @@ _TASK_MARK = re.compile(r"^Here is the task:?\s*$", re.IGNORECASE)
 
 def _is_action(line: str) -> bool:
     """Whether a line is what the agent wrote, a thought included."""
-    return line.startswith(_PROMPT)
+    return _PROMPT.match(line) is not None
 
 
 def _episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
@@ -91,15 +92,15 @@ def _parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
         task=found["goal"].strip() if found else "",
         environment=scene_of(scene),
         steps=tuple(_steps(_turns(lines[first:]), cut=cut)),
-        domain=DOMAIN,
+        domain=domain_of(scene) or DOMAIN,
     )
 
 
 def _turns(lines: Sequence[str]) -> list[TextTurn]:
     turns: list[TextTurn] = []
     for line in lines:
-        if _is_action(line):
-            turns.append(TextTurn([line.removeprefix(_PROMPT)]))
+        if prompt := _PROMPT.match(line):
+            turns.append(TextTurn([line[prompt.end() :]]))
         else:
             turns[-1].answer.append(line)
     return turns
@@ -119,7 +120,7 @@ def _steps(turns: list[TextTurn], *, cut: bool) -> Iterator[Step]:
 
 
 def _thought(turn: TextTurn) -> str | None:
-    if turn.observation not in _ANSWERS_TO_THOUGHT:
+    if turn.observation.lower() not in _ANSWERS_TO_THOUGHT:
         return None
     if _PLAN.match(turn.written):
         return turn.written

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained, stated_under
-from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
+from deltamem_tui.trajectory.outcomes import decided, number, stated, together, verdict_of
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.coding import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -106,10 +106,17 @@ def _toolbench_episode(conversation: Conversation, value: object) -> Trajectory:
     return replace(
         trajectory,
         environment=_tools(answer),
-        outcome=stated_under(record, "win"),
+        outcome=_win(record),
         domain="toolbench",
         metadata=texts(answer, ("finish_type",)),
     )
+
+
+def _win(record: Json) -> Outcome:
+    """The search's own flag, which does not say that the answer is right."""
+    outcome = decided(stated_under(record, "win"))
+    given = "an answer was given" if outcome.success else "no answer was given"
+    return outcome if outcome.success is None else replace(outcome, reason=f"`win`: {given}")
 
 
 def _of_the_path(messages: list[object]) -> Iterator[object]:

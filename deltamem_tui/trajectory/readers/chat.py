@@ -219,7 +219,10 @@ def _is_text(message: Json) -> bool:
     """Whether a message is words alone: nothing is called in it and nothing answered."""
     if message.get("tool_calls") or message.get("function_call"):
         return False
-    return all(part.get("type") in _TEXT_KINDS and "text" in part for part in parts_of(message))
+    return all(
+        part.get("type") in _TEXT_KINDS and not part.keys().isdisjoint(("text", "value"))
+        for part in parts_of(message)
+    )
 
 
 def _text(message: Json) -> str:

@@ -52,7 +52,9 @@ class _CodexSession(Session):
     items: list[SessionMessage] = field(default_factory=list)
     rolled_back: list[SessionMessage] = field(default_factory=list)
     has_user_events: bool = False
-    has_items: bool = False
+    # What the agent says in items, and in events that mostly repeat them.
+    said: set[str] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)
 
     def begins_another(self, value: object) -> bool:
         """Whether a line is another session's header; a fork opens with two."""
@@ -89,6 +91,10 @@ class _CodexSession(Session):
             self._add_item({"user_event": event.get("message")})
         elif event.get("type") == "agent_message":
             self._add_item({"agent_event": event.get("message")})
+            self.told.add(_folded(event.get("message")))
+        elif event.get("type") == "task_complete":
+            if _folded(event.get("last_agent_message")) not in self.told:
+                self._add_item({"agent_event": event.get("last_agent_message")})
         elif event.get("type") == "thread_rolled_back":
             self._roll_back(event.get("num_turns"))
 
@@ -113,7 +119,7 @@ class _CodexSession(Session):
     def _is_new(self, item: Json) -> bool:
         """Whether an item is part of the conversation, and no event repeats it."""
         if "agent_event" in item:
-            return not self.has_items
+            return _folded(item["agent_event"]) not in self.said
         return item.get("role") != "user" or not self.has_user_events
 
     def _take_item(self, item: Json) -> None:
@@ -124,8 +130,8 @@ class _CodexSession(Session):
             systems = _SYSTEM.finditer(content_text(item.get("content")))
             found = (match[1].strip() for match in systems)
             self.system = self.system or next(filter(None, found), "")
-        elif kind == "message" or kind in _CALLS:
-            self.has_items = True
+        elif kind == "message":
+            self.said.add(_folded(content_text(item.get("content"))))
         self._add_item(item)
 
     def episode(self, conversation: Conversation) -> Trajectory:
@@ -179,6 +185,11 @@ def _add(conversation: Conversation, item: Json) -> None:
     elif kind in _ANSWERS:
         output = item.get("output")
         conversation.answer(_output(output), call_id, failed=_has_failed(output))
+
+
+def _folded(said: object) -> str:
+    """What is said, however it is spaced."""
+    return " ".join(as_text(said).split())
 
 
 def _asked(action: object) -> Json:

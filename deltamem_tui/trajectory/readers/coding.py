@@ -98,8 +98,8 @@ _NOT_THE_USER = (
     "[Request interrupted by user",
     "This session is being continued from a previous conversation",
     "# AGENTS.md instructions for ",
-    "This is the Gemini CLI. We are setting up the context for our chat",
 )
+_SET_UP = re.compile(r"This is (?:the )?[\w .-]{1,40}\. We are setting up the context for our chat")
 # What a user types to the program and not to the agent. Of those with arguments only the
 # program's own are known: `/tmp is full` is a task.
 _COMMAND = re.compile(r"[/?][\w:-]*")
@@ -119,7 +119,7 @@ def own_words(text: str) -> str:
     if typed:  # what an editor puts around what was typed is its own
         text = query.partition("</user_query>")[0]
     text = without_elements(text, _OPENING).strip()
-    if text.startswith(_NOT_THE_USER):
+    if text.startswith(_NOT_THE_USER) or _SET_UP.match(text):
         return ""
     if text.startswith("# Context from my IDE setup:"):
         text = text.partition(_REQUEST_MARK)[2].strip()

@@ -47,6 +47,7 @@ _BEDROCK_PARTS = {
     "toolResult": ("tool_result", {"toolUseId": "tool_use_id"}),
 }
 _TEXT_PARTS = frozenset({"", "text", "input_text", "output_text", "refusal"})
+_TEXT_KEYS = ("text", "content", "thinking", "value")
 _THOUGHT_PARTS = frozenset({"thinking", "reasoning", "thought", "summary_text", "reasoning_text"})
 _CALL_PARTS = frozenset({"tool_use", "tool_call", "toolcall", "functioncall", "function_call"})
 _ANSWER_PARTS = frozenset({"tool_result", "tool_call_response", "function_call_output"})
@@ -155,8 +156,8 @@ def content_text(content: object, depth: int = 0) -> str:
     if (written := _written_in(part, kind)) is not None:
         return content_text(written, depth + 1)
     if kind in _TEXT_PARTS | _THOUGHT_PARTS:
-        keys = ("text", "content", "thinking", "value")
-        text = next((part[key] for key in keys if part.get(key) is not None), None)
+        given = (part.get(key) for key in _TEXT_KEYS)
+        text = next((each for each in given if each is not None), None)
         if text is not None:
             return content_text(text, depth + 1)
     if is_result(part):
@@ -240,7 +241,7 @@ def _add_part(conversation: Conversation, part: Json, role: Role) -> None:
         conversation.instruct(content_text(part))
     elif role == "user":
         conversation.user(own_words(content_text(part)))
-    elif kind in _TEXT_PARTS and ("text" in part or "content" in part):
+    elif kind in _TEXT_PARTS and any(key in part for key in _TEXT_KEYS):
         conversation.say(content_text(part))
 
 

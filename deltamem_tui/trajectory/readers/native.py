@@ -23,6 +23,7 @@ from deltamem_tui.trajectory.model import (
     Trajectory,
     searchable_json,
 )
+from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.pictures import PICTURE_SIGN
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader, readings_of
@@ -101,7 +102,7 @@ def _read(log: Log) -> Iterator[Reading]:
     unknown_keys = _UnknownKeys()
 
     def parse(value: object) -> Iterator[Reading]:
-        yield checked(_of_log(_typed(value)))
+        yield checked(_of_log(_typed(_with_outcome(value))))
         yield from unknown_keys.of(value)
 
     group: list[Trajectory] = []
@@ -120,6 +121,14 @@ def _read(log: Log) -> Iterator[Reading]:
             group.append(_of_log(record, item.position))
             size += len(item.data)
     yield from _looked_at(group)
+
+
+def _with_outcome(value: object) -> object:
+    """A record whose outcome is an object, as others write a word or a number there."""
+    record = as_mapping(value)
+    if not isinstance(record.get("outcome"), str | int | float):
+        return value
+    return {**record, "outcome": msgspec.to_builtins(stated_under(record, "outcome"))}
 
 
 def _decoded(data: bytes) -> _Record | None:
@@ -243,7 +252,7 @@ class _UnknownKeys:
             return
         yield from self._among(record, _RECORD_KEYS)
         for part, keys in _PART_KEYS.items():
-            yield from self._among(record.get(part) or (), keys, f"{part}.")
+            yield from self._among(as_mapping(record.get(part)), keys, f"{part}.")
         # The keys of all steps at once: there are thousands of steps, and four keys.
         yield from self._among(dict.fromkeys(set().union(*record["steps"])), _STEP_KEYS, "steps[].")
 

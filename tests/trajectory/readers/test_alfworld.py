@@ -53,6 +53,17 @@ def test_one_episode(tmp_path: Path) -> None:
     )
 
 
+def test_a_prompt_without_a_blank_and_a_nod_in_small_letters(tmp_path: Path) -> None:
+    text = EPISODE.replace("> ", ">").replace("OK.", "Ok.").replace("Start->Goto", "Start->Goto")
+    assert only(read(tmp_path / "log.txt", text)).steps == STEPS
+
+
+def test_another_game_in_the_same_dialect_is_of_its_own_domain(tmp_path: Path) -> None:
+    room = "This room is called the kitchen. In it, you see: a stove."
+    found = only(read(tmp_path / "log.txt", EPISODE.replace(SCENE, room)))
+    assert (found.environment, found.domain) == (room, "scienceworld")
+
+
 @pytest.mark.parametrize("between", ["", "\n", "\n-= Welcome to TextWorld, ALFRED! =-\n\n"])
 def test_episodes_one_after_another(tmp_path: Path, between: str) -> None:
     found = read(tmp_path / "log.txt", EPISODE + between + EPISODE.replace("mug", "cup"))

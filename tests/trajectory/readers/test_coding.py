@@ -74,6 +74,8 @@ def test_tool_names() -> None:
         ("[Request interrupted by user for tool use]", ""),
         ("# AGENTS.md instructions for /w\nx", ""),
         ("# Context from my IDE setup:\nx\n## My request for Codex:\nFix it.", "Fix it."),
+        ("This is the Qwen Code. We are setting up the context for our chat.\nToday is x.", ""),
+        ("This is the setup. Mend it.", "This is the setup. Mend it."),
         ("This session is being continued from a previous conversation that …", ""),
     ],
 )

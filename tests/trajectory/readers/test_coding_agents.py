@@ -340,6 +340,23 @@ def test_codex_request_behind_what_the_editor_shows(tmp_path: Path) -> None:
     assert (found.task, found.steps) == ("Fix it.", (Step("Ok."),))
 
 
+def test_codex_words_that_only_an_event_has(tmp_path: Path) -> None:
+    said = {"role": "assistant", "content": [{"type": "output_text", "text": "Look\nfirst."}]}
+    found = episode(
+        tmp_path,
+        lines(
+            codex_event(type="user_message", message="Fix it."),
+            codex_event(type="agent_message", message="Look first."),
+            codex_item(type="message", **said),
+            codex_item(type="function_call", name="ls", arguments="{}", call_id="1"),
+            codex_item(type="function_call_output", output="a.py", call_id="1"),
+            codex_event(type="agent_message", message="Fixed."),
+            codex_event(type="task_complete", last_agent_message="Fixed."),
+        ),
+    )
+    assert found.steps == (Step("ls()", "a.py", "Look\nfirst."), Step("Fixed."))
+
+
 @pytest.mark.parametrize(
     ("said", "system"),
     [

@@ -88,6 +88,8 @@ def test_bedrock_calls_and_results_are_steps(tmp_path: Path) -> None:
         (f"data:text/plain;base64,{BYTES}", f"data:text/plain;base64,{BYTES}"),
         ({"file": {"name": "a.py"}}, '{"file":{"name":"a.py"}}'),
         ({"document": "words"}, '{"document":"words"}'),
+        ({"type": "text", "value": "Words."}, "Words."),
+        ({"type": "text", "text": {"value": "Words.", "annotations": []}}, "Words."),
     ],
 )
 def test_files_in_messages_leave_a_note(part: object, told: str) -> None:

@@ -107,6 +107,21 @@ def test_an_outcome_in_a_log(tmp_path: Path, told: dict[str, object], outcome: O
     assert from_record(record).outcome.success == told.get("success")
 
 
+@pytest.mark.parametrize(
+    ("told", "outcome"),
+    [
+        ("success", Outcome(True, None, "stated")),
+        ("failed", Outcome(False, None, "stated")),
+        (False, Outcome(False, None, "stated")),
+        (0.5, Outcome(False, 0.5, "stated")),
+        ("done", Outcome(reason="`outcome` says done, neither a verdict nor a reward")),
+    ],
+)
+def test_an_outcome_in_a_word(tmp_path: Path, told: object, outcome: Outcome) -> None:
+    record = {"task": "t", "steps": [{"action": "a"}], "outcome": told}
+    assert only(readings(tmp_path, orjson.dumps(record), "log.jsonl")).outcome == outcome
+
+
 def test_an_id_that_is_a_digest_is_not_read_back() -> None:
     record = to_record(Trajectory("t", steps=(Step("a"),)))
     record["task"] = "edited"
