@@ -109,8 +109,6 @@ class House:
                 doors.setdefault(command.place, command.verb == "open")
             for place in _CLOSED.findall(step.observation):
                 doors.setdefault(place, True)
-            for _, place in _shown(step, here):
-                doors.setdefault(place, False)
         return cls(things, frozenset(place for place in doors if doors[place]), spots)
 
     def spot(self, place: str) -> str:
