@@ -31,7 +31,7 @@ from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.text import one_line
 
 _ID_DIGITS = frozenset("0123456789abcdef")
-_MAY_BE_MISSING = frozenset(("model", "prompt", "nodes"))
+_MAY_BE_MISSING = frozenset(("model", "prompt", "nodes", "sources"))
 _ID_BYTES = b"0123456789abcdef"
 _WRONG = (msgspec.MsgspecError, ValueError, RecursionError)
 
@@ -173,7 +173,8 @@ def _require_sound(records: Sequence[Line], lines: Sequence[bytes]) -> None:
     """What types do not say: ids are ids, a root is one in every way, claims stand plainly."""
     ids = [record.id for record in records]
     ids += [record.parent for record in records if record.parent is not None]
-    ids += [node_id for record in records for node_id in record.origin.nodes]
+    ids += [each for record in records for each in record.origin.nodes]
+    ids += [each for record in records for each in record.origin.sources]
     roots = [record.parent is None for record in records]
     if roots != [record.kind == "root" for record in records] or roots != [
         record.depth == 1 for record in records

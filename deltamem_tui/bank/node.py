@@ -36,7 +36,8 @@ class Origin(Struct, frozen=True, gc=False):
         extractor: What wrote it: `rules`, `model`, or `user` for an edit by hand.
         model: The language model, where one was asked.
         prompt: Digest of the prompt, where one was used.
-        nodes: For a consolidated root, the ids of the chain it was fused from.
+        nodes: The ids of the nodes that it was made from: a consolidated root's chain.
+        sources: Ids of further episodes, where it comes from several.
     """
 
     trajectory: Text = ""
@@ -45,6 +46,12 @@ class Origin(Struct, frozen=True, gc=False):
     model: Text = ""
     prompt: Text = ""
     nodes: tuple[Id, ...] = ()
+    sources: tuple[Id, ...] = ()
+
+    @property
+    def episodes(self) -> tuple[str, ...]:
+        """The ids of all episodes that it comes from."""
+        return (*([self.trajectory] if self.trajectory else []), *self.sources)
 
 
 class Node(Struct, frozen=True):
@@ -119,6 +126,7 @@ def birth_id(
         origin.model,
         origin.prompt,
         origin.nodes,
+        *([origin.sources] if origin.sources else []),
     )
     identity = orjson.dumps([tree, parent, label, payload, source])
     return hashlib.sha256(identity).hexdigest()[:16]

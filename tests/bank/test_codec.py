@@ -29,6 +29,7 @@ ORIGINS = st.builds(
     model=TEXTS,
     prompt=TEXTS,
     nodes=st.lists(IDS, max_size=3).map(tuple),
+    sources=st.lists(IDS, max_size=3).map(tuple),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from msgspec import Meta
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.node import Origin, born
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.context import chain_entries, compose
@@ -17,12 +18,15 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.plan import Add, Count, Plan
+from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse
 from deltamem_tui.memory.recall_result import Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Trajectory
 
 NOTES = "notes"
+ASKED = "flat_notes"
 
 
 class Numbers(Settings, frozen=True):
@@ -32,13 +36,14 @@ class Numbers(Settings, frozen=True):
 
 
 class FlatMethod(Method):
-    """Each success is a note: the task, and what was done last."""
+    """Each success is some notes: the task, and what is to be done."""
 
     name = "flat"
     title = "a list of what worked"
     collections = {NOTES: Collection(fields=("task", "advice"), key="task")}
     display = {NOTES: Display(title="notes", noun="note", labels={"task": "For", "advice": "Do"})}
-    decisions = {"note": "a success was noted", "skip": "a failure teaches nothing"}
+    decisions = {"note": "a success was noted", "skip": "it teaches nothing"}
+    prompts = {ASKED: PromptUse(NOTES, OF_AN_EPISODE | {"known"}, ("advice",), items=3)}
     settings = Numbers
 
     def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
@@ -51,24 +56,50 @@ class FlatMethod(Method):
         entries = chain_entries(self.display[NOTES], [n for chain in found.chains for n in chain])
         return RecallResult({NOTES: found}, compose(bank.manifest.domain, entries, query.folders))
 
+    def write_by_rules(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        """What was done last."""
+        advice = episode.steps[-1].action if episode else ""
+        return Extraction({"advice": advice}, "the last action")
+
     def plan(
         self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
     ) -> Plan[LearnResult]:
-        """A note for a success; the nearest note was of use if there was one."""
+        """Notes for a success; the nearest note was of use if there was one."""
         vector = embedder.embed_queries([episode.task])[0]
         success = bool(episode.outcome.success)
-        shown = self.rank(bank, NOTES, episode.task, vector, 1).chains
-        counts = [Count(NOTES, chain[-1].id, success, 1, success) for chain in shown]
+        shown = [chain[-1] for chain in self.rank(bank, NOTES, episode.task, vector, 1).chains]
+        counts = [Count(NOTES, each.id, success, 1, success) for each in shown]
         if not success:
             result = CollectionResult(NOTES, "skip", "the episode failed")
             return Plan(LearnResult(episode.id, True, {NOTES: result}), tuple(counts))
-        payload = {"task": episode.task, "advice": episode.steps[-1].action}
-        node = born(NOTES, None, "success", payload, Origin(trajectory=episode.id))
-        passage = embedder.embed_passages([episode.task])[0]
-        result = CollectionResult(NOTES, "note", "the episode succeeded", node)
-        return Plan(
-            LearnResult(episode.id, True, {NOTES: result}), (Add(NOTES, node, passage), *counts)
+        known = tuple(each.payload["advice"] for each in shown)
+        written = writer.write(ASKED, episode, (), {"known": known})
+        origin = Origin(
+            trajectory=episode.id,
+            extractor=writer.name,
+            model=written.model,
+            prompt=written.prompt,
         )
+        notes = [
+            born(NOTES, None, "success", {"task": episode.task, **each}, origin)
+            for each in written.payloads
+        ]
+        passage = embedder.embed_passages([episode.task])[0]
+        result = CollectionResult(
+            NOTES,
+            "note" if notes else "skip",
+            written.reason,
+            notes[0] if notes else None,
+            calls=written.calls("extract", NOTES),
+        )
+        added = (Add(NOTES, note, passage) for note in notes)
+        return Plan(LearnResult(episode.id, True, {NOTES: result}), (*added, *counts))
 
 
 def register() -> None:

@@ -235,6 +235,8 @@ def _read_row(snapshot: TableSnapshot, row: int) -> _State:
 
 def _state(node: Node, parent: str | None, *, deleted: bool) -> _State:
     payload, origin = node.payload, asdict(node.origin)
+    if not origin["sources"]:  # as in an id: nodes without any have the digest that they had
+        del origin["sources"]
     # What a tombstone said does not matter: compaction takes it away.
     said: list[Any] = [parent] if deleted else [parent, node.label, payload, origin]
     return _State(node, parent, deleted, hashlib.sha256(orjson.dumps(said)).digest())

@@ -85,7 +85,7 @@ def estimate_learning(
 
 def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
     """Estimate what fusing chains that are due will take. Nothing is sent."""
-    method, counting = method_of(bank), _CountingWriter(extractor)
+    method, counting = method_of(bank), _CountingWriter(extractor.of_method(method_of(bank)))
     for each in chains:
         with suppress(DeltaMemError):  # the run will report it
             method.maintain(bank, each, counting, LateEmbedder(bank))
@@ -117,7 +117,7 @@ class _EstimatingWriter:
     def __init__(self, bank: Bank, extractor: ModelExtractor) -> None:
         self.name = extractor.name
         self._method = method_of(bank)
-        self._extractor = extractor
+        self._extractor = extractor.of_method(self._method)
         self._scene_prompts: set[str] = set()
         self._rules = writer_of(bank)
         self.usage = Usage()

@@ -123,7 +123,7 @@ class _Origins:
     def add(self, origins: Sequence[LineOrigin]) -> None:
         """Take in the origins of some nodes."""
         episodes = [origin.trajectory for origin in origins]
-        self.episodes.update(episodes)
+        self.episodes.update(each for origin in origins for each in origin.episodes)
         self.extractors.update(origin.extractor for origin in origins)
         self.models.update(origin.model for origin in origins)
         texts = {text for origin in origins for text in _shared(origin)} - {""}
