@@ -3,7 +3,7 @@
 In ALFWorld the steps are replayed in a model of the house, and each goes that the goal is reached
 without. Elsewhere nothing can be verified: ScienceWorld's way is found backwards from the points
 by what its steps share, WebShop's is the last search and what led from it to the purchase, and of
-any other episode all steps that had an effect remain.
+any other episode, and where nothing was bought, all steps that had an effect remain.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def shortcut(trajectory: Trajectory) -> Shortcut:
         return Shortcut(way, blanked(trajectory, way), verified=True)
     if domain == "scienceworld":
         return Shortcut(_sliced(trajectory, Goal("")), _sliced(trajectory))
-    way = purchase(trajectory) if domain == "webshop" else effective_actions(trajectory)
+    bought = purchase(trajectory) if domain == "webshop" else ()
+    way = bought or effective_actions(trajectory)
     return Shortcut(way, blanked(trajectory, way))
 
 

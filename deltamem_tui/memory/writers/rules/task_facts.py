@@ -44,13 +44,14 @@ _TARGET = re.compile(
 )
 _TARGETS = ("trait", "substance", "device", "fruit", "plant", "animal")
 _WANTED = re.compile(
-    r"^.*?\b(?:need|want|looking for|look for|find me|find|get me|get|buy|like|interested in)\b\s*"
+    r"^.*?\b(?:need|want|look(?:ing)? for|search(?:ing)? for|(?:find|get|show)(?: me)?|buy|like"
+    r"|order(?:ing)?|interested in)\b\s*"
     r"(?:to (?:buy|get|find|order|purchase)\s+)?(?:(?:an?|the|some)\s+)?",
     re.IGNORECASE,
 )
 _BREAK = re.compile(
-    r"(?:[,.;]+|\s(?:and|also|with|in|for|that|which|made of|preferably|choose|please)(?=\s))\s+"
-    r"(?:(?:an?|the|and|also|with|in|is|are|has|have|i|want|need|comes?)\s+)*"
+    r"(?:[,.;]+|\s(?:and|with|in|for|that|which|preferably)(?=\s))\s+"
+    r"(?:(?:an?|the|and|also|with|in|is|are|has|have|i|want|need|comes?|choose|please)\s+)*"
 )
 _OPTION = re.compile(
     r"(?P<name>colou?r|size|style|flavor(?: name)?|scent|fit type|pattern|item package quantity"
@@ -111,7 +112,7 @@ def _of_shop(task: str) -> dict[str, str]:
     options = [found for part in rest if (found := _OPTION.fullmatch(part))]
     values = [found["value"] or found["before"] for found in options]
     words = first.split()
-    plain = [part for part in rest if not _OPTION.fullmatch(part)]
+    plain = [part for part in rest if part != "also" and not _OPTION.fullmatch(part)]
     attributes = distinct([" ".join(words[:-2]), *plain])[:_MOST_ATTRIBUTES]
     return {
         "category": " ".join(words[-2:]),

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from deltamem_tui.memory.writers.rules.alfworld_goals import house_goal
 from deltamem_tui.memory.writers.rules.patterns import occurs
@@ -97,6 +98,11 @@ def test_the_shop_has_the_way_from_the_last_search_to_the_purchase() -> None:
         ),
         plan=("search[{query}]", "click[{item}]", "click[{option}]", "click[Buy Now]"),
     )
+
+
+def test_a_shop_where_nothing_was_bought_keeps_what_had_an_effect() -> None:
+    browsing = replace(HAIR, steps=HAIR.steps[:4])
+    assert shortcut(browsing).actions == ("search[clip-in hair extension]", "click[B08H5DCD65]")
 
 
 def test_anything_else_keeps_what_had_an_effect() -> None:
