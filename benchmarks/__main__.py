@@ -12,6 +12,7 @@ from importlib import import_module
 NAMES = (
     "start",
     "opening",
+    "embedding",
     "browsing",
     "recall",
     "memory",

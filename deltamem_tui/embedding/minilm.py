@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,6 +36,7 @@ _WINDOW = 256  # tokens, of which the first and the last are the model's own
 _LONGEST = 32 * _WINDOW  # characters: what lies beyond is cut before it is tokenized
 _TOKENS_AT_ONCE = 512
 _FRUGAL_PASSES = 8
+_GELU_ROWS = 32  # whose numbers stay in a core's cache
 _EPSILON = 1e-12
 
 
@@ -52,13 +54,14 @@ class MiniLM:
             self._file = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._weights = _arrays(self._file)
         self._passes = 0
+        self._bulk = Lock()
 
     def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:  # noqa: ARG002
         """Run the model; see `Model`. It has one way for both roles."""
         vectors = np.empty((len(texts), _DIMENSIONS), dtype=np.float32)
 
         def run(rows: list[int]) -> None:
-            vectors[rows] = self._forward(np.array([tokens[row] for row in rows]))
+            vectors[rows] = self._forward([tokens[row] for row in rows])
 
         try:
             tokens = [self._tokens(prefix + clean(text[:_LONGEST])) for text in texts]
@@ -66,39 +69,64 @@ class MiniLM:
             if len(batches) == 1:
                 run(batches[0])
             else:
-                with ThreadPoolExecutor(cores(), thread_name_prefix="minilm") as pool:
-                    list(pool.map(run, batches))
+                self._run_all(run, batches)
         except Exception as error:
             raise unavailable(
                 self.name, f"the model failed: {one_line(str(error), 160)}"
             ) from error
         return vectors
 
+    def _run_all(self, run: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
+        """Run many batches, each on one core from end to end.
+
+        Threads of the matrix library would wait for each other at every one of the many small
+        products, and spin while they do, which took more of the processor than the products.
+        """
+        from threadpoolctl import threadpool_limits
+
+        with (
+            self._bulk,  # the limit is the process's: two threads would restore each other's
+            threadpool_limits(1, "blas"),
+            ThreadPoolExecutor(cores(), thread_name_prefix="minilm") as pool,
+        ):
+            list(pool.map(run, batches))
+
     def _tokens(self, text: str) -> list[int]:
         tokens: list[int] = self._tokenizer.encode(text).ids
         return tokens
 
-    def _forward(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of texts of one length, int [texts, tokens]: float32 [texts, 384]."""
+    def _forward(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """The vectors of texts, each a list of tokens, shorter ones first: float32 [texts, 384].
+
+        The tokens of all texts lie below each other, so that no text is padded and the products
+        of the layers are large, whatever the lengths. Only attention tells the texts apart.
+        """
         embeddings = "embeddings.{}_embeddings.weight"
         self._passes += 1
-        states = self._weights[embeddings.format("word")][tokens]
-        states += self._weights[embeddings.format("position")][: tokens.shape[1]]
+        lengths = [len(text) for text in texts]
+        states = self._weights[embeddings.format("word")][np.concatenate(texts)]
+        places = np.concatenate([np.arange(length) for length in lengths])
+        states += self._weights[embeddings.format("position")][places]
         states += self._weights[embeddings.format("token_type")][0]
         states = self._normalised(states, "embeddings")
         for number in range(_LAYERS):
             layer = f"encoder.layer.{number}"
             attended = self._dense(
-                self._attention(states, layer), f"{layer}.attention.output.dense"
+                self._attention(states, layer, lengths), f"{layer}.attention.output.dense"
             )
             states = self._normalised(states + attended, f"{layer}.attention.output")
             inner = _gelu(self._dense(states, f"{layer}.intermediate.dense"))
             inner = self._dense(inner, f"{layer}.output.dense")
             states = self._normalised(states + inner, f"{layer}.output")
             self._give_back()
-        pooled = states.mean(axis=1)
-        lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
-        return np.asarray(pooled / np.maximum(lengths, _EPSILON), dtype=np.float32)
+        pooled = np.concatenate(
+            [
+                same.reshape(-1, length, _DIMENSIONS).mean(axis=1)
+                for same, length in _alike(states, lengths)
+            ]
+        )
+        norms = np.linalg.norm(pooled, axis=1, keepdims=True)
+        return np.asarray(pooled / np.maximum(norms, _EPSILON), dtype=np.float32)
 
     def _give_back(self) -> None:
         """Let the system have the pages of the file that were read; it can keep them cached.
@@ -109,26 +137,22 @@ class MiniLM:
         if self._passes <= _FRUGAL_PASSES and hasattr(mmap, "MADV_DONTNEED"):
             self._file.madvise(mmap.MADV_DONTNEED)
 
-    def _attention(self, states: NDArray[np.float32], layer: str) -> NDArray[np.float32]:
-        query, key, value = (
-            self._dense(states, f"{layer}.attention.self.{part}")
-            .reshape(*states.shape[:2], _HEADS, -1)
-            .swapaxes(1, 2)
-            for part in ("query", "key", "value")
+    def _attention(
+        self, states: NDArray[np.float32], layer: str, lengths: Sequence[int]
+    ) -> NDArray[np.float32]:
+        parts = np.stack(
+            [
+                self._dense(states, f"{layer}.attention.self.{part}")
+                for part in ("query", "key", "value")
+            ],
+            axis=1,
         )
-        scores = query @ key.swapaxes(2, 3) * (1 / math.sqrt(query.shape[-1]))
-        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        scores /= scores.sum(axis=-1, keepdims=True)
-        attended: NDArray[np.float32] = scores @ value
-        return attended.swapaxes(1, 2).reshape(states.shape)
+        return np.concatenate([_attended(same, length) for same, length in _alike(parts, lengths)])
 
     def _dense(self, states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
-        # As one matrix: numpy would multiply a stack of them one by one.
-        rows: NDArray[np.float32] = (
-            states.reshape(-1, states.shape[-1]) @ self._weights[f"{name}.weight"].T
-        )
+        rows: NDArray[np.float32] = states @ self._weights[f"{name}.weight"].T
         rows += self._weights[f"{name}.bias"]
-        return rows.reshape(*states.shape[:-1], -1)
+        return rows
 
     def _normalised(self, states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
         centred: NDArray[np.float32] = states - states.mean(axis=-1, keepdims=True)
@@ -169,25 +193,67 @@ def _arrays(file: mmap.mmap) -> dict[str, NDArray[np.float32]]:
 
 
 def _batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """The numbers of texts that are run together: of the same length, so that none is padded."""
-    by_length = sorted(range(len(tokens)), key=lambda row: len(tokens[row]))
-    for length, same in groupby(by_length, key=lambda row: len(tokens[row])):
-        rows = list(same)
-        step = max(_TOKENS_AT_ONCE // length, 1)
-        for start in range(0, len(rows), step):
-            yield rows[start : start + step]
+    """The numbers of texts that are run together, the shortest first."""
+    batch: list[int] = []
+    size = 0
+    for row in sorted(range(len(tokens)), key=lambda row: len(tokens[row])):
+        if batch and size + len(tokens[row]) > _TOKENS_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += len(tokens[row])
+    if batch:
+        yield batch
+
+
+def _alike(
+    rows: NDArray[np.float32], lengths: Sequence[int]
+) -> Iterator[tuple[NDArray[np.float32], int]]:
+    """The rows of neighbouring texts of one length, and that length."""
+    groups = [(length, len(list(same))) for length, same in groupby(lengths)]
+    ends = list(accumulate(length * count for length, count in groups))
+    for (length, count), end in zip(groups, ends, strict=True):
+        yield rows[end - length * count : end], length
+
+
+def _attended(parts: NDArray[np.float32], length: int) -> NDArray[np.float32]:
+    """What the tokens of texts of one length take from each other.
+
+    `parts` are queries, keys and values, float32 [tokens, 3, 384]; the answer is [tokens, 384].
+    """
+    heads = parts.reshape(-1, length, 3, _HEADS, _DIMENSIONS // _HEADS)
+    query, key, value = heads.transpose(2, 0, 3, 1, 4)
+    scores = query @ key.swapaxes(2, 3)
+    scores *= 1 / math.sqrt(query.shape[-1])
+    scores -= scores.max(axis=-1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=-1, keepdims=True)
+    attended: NDArray[np.float32] = scores @ value
+    return attended.swapaxes(1, 2).reshape(-1, _DIMENSIONS)
 
 
 def _gelu(states: NDArray[np.float32]) -> NDArray[np.float32]:
-    """x·Φ(x), which is max(x, 0) − |x|/2·erfc(|x|/√2)."""
-    # erfc to 1.5e-7: Abramowitz and Stegun, 7.1.26.
-    size = np.abs(states)
-    t = 1 / (1 + size * (0.3275911 * math.sqrt(0.5)))
-    tail = t * 1.061405429
+    """x·Φ(x), which is max(x, 0) − |x|/2·erfc(|x|/√2), in place of the states."""
+    for start in range(0, len(states), _GELU_ROWS):
+        piece = states[start : start + _GELU_ROWS]
+        size = np.abs(piece)
+        np.maximum(piece, 0, out=piece)
+        piece -= _half_tail(size)
+    return states
+
+
+def _half_tail(size: NDArray[np.float32]) -> NDArray[np.float32]:
+    """x/2·erfc(x/√2) of numbers from 0 on, to 1.5e-7: Abramowitz and Stegun, 7.1.26."""
+    t = size * np.float32(0.3275911 * math.sqrt(0.5))
+    t += 1
+    np.reciprocal(t, out=t)
+    tail = t * np.float32(1.061405429)
     for coefficient in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-        tail += coefficient
+        tail += np.float32(coefficient)
         tail *= t
-    tail *= np.exp(np.square(size) * -0.5)
-    size *= tail
-    size *= 0.5
-    return np.maximum(states, 0) - size
+    np.square(size, out=t)
+    t *= np.float32(-0.5)
+    tail *= np.exp(t, out=t)
+    tail *= size
+    tail *= np.float32(0.5)
+    return tail
