@@ -11,7 +11,9 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,7 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.table import COUNTER
 from deltamem_tui.bank.tree import table
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
+from deltamem_tui.embedding.hashing import HashingEmbedder, hashing_embedder
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
 from deltamem_tui.memory.deltamem.settings import Parameters
@@ -46,6 +49,10 @@ _WORDS = (
     "`use` answers with the new state; nothing happens while the door is closed",
     "put it in or on the receptacle once it is in hand and the device is off",
 )
+
+
+_THINGS = [f"thing{number}" for number in range(5_000)]
+_FREQUENCY = list(accumulate(1 / (number + 1) for number in range(len(_THINGS))))
 
 
 def unit_rows(rows: int, dimensions: int = DIMENSIONS, seed: int = 0) -> NDArray[np.float32]:
@@ -72,16 +79,23 @@ def _workroom() -> Path:
 _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
-def build(folder: Path, rows: int, first: int = 0) -> Bank:
+def hashed(rows: int) -> Bank:
+    """A big bank of the hashing embedder, like `shared`."""
+    return build(_workroom() / f"hashed-{rows}", rows, embedder=hashing_embedder())
+
+
+def build(folder: Path, rows: int, first: int = 0, embedder: HashingEmbedder | None = None) -> Bank:
     """A bank whose task tree holds `rows` nodes in chains of four; its env tree is empty.
 
     Args:
         folder: The new bank's folder.
         rows: How many nodes.
         first: The number of the first one; nodes of other numbers are others.
+        embedder: What embeds the nodes' triggers; without one the vectors are random.
     """
-    bank = Bank.create(folder, _manifest(folder.name))
-    kept = table(folder, "task", bank.collections["task"], DIMENSIONS)
+    card = embedder.card if embedder else EMBEDDER
+    bank = Bank.create(folder, _manifest(folder.name, card))
+    kept = table(folder, "task", bank.collections["task"], card.dimensions)
     vectors_file = kept.vectors_file
     if vectors_file is None:
         raise ValueError("a tree keeps vectors")
@@ -91,7 +105,11 @@ def build(folder: Path, rows: int, first: int = 0) -> Bank:
         files.write_at(kept.lines_path, length, b"".join(lines))
         kept.index_file.write_rows(start, _index(nodes, lines, start, length))
         kept.counters_file.write_rows(start, np.zeros((len(nodes), 3), dtype=COUNTER))
-        vectors_file.write_rows(start, unit_rows(len(nodes), seed=first + start))
+        if embedder:
+            triggers = [node.payload["activation_condition"] for node in nodes]
+            vectors_file.write_rows(start, embedder.embed_passages(triggers))
+        else:
+            vectors_file.write_rows(start, unit_rows(len(nodes), seed=first + start))
         length += sum(map(len, lines))
     for matrix in kept.matrices:
         matrix.write_header(rows)
@@ -107,12 +125,12 @@ def build(folder: Path, rows: int, first: int = 0) -> Bank:
     return bank
 
 
-def _manifest(name: str) -> Manifest:
+def _manifest(name: str, card: EmbedderCard) -> Manifest:
     return Manifest(
         name=name,
         method=METHOD,
         collections=COLLECTIONS,
-        embedder=asdict(EMBEDDER),
+        embedder=asdict(card),
         settings=to_record(Parameters.preset("generic")),
     )
 
@@ -131,11 +149,17 @@ def _pieces(rows: int, first: int) -> Iterator[tuple[int, list[Node]]]:
 def _node(number: int, parent: Node | None) -> Node:
     label: Label = "failure" if number % _FAILURE_EVERY == 0 else "success"
     payload = Payload(
-        activation_condition=f"clean some thing {number} and put it in place",
+        activation_condition=trigger(number),
         execution_procedure="\n".join(f"{i}. {words}" for i, words in enumerate(_WORDS, 1)),
         termination_condition="the last action is answered by a reward",
     )
     return born("task", parent, label, payload, Origin(trajectory=f"{number:016x}"))
+
+
+def trigger(number: int) -> str:
+    """A node's trigger: sixteen words, few of which are frequent."""
+    things = Random(number).choices(_THINGS, cum_weights=_FREQUENCY, k=14)
+    return f"clean some {' '.join(things)}"
 
 
 def _index(nodes: list[Node], lines: list[bytes], start: int, length: int) -> NDArray[np.void]:

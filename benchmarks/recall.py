@@ -23,7 +23,8 @@ from deltamem_tui.memory.deltamem.settings import TreeParameters
 Vectors = NDArray[np.float32]
 Find = Callable[[Vectors], Any]
 
-SIZES = (100_000, 1_000_000)
+# From some 170,000 rows on, 8-bit codes are scanned, if `numkong` is there.
+LIMITS = {100_000: 1.25, 1_000_000: 1.0}
 ROUNDS = 30
 
 # Any score is a match, so that every recall also reads a chain.
@@ -34,11 +35,11 @@ def run() -> str:
     """Measure both sizes."""
     stated: list[Goal] = []
     measured: dict[str, Any] = {}
-    for rows in SIZES:
+    for rows, limit in LIMITS.items():
         found = compare(big_bank.shared(rows).tree("task"), ROUNDS)
         measured[f"{rows}_rows"] = found
         stated += [
-            Goal(f"to_numpy_at_{rows}", found["to_numpy"], "at most", 1.25),
+            Goal(f"to_numpy_at_{rows}", found["to_numpy"], "at most", limit),
             Goal(f"to_faiss_flat_at_{rows}", found["to_faiss_flat"], "below", 1.0),
             Goal(f"to_usearch_exact_at_{rows}", found["to_usearch_exact"], "below", 1.0),
             Goal(f"right_answers_at_{rows}", found["right_answers"], "at least", 1.0),

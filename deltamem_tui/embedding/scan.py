@@ -6,26 +6,28 @@ one order, so its score does not depend on the piece or the thread it falls to; 
 would be split by the number of cores. The few rows that could still be the best within
 float32's error are then scored again in float64 and rounded to six decimals, so that equal
 texts score equally wherever they lie, on every machine.
+
+Of very many rows, a smaller form can do the first part: what sparse rows hold (`sparse`), or
+8-bit numbers with a bound on what they miss (`codes`). The answer is the same.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deltamem_tui.embedding.codes import CodedRows
+from deltamem_tui.embedding.pieces import each_piece, pieces_of
 from deltamem_tui.embedding.protocol import Weighting
+from deltamem_tui.embedding.sparse import SparseRows
 from deltamem_tui.errors import BankCorruptError, VectorError
 
 DECIMALS = 6
-_CHUNK_ROWS = 4096
-_PIECE_ROWS = 16_384
-_FEWEST_PIECES = 2  # For one piece, a thread costs more than it saves.
-_MOST_THREADS = 8  # More only queue for the same memory.
+_CHUNK_NUMBERS = 2**21
+_FEW = 16  # Where more than one row of sixteen is near, its code has not saved anything.
+_ROUNDING = 1e-5  # More than float32 loses in a product of unit rows.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Rows:
         failure: Rows that take the failure penalty. bool [rows].
         precedence: The row with the lower number wins a tie. int64 [rows].
         source: The file they come from, for errors.
+        sparse: The same rows in a smaller form, if there is one.
+        codes: The same rows in another, for scans without weights.
     """
 
     vectors: NDArray[np.float32]
@@ -45,6 +49,8 @@ class Rows:
     failure: NDArray[np.bool_]
     precedence: NDArray[np.int64]
     source: str
+    sparse: SparseRows | None = None
+    codes: CodedRows | None = None
 
     @classmethod
     def of_vectors(cls, vectors: NDArray[np.float32]) -> Rows:
@@ -95,7 +101,7 @@ class Scan:
         """
         if not self._living:
             return []
-        rows = self._candidates(self.scores(query, penalty), count)
+        rows = self._near_best(query, penalty, count)
         similarities = self._exact(rows, query)
         penalties = penalty * self.rows.failure[rows].astype(np.float64)
         scores = np.round(similarities - penalties, DECIMALS)
@@ -108,26 +114,73 @@ class Scan:
         Raises:
             VectorError: The question's vector is of another width or not finite.
         """
-        if query.shape != self._vectors.shape[1:] or not np.isfinite(query).all():
-            raise VectorError(
-                f"a question of shape {query.shape} for rows of {self._vectors.shape[1:]}",
-                hint="use the embedder that the bank was made with",
-            )
+        self._require_fitting(query)
         question, norm = self._weighted(query)
+        sparse = self.rows.sparse
         scores = np.empty(len(self._vectors), dtype=np.float32)
+        if sparse is not None:
+            scores = sparse.products(question)
 
         def score(piece: slice) -> None:
             # Error states belong to a thread; `best` reports rows that are broken.
             with np.errstate(invalid="ignore", over="ignore"):
-                np.einsum("ij,j->i", self._vectors[piece], question, out=scores[piece])
+                if sparse is None:
+                    np.einsum("ij,j->i", self._vectors[piece], question, out=scores[piece])
                 if self._norms is not None:
                     scores[piece] /= self._norms[piece] * norm
                 if penalty:
                     scores[piece] -= np.float32(penalty) * self._failure[piece]
 
-        _each(score, _pieces(len(scores), _PIECE_ROWS))
+        each_piece(score, pieces_of(len(scores)))
         scores[self._dead] = -np.inf
         return scores
+
+    def alike(self, vectors: NDArray[np.float32], limit: float) -> NDArray[np.int64]:
+        """The living rows whose cosine with one of some unit vectors reaches a limit, unweighted.
+
+        `vectors` is float32 [vectors, dimensions]; the rows are int64 [rows], in order.
+        """
+        found = np.zeros(len(self._vectors), dtype=np.bool_)
+        for vector in vectors:
+            products, error = self._products(vector)
+            near = np.flatnonzero(products >= limit - error - _ROUNDING)
+            for piece in self._chunks(len(near)):
+                rows = near[piece]
+                exact = np.einsum("ij,j->i", self._vectors[rows], vector, dtype=np.float64)
+                found[rows[exact >= limit]] = True
+        found[self._dead] = False
+        return np.flatnonzero(found)
+
+    def _products(self, vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
+        """All rows' products with a vector, float32 [rows], and how much they may be off."""
+        if self.rows.codes is not None:
+            return self.rows.codes.products(vector)
+        if self.rows.sparse is not None:
+            return self.rows.sparse.products(vector), 0.0
+        products: NDArray[np.float32] = self._vectors @ vector
+        return products, 0.0
+
+    def _require_fitting(self, query: NDArray[np.float32]) -> None:
+        if query.shape != self._vectors.shape[1:] or not np.isfinite(query).all():
+            raise VectorError(
+                f"a question of shape {query.shape} for rows of {self._vectors.shape[1:]}",
+                hint="use the embedder that the bank was made with",
+            )
+
+    def _near_best(
+        self, query: NDArray[np.float32], penalty: float, count: int
+    ) -> NDArray[np.int64]:
+        """The rows that may be among the `count` best."""
+        if self.rows.codes is not None and self._frequency is None:
+            self._require_fitting(query)
+            scores, error = self.rows.codes.products(query)
+            if np.isfinite(error):
+                scores -= np.float32(penalty) * self._failure
+                scores[self._dead] = -np.inf
+                rows = self._candidates(scores, count, self._window + 2 * error)
+                if len(rows) * _FEW <= len(scores):
+                    return rows
+        return self._candidates(self.scores(query, penalty), count, self._window)
 
     def _weighted(self, query: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
         """The question as the rows are multiplied with it, and its length under the weight."""
@@ -136,8 +189,10 @@ class Scan:
         norm = float(np.sqrt(np.dot(self._frequency, query.astype(np.float64) ** 2)))
         return (self._frequency * query).astype(np.float32), np.float32(norm or 1.0)
 
-    def _candidates(self, scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-        """The rows that may be among the `count` best, despite float32's error."""
+    def _candidates(
+        self, scores: NDArray[np.float32], count: int, window: float
+    ) -> NDArray[np.int64]:
+        """The rows whose scores come within a window of the `count` best."""
         count = min(count, self._living)
         best = scores.max() if count == 1 else np.partition(scores, -count)[-count]
         if not (np.isfinite(best) and np.isfinite(scores.max())):
@@ -148,16 +203,19 @@ class Scan:
                 position=f"row {row}",
                 hint="restore the file from a copy of the bank",
             )
-        return np.flatnonzero(scores >= best - self._window)
+        return np.flatnonzero(scores >= best - window)
 
     def _exact(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float64]:
         """The rows' cosines in float64, rounded."""
         question = query.astype(np.float64)
         parts = [
             self._exact_chunk(self._vectors[rows[piece]], question)
-            for piece in _pieces(len(rows), _CHUNK_ROWS)
+            for piece in self._chunks(len(rows))
         ]
         return np.concatenate(parts).round(DECIMALS)
+
+    def _chunks(self, rows: int) -> list[slice]:
+        return pieces_of(rows, _chunk_rows(self._vectors))
 
     def _exact_chunk(
         self, rows: NDArray[np.float32], question: NDArray[np.float64]
@@ -171,28 +229,9 @@ class Scan:
         return cosines
 
 
-def _pieces(rows: int, size: int) -> list[slice]:
-    return [slice(start, start + size) for start in range(0, rows, size)]
-
-
-def _each(work: Callable[[slice], None], pieces: Sequence[slice]) -> None:
-    """Do the work on every piece; on several threads if there are enough pieces."""
-    threads = min(cores(), _MOST_THREADS, len(pieces) // _FEWEST_PIECES)
-    if threads < 2:
-        for piece in pieces:
-            work(piece)
-        return
-    # A pool for each scan: kept threads would not survive a fork, and starting them is cheap.
-    with ThreadPoolExecutor(threads, thread_name_prefix="recall") as pool:
-        for _ in pool.map(work, pieces):
-            pass
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _chunk_rows(vectors: NDArray[np.float32]) -> int:
+    """How many rows are copied at a time: few of wide ones."""
+    return max(_CHUNK_NUMBERS // max(int(vectors.shape[1]), 1), 1)
 
 
 def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
@@ -201,7 +240,12 @@ def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.flo
     Returns:
         float64 [dimensions], and float32 [rows] where a row without length counts as 1.
     """
-    chunks = _pieces(len(rows.dead), _CHUNK_ROWS)
+    if rows.sparse is not None:
+        frequency = rows.sparse.frequency(rows.dead)
+        norms = np.sqrt(rows.sparse.squares(frequency))
+        norms[norms == 0] = 1.0
+        return frequency, norms
+    chunks = pieces_of(len(rows.dead), _chunk_rows(rows.vectors))
     frequency = np.zeros(rows.vectors.shape[1], dtype=np.float64)
     for chunk in chunks:
         frequency += np.count_nonzero(rows.vectors[chunk][~rows.dead[chunk]], axis=0)

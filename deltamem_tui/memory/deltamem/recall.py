@@ -28,7 +28,7 @@ from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import Candidate, ranked
+from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -148,7 +148,7 @@ def recall_tree(
     threshold = parameters.tau_base
     found = ranked(tree, question.vector, weighting, parameters.failure_penalty, count)
     candidates = [candidate for _, candidate in found]
-    recalled = _nearest_of_kind(tree, question.kind) if question.kind and found else []
+    recalled = _nearest_of_kind(tree, question.kind, weighting) if question.kind and found else []
     by_kind = bool(recalled)
     if found and not by_kind and candidates[0].score >= threshold:
         recalled = candidates[:1]
@@ -180,11 +180,11 @@ def _best_success(
     return [each for each in best if each.node.label == "success" and each.score >= threshold]
 
 
-def _nearest_of_kind(tree: Tree, kind: TaskKind) -> list[Candidate]:
+def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[Candidate]:
     """The success of a kind with the nearest names, then the failure; empty if it is new."""
     import numpy as np
 
-    rows = _rows_of_kind(tree, kind)
+    rows = _rows_of_kind(tree, kind, weighting)
     similarities = np.round(tree.embeddings[rows] @ kind.instance, DECIMALS)
     order = np.lexsort((tree.birth[rows], tree.depth[rows], -similarities))
     found = []
@@ -196,7 +196,7 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind) -> list[Candidate]:
     return found
 
 
-def _rows_of_kind(tree: Tree, kind: TaskKind) -> NDArray[np.intp]:
+def _rows_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> NDArray[np.intp]:
     """The living rows of the trees that hold a node with the kind's very trigger.
 
     A root that was fused from a residual has the trigger with the residual's names, and is
@@ -204,8 +204,7 @@ def _rows_of_kind(tree: Tree, kind: TaskKind) -> NDArray[np.intp]:
     """
     import numpy as np
 
-    likeness = tree.embeddings @ np.stack([kind.trigger, kind.instance], axis=1)
-    same = np.flatnonzero((likeness.max(axis=1) >= _SAME) & ~tree.dead)
+    same = scan_of(tree, weighting).alike(np.stack([kind.trigger, kind.instance]), _SAME)
     waiting = list(dict.fromkeys(tree.chain_rows(int(row))[0] for row in same))
     family: list[int] = []
     while waiting:

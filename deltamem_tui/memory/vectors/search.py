@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -33,6 +33,8 @@ class Candidate:
     rule: str = "threshold"
 
 
+_LARGE = 2**28  # bytes of vectors, from which on a smaller form of them is scanned
+
 _scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 
@@ -40,8 +42,24 @@ def scan_of(tree: Tree, weighting: Weighting) -> Scan:
     """The scan of a collection, made once for each commit that a handle shows."""
     scan = _scans.get(tree)
     if scan is None or scan.weighting != weighting:
-        scan = _scans[tree] = Scan(rows_of(tree), weighting)
+        scan = _scans[tree] = Scan(_with_smaller_form(rows_of(tree), tree, weighting), weighting)
     return scan
+
+
+def _with_smaller_form(rows: Rows, tree: Tree, weighting: Weighting) -> Rows:
+    """The rows of a large collection with what is quicker to scan: their cells or their codes."""
+    if rows.vectors.nbytes < _LARGE:
+        return rows
+    from deltamem_tui.embedding.codes import CodedRows, can_multiply, codes_of
+    from deltamem_tui.embedding.sparse import SparseRows, cells_of, is_sparse
+    from deltamem_tui.memory.vectors.derived import derived_parts
+
+    if is_sparse(rows.vectors):
+        parts = derived_parts(tree, "cells", cells_of)
+        return replace(rows, sparse=SparseRows(parts, rows.vectors.shape[1]))
+    if weighting == "none" and can_multiply():
+        return replace(rows, codes=CodedRows(derived_parts(tree, "codes", codes_of)))
+    return rows
 
 
 def rows_of(tree: Tree) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from deltamem_tui.embedding.codes import CodedRows, codes_of
 from deltamem_tui.embedding.protocol import Weighting
 from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan
+from deltamem_tui.embedding.sparse import SparseRows, cells_of
 from deltamem_tui.errors import BankCorruptError, VectorError
 from tests.effort import examples
 
@@ -96,6 +99,58 @@ def test_the_scan_finds_what_the_reference_finds(
     assert order == sorted(order)
 
 
+@examples(100)
+@given(scans(), st.sampled_from([0.0, 0.05, 4.0]), st.integers(1, 45), st.sampled_from([0, 16]))
+def test_smaller_forms_of_the_rows_give_the_same_answer(
+    drawn: tuple[Rows, NDArray[np.float32]], penalty: float, count: int, few: int
+) -> None:
+    rows, query = drawn
+    cut = len(rows.vectors) // 2
+    halves = [rows.vectors[:cut], rows.vectors[cut:]]
+    codes = replace(rows, codes=CodedRows([codes_of(half) for half in halves]))
+    width = rows.vectors.shape[1]
+    sparse = replace(rows, sparse=SparseRows([cells_of(half) for half in halves], width))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deltamem_tui.embedding.scan._FEW", few)
+        patch.setattr("deltamem_tui.embedding.pieces.PIECE_ROWS", 7)
+        assert Scan(codes).best(query, penalty, count) == Scan(rows).best(query, penalty, count)
+        for weighting in WEIGHTINGS:
+            plain = Scan(rows, weighting)
+            assert Scan(sparse, weighting).best(query, penalty, count) == plain.best(
+                query, penalty, count
+            )
+    likeness = rows.vectors.astype(np.float64) @ query
+    same = np.flatnonzero((likeness >= 1 - 1e-3) & ~rows.dead).tolist()
+    for form in (rows, codes, sparse):
+        assert Scan(form).alike(np.stack([query, query]), 1 - 1e-3).tolist() == same
+
+
+@examples(100)
+@given(scans())
+def test_no_product_of_codes_is_farther_off_than_they_say(
+    drawn: tuple[Rows, NDArray[np.float32]],
+) -> None:
+    rows, query = drawn
+    products, error = CodedRows([codes_of(rows.vectors)]).products(query)
+    exact = rows.vectors.astype(np.float64) @ query.astype(np.float64)
+    assert np.abs(products - exact).max() <= error
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_row_that_is_not_finite_is_told_whatever_the_form(value: float) -> None:
+    vectors = np.eye(4, dtype=np.float32)
+    vectors[2, 3] = value
+    rows = rows_of(vectors)
+    query = np.full(4, 0.5, dtype=np.float32)
+    for form, weighting in (
+        (replace(rows, codes=CodedRows([codes_of(vectors)])), WEIGHTINGS[0]),
+        (replace(rows, sparse=SparseRows([cells_of(vectors)], 4)), WEIGHTINGS[1]),
+    ):
+        with pytest.raises(BankCorruptError, match=r"row 2: .* not finite"):
+            Scan(form, weighting).best(query, 0.05, 4)
+
+
 @examples(50)
 @given(scans(), st.randoms(use_true_random=False), st.sampled_from(WEIGHTINGS))
 def test_the_result_does_not_depend_on_where_the_rows_lie(
@@ -139,8 +194,8 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = rows_of(vectors, random.random(3000) < 0.1, random.random(3000) < 0.3)
     whole = Scan(rows, weighting).scores(vectors[5], 0.05)
-    monkeypatch.setattr("deltamem_tui.embedding.scan._PIECE_ROWS", piece_rows)
-    monkeypatch.setattr("deltamem_tui.embedding.scan.cores", lambda: cores)
+    monkeypatch.setattr("deltamem_tui.embedding.pieces.PIECE_ROWS", piece_rows)
+    monkeypatch.setattr("deltamem_tui.embedding.pieces.cores", lambda: cores)
     assert Scan(rows, weighting).scores(vectors[5], 0.05).tobytes() == whole.tobytes()
     assert whole == pytest.approx(
         np.where(
@@ -151,8 +206,8 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
 
 
 def test_what_goes_wrong_in_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltamem_tui.embedding.scan._PIECE_ROWS", 10)
-    monkeypatch.setattr("deltamem_tui.embedding.scan.cores", lambda: 4)
+    monkeypatch.setattr("deltamem_tui.embedding.pieces.PIECE_ROWS", 10)
+    monkeypatch.setattr("deltamem_tui.embedding.pieces.cores", lambda: 4)
     vectors = np.tile(np.eye(4, dtype=np.float32), (30, 1))
     vectors[77, 1] = np.nan
     with pytest.raises(BankCorruptError, match=r"row 77: .* not finite"):
