@@ -75,6 +75,7 @@ COMMANDS = (
     CommandEntry("prompts", "Ask models"),
     CommandEntry("cache", "Ask models"),
     CommandEntry("export", "Ship"),
+    CommandEntry("convert", "Ship"),
     CommandEntry("install", "Ship"),
     CommandEntry("merge", "Ship"),
     CommandEntry("diff", "Ship"),

@@ -66,10 +66,19 @@ def _jsonl(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
     return {"file": path, "nodes": _nodes(bank)}
 
 
+def _atif(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
+    from deltamem_tui.memory.episodes.stored_episodes import episodes
+    from deltamem_tui.memory.transfer.atif import write_atif
+
+    count = write_atif(path, episodes(bank), replace=replacing.allowed)
+    return {"file": path, "episodes": count}
+
+
 def _nodes(bank: Bank) -> int:
     return sum(map(len, bank.trees.values()))
 
 
+_EPISODES = "atif"
 FORMS: Mapping[str, Form] = {
     "skills": Form(
         "-skills",
@@ -78,6 +87,11 @@ FORMS: Mapping[str, Form] = {
     ),
     "markdown": Form(".md", "a document to read; it cannot be installed again", _markdown),
     "jsonl": Form(".jsonl", "a node a line, with its chain; it cannot be installed again", _jsonl),
+    _EPISODES: Form(
+        ".atif.jsonl",
+        "the episodes that it was learnt from, in the format that agents exchange",
+        _atif,
+    ),
 }
 
 _ENDINGS = {"archive": ARCHIVE_SUFFIX, "markdown": ".md", "jsonl": ".jsonl"}
@@ -86,7 +100,8 @@ _ENDINGS = {"archive": ARCHIVE_SUFFIX, "markdown": ".md", "jsonl": ".jsonl"}
 def _checked_name(form: str, path: Path) -> Path:
     """A path to write a form to, unless its name ends as that of another form."""
     for other, ending in _ENDINGS.items():
-        if other != form and path.name.endswith(ending):
+        is_own = other == form or (form == _EPISODES and other == "jsonl")
+        if not is_own and path.name.endswith(ending):
             raise UsageError(
                 f"{one_line(path.name, 80)} has the ending of {other}, not of {form}",
                 hint=f"end it with {FORMS[form].ending}, or leave --as {form}",
@@ -144,7 +159,7 @@ def run(
     The same state of a bank gives the same bytes. What it learnt goes along always, what it
     learnt from only if asked for. The digest that is printed can be given to
     `deltamem install --digest` where the file arrives. `--as` writes what other programs read
-    instead: a folder of Agent Skills, a markdown document, or JSON Lines.
+    instead: a folder of Agent Skills, a markdown document, JSON Lines, or its episodes as ATIF.
     """
     if form not in _FORM_NAMES:
         raise UsageError(
@@ -162,7 +177,7 @@ def run(
     _require_elsewhere(out or Path())
     with invocation.output.progress("exporting"):
         if form != _ARCHIVE:
-            leaks = export.leaks(opened)
+            leaks = export.leaks(opened, with_episodes=form == _EPISODES)
             if leaks and not allow_secrets:
                 return _kept_here(opened, leaks)
             return _in_form(

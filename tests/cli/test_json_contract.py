@@ -120,6 +120,9 @@ export kitchen --as skills -o skills
 export kitchen --as skills -o skills
 export kitchen --as markdown -o kitchen.md
 export kitchen --as jsonl -o kitchen.jsonl
+export kitchen --as atif -o kitchen.atif.jsonl
+convert log.jsonl -o converted.jsonl
+convert log.jsonl -o converted.jsonl
 export leaky
 export leaky --as markdown
 export leaky --allow-secrets

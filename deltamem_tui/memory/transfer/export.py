@@ -97,8 +97,10 @@ def prepare(
     return PreparedExport(packed.with_provenance(provenance), contents, tuple(dict.fromkeys(found)))
 
 
-def leaks(bank: Bank) -> tuple[Leak, ...]:
+def leaks(bank: Bank, *, with_episodes: bool = False) -> tuple[Leak, ...]:
     """The secrets in the nodes and the manifest of a bank, which leave in every form.
+
+    Those in its episodes too, if they leave.
 
     Raises:
         BankCorruptError: A file of the bank breaks the format.
@@ -107,6 +109,7 @@ def leaks(bank: Bank) -> tuple[Leak, ...]:
     origins = _Origins()
     found = [leak for name in bank.trees for leak in _node_leaks(bank, name, origins)]
     found += _manifest_leaks(bank, bank.manifest.provenance)
+    found += _episode_leaks(bank) if with_episodes else ()
     return tuple(dict.fromkeys(found))
 
 

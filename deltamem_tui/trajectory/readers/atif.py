@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from deltamem_tui.trajectory.model import Trajectory
+from msgspec.structs import replace
+
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
+from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.coding import call_text, tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, unknown_speaker
@@ -17,6 +20,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_mapping,
     as_text,
     required_list,
+    texts,
     unfolded,
 )
 from deltamem_tui.trajectory.secrets.quoting import quoted
@@ -122,12 +126,37 @@ def _parts(value: object) -> Iterator[Part]:
 
 
 def _told(conversation: Conversation, record: object, document: Json) -> Trajectory:
-    """The episode of a document, with the outcome that what wraps it alone states."""
-    trajectory = _episode(conversation, document)
+    """The episode of a document, with the outcome that it states, or what wraps it alone."""
+    trajectory, extra = _episode(conversation, document), as_mapping(document.get("extra"))
     is_alone = len(list(_documents(record))) == 1
-    return (
-        trajectory.with_outcome(recorded_anywhere(as_mapping(record))) if is_alone else trajectory
+    outcome = recorded_anywhere(as_mapping(record)) if is_alone else Outcome()
+    outcome = recorded_anywhere(extra) if outcome == Outcome() else outcome
+    source = as_text(extra.get("outcome_source"))
+    if outcome.source == "stated" and source in OUTCOME_SOURCES:  # as `convert` writes it
+        outcome = replace(outcome, source=source, reason=as_text(extra.get("outcome_reason")))
+    facts = texts(as_mapping(extra.get("metadata")), tuple(as_mapping(extra.get("metadata"))))
+    return replace(
+        trajectory,
+        outcome=outcome,
+        domain=as_text(extra.get("domain")),
+        metadata=facts or trajectory.metadata,
+        steps=tuple(map(_paid, trajectory.steps, _rewards(document, len(trajectory.steps)))),
     )
+
+
+def _rewards(document: Json, count: int) -> list[float | None]:
+    """What each step was paid; nothing is, unless the document has as many steps of the agent."""
+    agents = [step for step in map(as_mapping, as_list(document["steps"])) if _is_agents(step)]
+    paid = [number(as_mapping(step.get("extra")).get("reward")) for step in agents]
+    return paid if len(paid) == count else [None] * count
+
+
+def _is_agents(step: Json) -> bool:
+    return step.get("source") == "agent" and step.get("is_copied_context") is not True
+
+
+def _paid(step: Step, reward: float | None) -> Step:
+    return step if reward is None else Step(step.action, step.observation, step.thought, reward)
 
 
 READER = json_reader(

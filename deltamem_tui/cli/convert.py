@@ -1,0 +1,74 @@
+"""`deltamem convert`: any logs to ATIF, without a bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.import_ import Logs, NoRedact, RedactPersonal
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
+from deltamem_tui.errors import RecordError, UsageError
+from deltamem_tui.text import counted
+
+if TYPE_CHECKING:
+    from deltamem_tui.trajectory.logs.notice import Notice
+    from deltamem_tui.trajectory.model import Trajectory
+    from deltamem_tui.trajectory.readers.reader import Reading
+
+Out = Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where to write.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")]
+
+
+def run(
+    context: typer.Context,
+    logs: Logs,
+    *,
+    out: Out,
+    format: options.Format = None,  # noqa: A002 - the word that people type
+    redact_personal: RedactPersonal = False,
+    no_redact: NoRedact = False,
+    replace: Replace = False,
+) -> Result:
+    """Write the episodes of logs in one format, ATIF, which other programs read too.
+
+    Each line of the file is a document of version 1.7. No bank is needed. Keys, tokens and
+    passwords are removed from every text first.
+    """
+    if redact_personal and no_redact:
+        raise UsageError("--redact-personal and --no-redact contradict each other")
+    from deltamem_tui.memory.transfer.atif import write_atif
+    from deltamem_tui.trajectory.model import Trajectory
+    from deltamem_tui.trajectory.readers import read_logs
+    from deltamem_tui.trajectory.redaction import redact
+
+    refused: list[RecordError] = []
+    notices: list[Notice] = []
+
+    def episodes(found: Iterator[Reading]) -> Iterator[Trajectory]:
+        for reading in found:
+            if isinstance(reading, RecordError):
+                refused.append(reading)
+            elif isinstance(reading, Trajectory):
+                yield reading if no_redact else redact(reading, personal=redact_personal)[0]
+            else:
+                notices.append(reading)
+
+    path = out.expanduser()
+    with Invocation.of(context).output.progress("converting"):
+        found = episodes(read_logs(logs, format=format))
+        first = next(found, None)  # where there is none, no file is written either
+        count = write_atif(path, chain([first], found), replace=replace) if first else 0
+    data = {"file": path, "episodes": count, "rejected": len(refused), "left_out": len(notices)}
+
+    def view(page: Page) -> None:
+        page.facts({name: str(fact) for name, fact in data.items()})
+
+    notes = [f"{counted(count, 'document')} of ATIF-v1.7, one a line", *map(str, notices)]
+    return Result("convert", data, refused, Result.verdict(count, refused), view=view, notes=notes)

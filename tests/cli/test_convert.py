@@ -1,0 +1,33 @@
+"""Any log becomes ATIF, without a bank."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.support import Program
+
+
+def test_logs_become_documents(program: Program) -> None:
+    said = [{"role": "user", "content": "Use key sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWx and go"}]
+    said += [{"role": "assistant", "content": "gone"}]
+    (program.folder / "chat.json").write_text(json.dumps({"messages": said}))
+    answer = program.json("convert", "chat.json", "-o", "out.jsonl")
+    assert answer.data == {"file": "out.jsonl", "episodes": 1, "rejected": 0, "left_out": 0}
+    (line,) = (program.folder / "out.jsonl").read_text().splitlines()
+    document = json.loads(line)
+    assert document["schema_version"] == "ATIF-v1.7"
+    assert "AbCdEf" not in line
+    assert "already" in program("convert", "chat.json", "-o", "out.jsonl").error
+    (program.folder / "chat.json").write_text(json.dumps({"messages": said[:1]}))
+    assert program("convert", "chat.json", "-o", "out.jsonl", "--replace").code == 1
+
+
+def test_a_bank_gives_its_episodes(program: Program) -> None:
+    answer = program.json("export", "kitchen", "--as", "atif", "-o", "kitchen.atif.jsonl")
+    assert isinstance(answer.data, dict)
+    assert answer.data["episodes"] == 4
+    lines = (program.folder / "kitchen.atif.jsonl").read_text().splitlines()
+    assert [json.loads(line)["schema_version"] for line in lines] == ["ATIF-v1.7"] * 4
+    again = program.json("convert", "kitchen.atif.jsonl", "-o", "again.jsonl")
+    assert isinstance(again.data, dict)
+    assert again.data["episodes"] == 4
