@@ -102,6 +102,10 @@ def run(
         page.facts(report.facts)
         columns, rows = _COLUMNS, [_row(file, tally) for file, tally in found.files.items()]
         page.table(*(without_empty(columns, rows) if page.drawn else (columns, rows)), headed=True)
+        for section in report.sections:
+            page.text(section.title, style="bold")
+            for line in section.lines:
+                page.text(f"  {line}")
 
     status = Result.verdict(found.episodes, errors)
     return Result("import", report.record, errors, status, view=view, notes=report.notes)

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,8 +18,9 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.domains import key
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
+from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally
+from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
 LISTED_FILES = 1000
@@ -27,6 +29,10 @@ LISTED_REFUSALS = 1000
 """How many refusals are kept: the first. All are counted."""
 LISTED_NOTICES = 1000
 """How many notices are kept: the first. All are counted."""
+LISTED_TASKS = 5
+"""How many tasks are kept to be shown: the first."""
+LISTED_SAMPLES = 10
+"""Of how many formats an episode is kept to be shown: the first."""
 LISTED_DOMAINS = 100
 """How many domains are counted apart: the first. A log may name another for every episode."""
 LISTED_FORMATS = 40
@@ -189,6 +195,8 @@ class ImportReport:
         entries: An entry for every episode, in order, if they are kept.
         rejected: The first records that were refused, and why, up to `LISTED_REFUSALS`.
         notices: The first notices of what readers left out by design, up to `LISTED_NOTICES`.
+        tasks: The first tasks, up to `LISTED_TASKS`.
+        samples: The first episode of each format, up to `LISTED_SAMPLES`.
         named: Those of the user's ids that name an episode that was read.
         unmatched: Those of the user's ids that name none.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
@@ -204,6 +212,8 @@ class ImportReport:
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     notice_count: int = 0
+    tasks: list[str] = field(default_factory=list)
+    samples: dict[str, Trajectory] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
     unmatched: list[str] = field(default_factory=list)
     disputed: dict[str, None] = field(default_factory=dict)
@@ -213,6 +223,7 @@ class ImportReport:
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
         self.domains.add(received.arrival.domain)
+        self._show(received.arrival)
         self._tally(received.arrival.source.file).add(received)
         if received.reception != "duplicate":
             self.reasons.add(received.outcome)
@@ -280,6 +291,14 @@ class ImportReport:
     def redactions(self) -> Counter[str]:
         """How many secrets were taken out of what was read, by kind."""
         return sum((tally.redactions for tally in self.files.values()), Counter())
+
+    def _show(self, arrival: Arrival) -> None:
+        """Keep what a person sees at once a wrong reading by."""
+        if len(self.tasks) < LISTED_TASKS:
+            self.tasks.append(arrival.task)
+        name = arrival.source.format
+        if arrival.line and name not in self.samples and len(self.samples) < LISTED_SAMPLES:
+            self.samples[name] = from_record(orjson.loads(arrival.line))
 
     def _tally(self, file: str) -> FileTally:
         tally = self.files.get(file)

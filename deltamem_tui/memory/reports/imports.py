@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from deltamem_tui.memory.episodes.import_report import EpisodeImport, FileTally, ImportReport
-from deltamem_tui.memory.reports.view import ReportNote, ReportView
+from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.trajectory.model import OutcomeSource
+from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally
 
 _NOTICES = 5
@@ -18,6 +18,8 @@ _REASONS = 5
 _NAMES = 3
 _NAME_WIDTH = 40
 _REASON_WIDTH = 160
+_LINE_WIDTH = 120
+_PART_WIDTH = 50
 _SOURCES: Mapping[OutcomeSource, str] = {
     "stated": "log",
     "user": "user",
@@ -50,8 +52,10 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
             _entry_record(entry) for entry in found.entries if entry.reception != "duplicate"
         ],
     }
+    would = "would be " if found.dry_run else ""
     facts = {
-        **{name: record[name] for name in ("imported", "updated", "duplicates", "rejected")},
+        **{f"{would}{name}": record[name] for name in ("imported", "updated")},
+        **{name: record[name] for name in ("duplicates", "rejected")},
         **{f"outcome from {_SOURCES[source]}": n for source, n in sorted(found.sources.items())},
         **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
     }
@@ -63,7 +67,32 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         *_notices(found, _NOTICES),
         *_file_notes(found, outcomes_name),
     )
-    return ReportView(record, facts, notes=notes, summary=_import_summary(found))
+    sections = tuple(section for section in _sections(found) if section.lines)
+    return ReportView(record, facts, sections, notes, _import_summary(found))
+
+
+def _sections(found: ImportReport) -> Iterator[ReportSection]:
+    """What was understood: the first tasks, and an episode of each format."""
+    yield ReportSection("First tasks", [one_line(task, _LINE_WIDTH) for task in found.tasks])
+    for name, episode in found.samples.items():
+        where = ", ".join(filter(None, (episode.source.file, episode.source.position)))
+        title = f"An episode read as {name}" + (
+            f" ({one_line(where, _LINE_WIDTH)})" if where else ""
+        )
+        yield ReportSection(title, _sample(episode))
+
+
+def _sample(episode: Trajectory) -> list[str]:
+    """An episode in three lines: its task, its scene, and what was done first."""
+    step = episode.steps[0]
+    thought = f"({one_line(step.thought, _PART_WIDTH)}) " if step.thought else ""
+    seen = one_line(step.observation, _PART_WIDTH) or "nothing"
+    did = f"{thought}{one_line(step.action, _PART_WIDTH)} → {seen}"
+    return [
+        f"task: {one_line(episode.task, _LINE_WIDTH)}",
+        f"scene: {one_line(episode.environment, _LINE_WIDTH) or 'none'}",
+        f"step 1 of {len(episode.steps):,}: {did}",
+    ]
 
 
 def sources_text(tally: FileTally) -> str:
@@ -151,7 +180,8 @@ def _mode_notes(found: ImportReport) -> Iterator[ReportNote]:
     if found.redaction == "off":
         yield ReportNote("nothing was redacted: keys and passwords in the logs are in the episodes")
     if found.dry_run:
-        yield ReportNote("nothing was written: this was a dry run")
+        would = counted(found.count("imported"), "episode")
+        yield ReportNote(f"nothing was written: this was a dry run, which would import {would}")
 
 
 def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:
@@ -181,7 +211,8 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _import_summary(found: ImportReport) -> str:
-    text = f"imported {counted(found.count('imported'), 'episode')}{_read_as(found)}"
+    did = "would import" if found.dry_run else "imported"
+    text = f"{did} {counted(found.count('imported'), 'episode')}{_read_as(found)}"
     for count, what in (
         (found.count("updated"), "updated"),
         (found.count("duplicate"), "known already"),

@@ -209,10 +209,7 @@ class Conversation:
                 hint="commands, reminders and copied context are not taken for a task",
             )
         if not self._steps:
-            raise RecordError(
-                "the agent did nothing in it",
-                hint="there is nothing to learn from it; leave it out",
-            )
+            raise self._idle()
         goal, scene = marked_task(task) or (task, "")
         return Trajectory(
             task=goal,
@@ -224,6 +221,22 @@ class Conversation:
             domain=domain_of(task),
             agent=agent,
             metadata={key: value for key, value in (metadata or {}).items() if value},
+        )
+
+    def _idle(self) -> RecordError:
+        """Why there are no steps: the agent may have done something all the same."""
+        if self._thoughts:
+            return RecordError(
+                "the agent thinks in it, and then the log ends",
+                hint="look whether the log was cut off before it acted",
+            )
+        if self._passed_over or self._unheard:
+            return RecordError(
+                "all that the agent did stands before the user's task, or is an example",
+                hint="look whether the log is in order, and has not lost its beginning",
+            )
+        return RecordError(
+            "the agent did nothing in it", hint="there is nothing to learn from it; leave it out"
         )
 
     def _take_offer(self) -> None:

@@ -37,6 +37,7 @@ from deltamem_tui.trajectory.readers import (
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
 from deltamem_tui.trajectory.readers.reader import Reader
+from deltamem_tui.trajectory.readers.unknown import hint_of
 
 READERS: tuple[Reader, ...] = (
     native.READER,
@@ -158,7 +159,7 @@ def reader_of(log: Log) -> Reader:
         raise LogFormatError(
             "no reader knows this format",
             source=log.name,
-            hint="name the format if you know it, or a TOML file that declares it, with `--format`",
+            hint=hint_of(preview, READERS),
         )
     tied = [claim.reader.name for claim in claims if claims[0].sureness - claim.sureness < _TIE]
     if len(tied) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.memory.episodes import import_report
 from deltamem_tui.memory.episodes.import_report import (
@@ -14,7 +15,8 @@ from deltamem_tui.memory.episodes.import_report import (
     ImportReport,
 )
 from deltamem_tui.memory.reports.imports import view_import
-from deltamem_tui.trajectory.model import LogSource, Outcome
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers.native import to_line
 
 
 def report(outcomes: Iterable[Outcome], names: Iterable[str] = ()) -> ImportReport:
@@ -25,6 +27,36 @@ def report(outcomes: Iterable[Outcome], names: Iterable[str] = ()) -> ImportRepo
     for name in names:
         found.domains.add(name)
     return found
+
+
+def test_what_was_understood_is_shown() -> None:
+    found = report([Outcome()] * 7)
+    step = Step("look", "You see\na mug.", "Where?")
+    for name in ("codex", "codex", "react"):
+        episode = Trajectory(f"heat\nit by {name}", "a kitchen", (step, Step("take mug")))
+        source = LogSource("log.jsonl", "line 2", name)
+        line = to_line(replace(episode, source=source))
+        arrival = Arrival("1" * 16, line, episode.task, 2, Outcome(), source)
+        found.add(EpisodeImport(arrival, "imported", Outcome()))
+    tasks, *samples = view_import(found).sections
+    assert tasks.lines == ["heat it"] * import_report.LISTED_TASKS
+    assert [sample.title for sample in samples] == [
+        f"An episode read as {name} (log.jsonl, line 2)" for name in ("codex", "react")
+    ]
+    assert samples[0].lines == [
+        "task: heat it by codex",
+        "scene: a kitchen",
+        "step 1 of 2: (Where?) look → You see a mug.",
+    ]
+
+
+def test_a_dry_run_says_what_it_would_do() -> None:
+    found = report([Outcome()])
+    found.dry_run = True
+    view = view_import(found)
+    assert view.facts["would be imported"] == view.record["imported"] == 1
+    assert view.summary.startswith("would import 1 episode")
+    assert any("would import 1 episode" in note.text for note in view.notes)
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,20 @@ def test_what_is_no_episode() -> None:
         silent.episode()
 
 
+def test_an_agent_that_did_something_is_not_said_to_have_done_nothing() -> None:
+    thinking = asked()
+    thinking.think("Look first.")
+    with pytest.raises(RecordError, match="the agent thinks in it") as refused:
+        thinking.episode()
+    assert "leave it out" not in (refused.value.hint or "")
+    early = Conversation()
+    early.act("ls")
+    early.user("Do it.")
+    with pytest.raises(RecordError, match="all that the agent did stands before") as refused:
+        early.episode()
+    assert "leave it out" not in (refused.value.hint or "")
+
+
 def test_what_came_before_the_users_task_is_told_by_what_it_was() -> None:
     conversation = Conversation()
     conversation.act("ls", "a")
