@@ -193,9 +193,9 @@ def learn_stored(
         with bank.writing() as batch:
             if bank.commit.sequence == planned_on:
                 _apply(batch, plan.changes)
-                known = episode(bank, trajectory.id)
-                if known is None or known.outcome != trajectory.outcome:
-                    batch.put_episode(to_record(trajectory))
+                kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
+                if known is None or known.outcome != kept.outcome or plan.episode:
+                    batch.put_episode(to_record(kept))
                 batch.set_state(trajectory.id, EpisodeState.LEARNT)
                 batch.log("learn", plan.result.record(trajectory))
                 return plan.result

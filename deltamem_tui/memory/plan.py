@@ -9,6 +9,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,7 +103,10 @@ class Plan(Generic[ResultT]):
         result: What was decided, for callers and the journal. Maintenance without changes stays
             due.
         changes: What is written, in this order.
+        episode: The episode as the bank is to keep it, if otherwise than it came: with the same
+            id, but with its kinds. None for maintenance.
     """
 
     result: ResultT
     changes: tuple[Change, ...] = ()
+    episode: Trajectory | None = None

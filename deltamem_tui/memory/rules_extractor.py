@@ -8,9 +8,11 @@ from typing import Literal
 from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Node
+from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.methods import DEFAULT, method_named
+from deltamem_tui.memory.prompts.use import SHARED
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -47,6 +49,8 @@ class RulesExtractor:
             ExtractionError: They can make nothing of it.
             OutcomeUnknownError: How the episode ended is not known, and they need to know it.
         """
+        if purpose in SHARED:
+            raise ExtractionError(f"{purpose} is not written by rules")
         read = None if episode is None else skimmed(episode)
         return self._method.write_by_rules(purpose, read, notes, inputs)
 

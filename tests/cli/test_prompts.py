@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from deltamem_tui.memory.methods import prompt_uses
 from deltamem_tui.memory.prompts import library as prompts
 from tests.cli.support import Program
 from tests.places import PROMPTS
@@ -30,7 +31,7 @@ def test_all_prompts_are_listed_with_their_digests(empty: Program) -> None:
     listed = empty.json("prompts").data["prompts"]
     names = {each["prompt"] for each in listed}
     domains = ("alfworld", "generic", "scienceworld", "webshop")
-    assert len(names) == 6 + 2 + 3  # extraction, consolidation, header and judge and environment
+    assert names == set(prompt_uses())
     assert [(each["domain"], each["prompt"]) for each in listed] == [
         (domain, name) for domain in domains for name in sorted(names)
     ]
@@ -100,7 +101,9 @@ def test_a_broken_prompt_does_not_hide_the_others(empty: Program) -> None:
     own(empty, "no front matter")
     answer = empty.json("prompts", "--prompts", "mine")
     assert answer.code == 3
-    assert len(answer.data["prompts"]) == 4 * 11 - 1  # each other domain has a judge of its own
+    assert (
+        len(answer.data["prompts"]) == 4 * len(prompt_uses()) - 1
+    )  # each other domain has a judge of its own
     assert len(answer.document["errors"]) == 1
     assert answer.document["errors"][0]["source"] == "mine/generic/judge.md"
 

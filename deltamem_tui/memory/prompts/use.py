@@ -12,7 +12,7 @@ from typing import Literal
 
 from deltamem_tui.bank.node import Label
 
-Purpose = Literal["extract", "fuse", "induce", "draw", "judge"]
+Purpose = Literal["extract", "fuse", "induce", "classify", "draw", "judge"]
 """What the journal calls a call of a model; see `writers.extraction.Call`."""
 
 OF_AN_EPISODE = frozenset({"environment", "task", "trajectory", "outcome", "memory", "words"})
@@ -63,11 +63,15 @@ class PromptUse:
 HEADER = "memory_header"
 JUDGE = "judge"
 SCENE = "environment"
+KIND = "kind"
 
 SHARED: Mapping[str, PromptUse] = {
     JUDGE: PromptUse(inputs=_LOG, call="judge"),
     # What is drawn is journalled under the name of DeltaMem's tree of scenes, by any method.
     SCENE: PromptUse("env", frozenset({"text", "words"}), (SCENE,), call="draw"),
+    KIND: PromptUse(
+        inputs=frozenset({"task", "kinds", "words"}), fields=("kind",), call="classify"
+    ),
     HEADER: PromptUse(inputs=frozenset()),
 }
 """The prompts that belong to no method."""

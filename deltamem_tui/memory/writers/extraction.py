@@ -63,8 +63,8 @@ class Call:
 
     Attributes:
         purpose: To `extract` from an episode, to `fuse` a chain, to `induce` from several
-            episodes, to `draw` an episode's scene out of its instruction, or to `judge` how an
-            episode ended.
+            episodes, to `classify` a task, to `draw` an episode's scene out of its instruction,
+            or to `judge` how an episode ended.
         tree: The tree it was for; None if it was not for a single tree.
         model: Who was asked.
         prompt: Digest of the prompt; empty if there was no answer to it.
@@ -216,10 +216,10 @@ class ExtractorWriter:
 
         Raises:
             ExtractionError: It could make nothing of it, or nothing that an extractor knows is
-                wanted: there is neither an episode nor a note.
+                wanted: no collection's node, or one from neither an episode nor a note.
         """
         tree = self._use_of(purpose).collection
-        if episode is None and not notes:
+        if not tree or (episode is None and not notes):
             raise ExtractionError(f"an extractor cannot write {one_line(purpose, 60)}")
         source = episode.id if episode else notes[-1].id
         try:

@@ -13,7 +13,7 @@ from deltamem_tui.memory.deltamem.method import DeltaMem
 from deltamem_tui.memory.methods import prompt_uses
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import LIMIT, Prompt
-from deltamem_tui.memory.prompts.use import SHARED, PromptUse
+from deltamem_tui.memory.prompts.use import KIND, SHARED, PromptUse
 from tests.places import PROMPTS
 
 SHIPPED = (PROMPTS,)
@@ -42,7 +42,7 @@ def test_every_prompt_that_is_asked_for_is_there() -> None:
     of = {where: {name for there, name in found if there == where} for where, _ in found}
     assert of["generic"] == set(prompt_uses())
     for domain in ("alfworld", "scienceworld", "webshop"):
-        assert set(DeltaMem.prompts) | set(SHARED) <= of[domain] <= of["generic"]
+        assert {*DeltaMem.prompts, *SHARED} - {KIND} <= of[domain] <= of["generic"]
 
 
 @pytest.mark.parametrize(("domain", "name"), prompts.listing(SHIPPED))

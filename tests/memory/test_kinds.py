@@ -1,0 +1,115 @@
+"""The kinds of an episode: stated, understood, chosen by a model, or other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory import methods
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.episodes.kinds import KindOf
+from deltamem_tui.memory.episodes.stored_episodes import episode as stored
+from deltamem_tui.memory.kinds import env_kind, exact_env, resolve_kinds, task_kind
+from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.memory import flat_method
+from tests.memory.flat_method import FlatMethod
+from tests.memory.writers.model.support import EPISODE
+
+STRANGE = Trajectory("Book it.", "An office.", (Step("a"),), Outcome(True, 1.0, "stated"))
+
+
+class Chooser:
+    """Names a kind as a model would, or does not."""
+
+    name = "model"
+
+    def __init__(self, answer: str | None) -> None:
+        self.answer = answer
+        self.given: Inputs = NO_INPUTS
+
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        self.given = inputs
+        if self.answer is None:
+            raise ExtractionError("nothing")
+        return Extraction({"kind": self.answer}, "", attempts=1)
+
+
+@pytest.fixture
+def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bank:
+    monkeypatch.setattr(methods, "_registered", {})
+    flat_method.register()
+    return create_bank(tmp_path / "bank", embedder="hashing", method="flat", domain="alfworld")
+
+
+def test_rules_know_kinds_of_their_worlds() -> None:
+    one, other = "You see a shelf 2, a desk 1 and a shelf 1.", "You see a desk 1, a shelf 10."
+    assert exact_env("ALFWorld", one) == "desk 1, shelf 1, shelf 2"
+    assert env_kind("alfworld", one) == env_kind("alfworld", other) == "desk, shelf"
+    assert env_kind("scienceworld", "This room is called the kitchen. In it, you see:") == "kitchen"
+    assert env_kind("webshop", one) == exact_env("", one) == task_kind("", "Book it.") == ""
+    cup, mug = (task_kind("alfworld", f"put a clean {each} in cabinet.") for each in ("cup", "mug"))
+    assert cup == mug != ""
+
+
+def test_what_the_record_states_counts_then_the_rules_then_a_model(bank: Bank) -> None:
+    kinds = resolve_kinds(bank, EPISODE, RulesExtractor()).kinds
+    assert (kinds.task.source, kinds.env) == (
+        "rules",
+        KindOf("cabinet, fridge, sinkbasin", "rules"),
+    )
+    facts = {"task_kind": "rinse", "env_kind": "bath", "trial": "7", "task_type": "pick_clean"}
+    stating = EPISODE.with_facts(metadata=facts)
+    kinds = resolve_kinds(bank, stating, Chooser("no")).kinds
+    assert (kinds.task, kinds.env) == (KindOf("rinse", "log"), KindOf("bath", "log"))
+    assert kinds.trial == 7
+    for answer, kind in (
+        ("BOOK a flight", KindOf("book a flight", "model")),
+        ("a new one", KindOf("a new one", "model")),
+        ("other", KindOf()),
+        (None, KindOf()),
+    ):
+        chooser = Chooser(answer)
+        found = resolve_kinds(bank, STRANGE, chooser, ["book a flight", "rinse"])
+        assert (found.kinds.task, len(found.calls)) == (kind, answer is not None)
+        assert chooser.given == {"kinds": "book a flight\nrinse"}
+    assert resolve_kinds(bank, STRANGE, RulesExtractor()).kinds.task == KindOf()
+
+
+def test_kinds_are_kept_with_the_episode_and_tries_are_counted(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = FlatMethod.plan
+
+    def with_kinds(self: FlatMethod, bank: Bank, episode: Trajectory, *rest: object) -> object:
+        found = resolve_kinds(bank, episode, RulesExtractor())
+        planned = plan(self, bank, episode, *rest)  # type: ignore[arg-type]
+        return type(planned)(planned.result, planned.changes, found.episode)
+
+    monkeypatch.setattr(FlatMethod, "plan", with_kinds)
+    again = Trajectory(EPISODE.task, EPISODE.environment, EPISODE.steps[1:], EPISODE.outcome)
+    elsewhere = Trajectory(EPISODE.task, "You see a bed 1.", EPISODE.steps, EPISODE.outcome)
+    trials = []
+    for each in (EPISODE, elsewhere, again):
+        learn(bank, each)
+        kept = stored(bank, each.id)
+        assert kept is not None
+        assert kept.metadata["task_kind_source"] == "rules"
+        trials.append(kept.metadata["trial_number"])
+    assert trials == ["1", "1", "2"]
+    last = stored(bank, again.id)
+    assert last is not None
+    assert resolve_kinds(bank, last, RulesExtractor()).episode == last
