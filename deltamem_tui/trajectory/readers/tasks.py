@@ -54,6 +54,10 @@ _WRAPPED = (
     ("Please solve this issue: ", "\nYou can execute bash commands and edit files"),
     ("# Problem Statement\n", "\nIMPORTANT: You should ONLY interact with the environment"),
 )
+# How command files of Claude Code begin: what commands printed, and then what is to be done.
+_COMMAND_FILE = re.compile(
+    r"\A\s*## Context\n.*?^## Your task[ \t]*\n(?=\s*\S)", re.MULTILINE | re.DOTALL
+)
 TEMPLATE_LENGTH = 400
 """From how many characters on text around a task is taken for a harness's, and not a person's."""
 
@@ -89,7 +93,7 @@ def issue_of(text: str) -> str:
         inner, closed, _ = rest.partition(closing)
         if found and closed and inner.strip():
             text = inner.strip()
-    return text
+    return text[begins.end() :].strip() if (begins := _COMMAND_FILE.match(text)) else text
 
 
 def begins_anew(text: str) -> bool:

@@ -100,6 +100,14 @@ def gemini(kind: str, text: str) -> Json:
     return {"type": kind, "content": text}
 
 
+def cursor(role: str, text: str) -> Json:
+    return {"role": role, "message": {"content": [{"type": "text", "text": text}]}}
+
+
+def agent_events(kind: str, text: str) -> Json:
+    return {"type": kind, "content": [{"type": "text", "text": text}]}
+
+
 def openhands(source: str, text: str) -> Json:
     return {"source": source, "action": "message", "args": {"content": text}}
 
@@ -126,6 +134,8 @@ WRITTEN: dict[str, Write] = {
     "codex": line_by_line(codex, "user", "assistant", META),
     "openclaw": line_by_line(openclaw, "user", "assistant", {"type": "session", "id": "s"}),
     "gemini-cli": in_a_list("messages", gemini, "user", "gemini", {"sessionId": "s"}),
+    "cursor": line_by_line(cursor, "user", "assistant"),
+    "claude-agent-events": line_by_line(agent_events, "user.message", "agent.message"),
     "openhands": line_by_line(openhands, "user", "agent"),
     "openhands-sdk": line_by_line(openhands_sdk, "user", "agent"),
     "specstory": as_text("<!-- SpecStory -->", "_**User (2026)**_\n\n", "_**Agent (2026)**_\n\n"),

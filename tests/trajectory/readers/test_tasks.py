@@ -53,6 +53,7 @@ ELSEWHERE = ROOM.replace("mug", "pen")
         (f"Solve it.\n{EXAMPLE}\nQuestion: Where?", "Where?", "Solve it."),
         (f"{LONG}\nQuestion: Where?", "Where?", LONG.strip()),
         ("Task:\nFind $x$.", "Find $x$.", ""),
+        ("## Context\n\n- diff: +x\n\n## Your task\n\nReview it.", "Review it.", ""),
     ],
 )
 def test_a_task_that_is_marked(text: str, task: str, scene: str) -> None:
@@ -71,6 +72,8 @@ def test_a_task_that_is_marked(text: str, task: str, scene: str) -> None:
         "Now, I will start a new problem in a new folder.",
         "The issue is in <pr_description>.",
         "Task Description: none yet.",
+        "## Context\nIt fails.\n## Your task",
+        "Mend it.\n## Your task\nis above.",
     ],
 )
 def test_what_a_person_writes_is_the_task_as_a_whole(text: str) -> None:
