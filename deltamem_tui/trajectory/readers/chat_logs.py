@@ -162,8 +162,10 @@ def _read_conversations(
 
     def chats_in(value: object) -> Iterator[list[object]]:
         if not _is_loose(value, keys):
-            found = _conversations_of(Record(value, ""), keys)
-            yield from (each.messages for each in found if isinstance(each, ChatRecord))
+            for each in _conversations_of(Record(value, ""), keys):
+                # Trials of one task may well begin alike, and with the user's own request.
+                if isinstance(each, ChatRecord) and "trial" not in each.names:
+                    yield each.messages
 
     def read(log: Log) -> Iterator[Reading]:
         parse = partial(_episode_in, common=opening_of(log, chats_in))

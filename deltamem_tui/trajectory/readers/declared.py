@@ -123,7 +123,8 @@ def _read(declaration: Declaration, log: Log) -> Iterator[Reading]:
         yield from sessions(lambda _: _Gathered(declaration=declaration))(log)
         return
     common = NO_OPENING
-    if "messages" in declaration.expressions:
+    # Trials of one task may well begin alike, and with the user's own request.
+    if "messages" in declaration.expressions and "metadata.trial" not in declaration.expressions:
         common = opening_of(log, lambda value: _chats(declaration, value))
     for item in log.records():
         if isinstance(item, RecordError):

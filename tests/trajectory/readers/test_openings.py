@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -202,6 +203,14 @@ def test_where_there_is_doubt_it_is_the_task(tmp_path: Path, chats: list[list[Js
     found = episodes(readings(tmp_path, log_of("sharegpt", *chats), "log", format="sharegpt"))
     assert [one.task for one in found] == [chat[0]["content"] for chat in chats]
     assert [one.steps[0].observation for one in found] == [chat[2]["content"] for chat in chats]
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "tau-bench"])
+def test_trials_that_begin_alike_have_their_task(tmp_path: Path, name: str) -> None:
+    runs = [json.loads(WRITTEN[name](briefed(question))) for question in QUESTIONS]
+    trials = [{**run, "trial": number} for number, run in enumerate(runs)]
+    found = episodes(readings(tmp_path, lines(*trials), "log", format=name))
+    assert {one.task for one in found} == {"Answer by SQL.\nOne statement a turn."}
 
 
 RULES = "\n".join(f"Rule {number}: never guess, and say what you did." for number in range(12))
