@@ -10,19 +10,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory import context
 from deltamem_tui.memory.deltamem.collections import DISPLAY
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.writers.failure_markers import FAILED
-from deltamem_tui.memory.writers.rules.procedure import Procedure, filled, numbered
+from deltamem_tui.memory.writers.rules.procedure import (
+    Procedure,
+    filled,
+    names_in,
+    numbered,
+    with_choices,
+)
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.writers.rules.dialect import Goal
+    from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
 
-_FACT = re.compile(r"(?:- )?(?P<place>(?!works in |refused in )[^:;]+): (?P<items>.+)")
+_FACT = re.compile(r"(?:- )?(?P<place>(?!- |works in |refused in )[^:;]+): (?P<items>.+)")
 _TAKEN = re.compile(r"take (?P<thing>\[object\]) from (?P<place>.+)")
 _SCENES = 200
 _PLACES = 5
+_CHOICES = 10
 _WARNINGS = 3
 
 
@@ -51,14 +59,20 @@ def context_entries(
     chains = found["task"].chains if "task" in found else ()
     known = [Procedure.of(chain) for chain in chains]
     names = dict(goal.slots) if goal else {}
-    facts = facts_of(bank) if names else []
+    facts = facts_of(bank) if goal else []
     entries: list[str] = []
+    scene = found["env"].query if "env" in found else ""
+    dialect = _dialect(bank) if goal else None
     for chain, procedure in zip(chains, known, strict=True):
         if procedure is None:
             # Two chains may begin alike.
             entries += [each for each in chain_entries("task", chain) if each not in entries]
         elif procedure.steps and chain[-1].label == "success":
-            entries.append(_skill(task, located(procedure, facts, names), chain[-1], names))
+            choices = choices_of(bank.tree("task"), chain, names) if names else {}
+            steps = located(procedure, facts, names).steps
+            steps = [filled(step, names) for step in with_choices(steps, choices)]
+            steps = dialect.from_here(steps, scene, facts) if dialect else steps
+            entries.append(_skill(task, steps, chain[-1], names, choices))
     entries += _failed([line for each in known if each for line in each.warnings], names)
     if where := seen(facts, names):
         entries.append(where)
@@ -67,12 +81,49 @@ def context_entries(
     return entries
 
 
-def _skill(task: str, procedure: Procedure, node: Node, names: Mapping[str, str]) -> str:
-    how = context.fenced(filled("\n".join(numbered(procedure.steps)), names))
-    lines = [f"### Skill\nWhen: {context.fenced(task)}\nHow:\n{how}"]
-    if ending := node.payload["termination_condition"]:
+def _dialect(bank: Bank) -> Dialect:
+    from deltamem_tui.memory.writers.rules.dialects import dialect_of
+
+    return dialect_of(bank.manifest.domain)
+
+
+def _skill(
+    task: str,
+    steps: Sequence[str],
+    node: Node,
+    names: Mapping[str, str],
+    choices: Mapping[str, Sequence[str]],
+) -> str:
+    lines = ["### Skill", f"When: {context.fenced(task)}"]
+    lines += [
+        f"Only the first [{slot}] of these that is there: {context.fenced(', '.join(some))}"
+        for slot, some in choices.items()
+        if some[1:]
+    ]
+    numbers = "\n".join(numbered(steps))
+    lines.append(f"How:\n{context.fenced(numbers)}")
+    ending = node.payload["termination_condition"]
+    if ending and not choices:
         lines.append(f"Done when: {context.fenced(filled(ending, names))}")
     return "\n".join(lines)
+
+
+def choices_of(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> dict[str, list[str]]:
+    """What successes of a chain's kind worked with where the task leaves the choice.
+
+    Returns:
+        Slot that no name of the task fills → names, the most frequent first.
+    """
+    rows = [tree.row(chain[0].id)]
+    for row in rows:
+        rows += map(int, tree.child_rows(row)) if len(rows) < _SCENES else ()
+    nodes = (tree.node_at(row) for row in rows[:_SCENES])
+    worked = [names_in(node) for node in nodes if node.label == "success"]
+    found: dict[str, Counter[str]] = {}
+    for slot, name in (pair for each in worked for pair in each.items()):
+        if slot not in names:
+            found.setdefault(slot, Counter())[name] += 1
+    return {slot: [name for name, _ in some.most_common(_CHOICES)] for slot, some in found.items()}
 
 
 def _failed(warnings: Sequence[str], names: Mapping[str, str]) -> list[str]:
@@ -105,7 +156,7 @@ def seen(facts: Sequence[PlaceFact], names: Mapping[str, str]) -> str:
 
 def _places(facts: Sequence[PlaceFact], thing: str) -> list[tuple[str, int]]:
     """The places that facts name a thing of, and how many facts do, the most frequent first."""
-    word = re.compile(rf"\b{re.escape(thing)}\b", re.IGNORECASE)
+    word = re.compile(rf"(?:^|; |, |\[){re.escape(thing)}(?= \[|[;\],]|$)", re.IGNORECASE)
     return Counter(fact.place for fact in facts if word.search(fact.items)).most_common()
 
 

@@ -25,6 +25,7 @@ from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.memory.context import compose
 from deltamem_tui.memory.deltamem.context import context_entries
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.ways import best_first
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.writers.rules.dialect import Goal
 
 DECIMALS = 6
+_NEAR = 64  # so many successes of a kind are looked at closely
 _SAME = 1.0 - 1e-3  # the same text in another batch differs by 1e-6 at most
 
 
@@ -181,7 +183,7 @@ def _best_success(
 
 
 def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[Candidate]:
-    """The success of a kind with the nearest names, then the failure; empty if it is new."""
+    """The success of a kind that carries over best, then the nearest failure; empty if new."""
     import numpy as np
 
     rows = _rows_of_kind(tree, kind, weighting)
@@ -189,7 +191,9 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[C
     order = np.lexsort((tree.birth[rows], tree.depth[rows], -similarities))
     found = []
     for failed in (False, True):
-        of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed]
+        of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed][:_NEAR]
+        if not failed:
+            of_label = best_first(tree, rows, of_label, kind.goal.slots)
         for at in of_label[:1]:
             node, similarity = tree.node_at(int(rows[at])), float(similarities[at])
             found.append(Candidate(node, similarity, 0.0, similarity, "kind"))

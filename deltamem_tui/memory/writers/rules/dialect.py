@@ -87,6 +87,7 @@ class Move:
             `refused` if the environment would not do it.
         reward: What the environment paid for it; 0 if nothing or not known.
         place: Where the agent went with it; empty if it did not move.
+        room: Where it was made; empty if that is not known.
         wording: The action as the agent wrote it, to tell a repeat from a further instance.
     """
 
@@ -95,6 +96,7 @@ class Move:
     effect: Effect = "done"
     reward: float = 0.0
     place: str = ""
+    room: str = ""
     wording: str = ""
 
     @property
@@ -165,6 +167,21 @@ class Dialect:
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """The moves that had an effect, as the lines of a procedure: one command a line."""
         return [move.action for move in moves if move.effect == "done"]
+
+    def from_here(
+        self,
+        steps: Sequence[str],
+        scene: str,  # noqa: ARG002
+        facts: Sequence[tuple[str, str]],  # noqa: ARG002
+    ) -> list[str]:
+        """A procedure as it goes from where the agent is.
+
+        Args:
+            steps: The commands.
+            scene: What the agent sees.
+            facts: What is known of places: the place, and what was seen there, with `; ` between.
+        """
+        return list(steps)
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """What the observations offered and was not tried."""

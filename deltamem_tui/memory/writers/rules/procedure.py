@@ -7,8 +7,9 @@ says what they were, so that the episode's own commands can be put together agai
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
@@ -62,6 +63,30 @@ class Procedure:
             return None
         names = dict(_NAME.findall(with_names[-1][1])) if with_names else self.names
         return Procedure(tuple(steps), names, tuple(dict.fromkeys([*records, *self.warnings])))
+
+
+def names_in(node: Node) -> dict[str, str]:
+    """What a node worked with: slot → name; empty if it does not say."""
+    lines = node.payload["execution_procedure"].splitlines()[-1:]
+    found = (_NAMES.fullmatch(line) for line in lines)
+    return dict(name for names in found if names for name in _NAME.findall(names[1]))
+
+
+def with_choices(steps: Sequence[str], choices: Mapping[str, Sequence[str]]) -> list[str]:
+    """Steps with each open place that has choices written out.
+
+    Steps on end that speak of the same open place are written for one choice after the other.
+    """
+    lines: list[str] = []
+    for slot, run in groupby(steps, lambda step: _first_in(step, choices)):
+        on_end = list(run)
+        names = choices.get(slot, ())
+        lines += [step.replace(f"[{slot}]", name) for name in names for step in on_end] or on_end
+    return lines
+
+
+def _first_in(step: str, slots: Iterable[str]) -> str:
+    return next((slot for slot in slots if f"[{slot}]" in step), "")
 
 
 def _is_list_of_remarks(node: Node) -> bool:

@@ -143,13 +143,13 @@ def is_lesson(move: Move) -> bool:
     return is_sensible(move.action) and not _UNHEARD.match(move.answer)
 
 
-def command_facts(trajectory: Trajectory, moves: Sequence[Move]) -> list[Fact]:
+def command_facts(moves: Sequence[Move]) -> list[Fact]:
     """One example for each kind of command that worked, and for each that was refused.
 
     What works in one room may be refused in another, or a moment later in the same one: each
     is noted with its room, and a command that was answered both ways with its moment.
     """
-    commands = [each for each in _commands(trajectory, moves) if each.verb.isalpha()]
+    commands = [each for each in _commands(moves) if each.verb.isalpha()]
     works: dict[str, _Command] = {}
     refused: dict[tuple[str, str], _Command] = {}
     for each in commands:
@@ -171,9 +171,9 @@ def _is_example(move: Move) -> bool:
     return plain and not put_down and not move.action.startswith(_EVERYWHERE)
 
 
-def _commands(trajectory: Trajectory, moves: Sequence[Move]) -> Iterator[_Command]:
+def _commands(moves: Sequence[Move]) -> Iterator[_Command]:
     """The moves with their rooms, and what was answered both ways there with its moment."""
-    placed = list(_placed(trajectory, moves))
+    placed = [(move.room, move) for move in moves]
     working = {(room, move.action) for room, move in placed if _is_example(move)}
     done: list[tuple[str, str]] = []
     for room, move in placed:
@@ -181,13 +181,6 @@ def _commands(trajectory: Trajectory, moves: Sequence[Move]) -> Iterator[_Comman
         yield _Command(room, move, _moment(room, move.action, done) if both else "")
         if move.effect == "done":
             done.append((room, move.action))
-
-
-def _placed(trajectory: Trajectory, moves: Sequence[Move]) -> Iterator[tuple[str, Move]]:
-    room = room_of(trajectory.environment)
-    for step, move in zip(trajectory.steps, moves, strict=True):
-        yield room, move
-        room = move.place or room_of(step.observation) or room
 
 
 def _moment(room: str, action: str, done: Sequence[tuple[str, str]]) -> str:

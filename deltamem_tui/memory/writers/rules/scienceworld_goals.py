@@ -39,12 +39,17 @@ _TINT = re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=light bulb\b|paint\b
 _BOX = re.compile(rf"\b({_COLOUR}) box\b")
 _BOX_MARKS = "′″‴"
 _STAGE = "egg|hatchling|baby|juvenile|adult|seedling|reproducing"
-_STAGES = re.compile(rf"^(?:{_STAGE}) (?=.)|(?<=.) (?:{_STAGE})$")
+_STAGES = re.compile(rf"^(?:(?:{_STAGE}) )+(?=.)|(?:(?<=.) (?:{_STAGE}))+$")
 _TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
 _DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
 _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
 _ROOM = re.compile(rf"\b({ROOMS})\b")
 _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
+# The simulator takes this name for whatever lives, and asks which is meant if there are several.
+LIVING = "living thing"
+_OF_A_KIND = re.compile(r"find a\(n\) (?:animal|living thing|plant)\b")
+_CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
+_POT = r"move ([a-z ]+ \d+) containing {}\b"
 _FOCUSED = re.compile(r"focus on (.+)")
 
 
@@ -64,10 +69,11 @@ def goal_of(trajectory: Trajectory) -> Goal:
         surfaces = [planes[1], planes[2]]
         variant += surfaces
         text = text.replace(planes[0], _surfaces(planes[1]))
-    variant += _TINTED.findall(text)
-    thing = _thing(trajectory)
-    if thing and not variant:
-        variant.append(thing)
+    colours = distinct(_TINTED.findall(text))
+    variant += colours
+    things = _things(trajectory)
+    if things and not variant:
+        variant += [name for name, _ in things[:1]]
     rooms = distinct(_ROOM.findall(text))
     variant += rooms
     boxes = distinct(_BOX.findall(text))
@@ -75,9 +81,20 @@ def goal_of(trajectory: Trajectory) -> Goal:
     text = _DEGREES.sub("a temperature", _TINT.sub("", text))
     text = _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
     slots = [(kind, name) for name, kind in names]
+    slots += _numbered("paint", [f"{colour} paint" for colour in colours])
     slots += _numbered("box", [f"{colour} box" for colour in boxes])
     slots += _numbered("surface", surfaces) + _numbered("room", rooms)
     trigger, patterns = condense(text, _GOAL_WORDS), _patterns(slots)
+    mentions = [mention for _, mention in things]
+    if _OF_A_KIND.search(text):
+        patterns += tuple((mention, LIVING) for mention in mentions)
+    else:
+        kind = "animal" if "the animal" in text else "thing"
+        chosen = _numbered(kind, [name for name, _ in things])
+        slots += chosen
+        patterns += tuple(
+            (mention, f"[{kind}]") for mention, (kind, _) in zip(mentions, chosen, strict=False)
+        )
     return Goal(trigger, listed(distinct(variant), 4), patterns, tuple(slots), understood=True)
 
 
@@ -103,17 +120,29 @@ def _left_open(text: str, name: str, kind: str) -> str:
     return re.sub(rf"'?(?<!\w){re.escape(name)}(?!\w)'?", blank, text)
 
 
-def _thing(trajectory: Trajectory) -> str:
-    """What the agent chose where the task leaves the choice (`focus on the thing`)."""
-    if "focus on the thing" not in trajectory.task.casefold():
-        return ""
+def _things(trajectory: Trajectory) -> list[tuple[str, re.Pattern[str]]]:
+    """What the agent chose where the task leaves the choice, and how its actions name it."""
+    if not _CHOICE.search(trajectory.task):
+        return []
+    things: dict[str, re.Pattern[str]] = {}
     for step in trajectory.steps:
         found = _FOCUSED.match(step.action.strip())
         # What cost the episode its score was no thing that the task asks for.
         punished = step.reward is not None and step.reward < 0
         if found and step.observation.startswith("You focus") and not punished:
-            return _STAGES.sub("", re.sub(r" in inventory$", "", found[1]))
-    return ""
+            name = _STAGES.sub("", re.sub(r" in inventory$", "", found[1]))
+            things.setdefault(name, _mention(name, trajectory))
+    return list(things.items())
+
+
+def _mention(name: str, trajectory: Trajectory) -> re.Pattern[str]:
+    """How actions name a chosen thing: by its stage too, or by the pot that it stands in."""
+    ways = [rf"(?:(?:{_STAGE}) )*{re.escape(name)}(?: (?:{_STAGE}))*"]
+    inside = re.compile(_POT.format(re.escape(name)))
+    pot = next((found[1] for step in trajectory.steps if (found := inside.search(step.action))), "")
+    if pot:
+        ways.insert(0, rf"{re.escape(pot)}(?: containing .+?(?= in inventory| to |$))?")
+    return re.compile(rf"(?<!\w)(?:{'|'.join(ways)})(?!\w)", re.IGNORECASE)
 
 
 def _patterns(slots: Sequence[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:

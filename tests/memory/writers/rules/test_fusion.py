@@ -22,15 +22,13 @@ def test_a_chain_becomes_one_procedure_with_warnings() -> None:
     assert payload is not None
     assert payload["activation_condition"] == chain[-1].payload["activation_condition"]
     assert payload["execution_procedure"] == (
-        "1. open door to kitchen\n"
-        "2. go to kitchen\n"
-        "3. focus on [substance]\n"
-        "4. pick up metal pot\n"
-        "5. move [substance] to stove\n"
-        "6. activate stove\n"
+        "1. go to kitchen\n"
+        "2. focus on [substance]\n"
+        "3. pick up metal pot\n"
+        "4. move [substance] to stove\n"
+        "5. activate stove\n"
+        "6. wait\n"
         "7. examine [substance]\n"
-        "8. examine [substance]\n"
-        "9. examine [substance]\n"
         "Worked with [substance] = lead.\n"
         "[FAILED] focus on stove (the last try) → You focus on the stove.\n"
         "[FAILED] go to kitchen → The door is not open."

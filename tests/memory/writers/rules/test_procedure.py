@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,9 @@ from deltamem_tui.trajectory.readers import read_logs
 from tests.memory.writers.rules.episodes import node
 from tests.places import DOCS
 
+# What took long is waited for, what lives goes by the name of its kind, and a thing is named
+# without the numbered pot that it happened to be in.
+REWRITTEN = re.compile(r"^wait$|\bliving thing\b|^0$|^focus on")
 LINES = st.lists(
     st.sampled_from(["look", "take [object]", "wait", "1. look", "+ wait"]), min_size=1, max_size=8
 )
@@ -81,8 +85,9 @@ def test_each_chain_of_the_sample_gives_its_episodes_own_commands(
         assert known.names == dict(goal.slots)
         did = {step.action.casefold() for step in episode.steps}
         if domain == "scienceworld":
-            commands = {filled(step, known.names).casefold() for step in known.steps}
-            assert commands <= did
+            commands = [filled(step, known.names).casefold() for step in known.steps]
+            assert {each for each in commands[1:] if not REWRITTEN.search(each)} <= did
+            assert commands[0] in did or commands[0].startswith("go to ")
         depths.add(each.depth)
     assert depths >= {1, 2, 3}
     assert max(depths) <= numbers.d_max

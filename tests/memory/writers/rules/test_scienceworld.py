@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.rules.procedure import filled
+from deltamem_tui.memory.writers.rules.scienceworld_house import from_here
 from deltamem_tui.memory.writers.rules.wording import key
 from deltamem_tui.trajectory.model import Step
 from tests.memory.support import extract
@@ -27,14 +28,12 @@ def test_a_success_keeps_what_leads_to_the_points() -> None:
     payload = learnt(melting("ice"))[0].payload
     assert payload["activation_condition"] == MELT
     assert payload["execution_procedure"] == (
-        "1. open door to kitchen\n"
-        "2. go to kitchen\n"
-        "3. focus on [substance]\n"
-        "4. move [substance] to stove\n"
-        "5. activate stove\n"
+        "1. go to kitchen\n"
+        "2. focus on [substance]\n"
+        "3. move [substance] to stove\n"
+        "4. activate stove\n"
+        "5. wait\n"
         "6. examine [substance]\n"
-        "7. examine [substance]\n"
-        "8. examine [substance]\n"
         "Worked with [substance] = ice."
     )
     assert payload["termination_condition"] == (
@@ -49,7 +48,7 @@ def test_a_residual_says_only_what_the_chain_lacks() -> None:
     assert payload is not None
     assert payload["activation_condition"] == f"{MELT} (lead)"
     assert payload["execution_procedure"] == (
-        "After step 3:\n+ open cupboard\n+ pick up metal pot\nWorked with [substance] = lead."
+        "After step 2:\n+ open cupboard\n+ pick up metal pot\nWorked with [substance] = lead."
     )
 
 
@@ -110,49 +109,68 @@ def test_what_one_can_do_with_anything_is_no_step_towards_the_goal(silly: str) -
 
 
 @pytest.mark.parametrize(
-    ("focused", "carried"),
+    ("kind", "focused", "carried"),
     [
-        ("dove", "egg dove egg in inventory"),
-        ("turtle egg", "egg turtle egg in inventory"),
-        ("egg parrot", "egg parrot egg in inventory"),
-        ("egg giant tortoise", "egg giant tortoise egg in inventory"),
-        ("baby wolf", "wolf in inventory"),
-        ("soap", "soap in inventory"),
+        ("animal", "dove", "egg dove egg in inventory"),
+        ("animal", "turtle egg", "egg turtle egg in inventory"),
+        ("living thing", "egg giant tortoise", "egg giant tortoise egg in inventory"),
+        ("animal", "baby baby wolf", "wolf in inventory"),
+        ("plant", "adult apple tree", "flower pot 3 containing apple tree and soil in inventory"),
     ],
 )
-def test_a_thing_that_the_task_leaves_open_keeps_its_name(focused: str, carried: str) -> None:
+def test_what_lives_goes_by_the_name_of_its_kind(kind: str, focused: str, carried: str) -> None:
     episode = replace(
         melting("ice"),
-        task="Your task is to find a(n) animal. First, focus on the thing. Then, move it to the "
+        task=f"Your task is to find a(n) {kind}. First, focus on the thing. Then, move it to the "
         "red box in the kitchen.",
         steps=(
-            Step(f"focus on {focused}", f"You focus on the {focused}.", reward=25.0),
-            Step(f"move {carried} to red box", f"You move the {focused} to the red box.", reward=5),
-        ),
-    )
-    payload = learnt(episode)[0].payload
-    assert payload["execution_procedure"] == (
-        f"1. focus on {focused}\n2. move {carried} to [box]\n"
-        "Worked with [box] = red box, [room] = kitchen."
-    )
-    assert payload["termination_condition"] == (
-        f"`move {carried} to [box]` is answered: You move the {focused} to the [box]."
-    )
-
-
-def test_what_a_plant_stands_in_keeps_its_name() -> None:
-    episode = replace(
-        melting("ice"),
-        task="Your task is to find a(n) plant. First, focus on the thing.",
-        steps=(
-            Step("focus on adult apple tree", "You focus on the apple tree.", reward=25.0),
-            Step("move flower pot 3 containing apple tree and soil to red box", "Done.", reward=5),
+            Step(f"focus on {focused}", "You focus on it.", reward=25.0),
+            Step(f"move {carried} to red box", "You move it to the red box.", reward=5),
         ),
     )
     assert learnt(episode)[0].payload["execution_procedure"] == (
-        "1. focus on adult apple tree\n"
-        "2. move flower pot 3 containing apple tree and soil to red box"
+        "1. go to hallway\n2. focus on living thing\n3. 0\n"
+        "4. move living thing in inventory to [box]\n"
+        "Worked with [box] = red box, [room] = kitchen."
     )
+
+
+def test_a_thing_that_the_task_leaves_to_be_chosen_is_left_open() -> None:
+    episode = replace(
+        melting("ice"),
+        task="Your task is to find the animal with the longest life span, then the shortest life "
+        "span. First, focus on the animal with the longest life span.",
+        steps=(
+            Step("focus on egg parrot", "You focus on the parrot egg.", reward=25.0),
+            Step("focus on baby baby mouse", "You focus on the baby mouse.", reward=25.0),
+        ),
+    )
+    assert learnt(episode)[0].payload["execution_procedure"] == (
+        "1. go to hallway\n2. focus on [animal]\n3. focus on [second animal]\n"
+        "Worked with [animal] = parrot, [second animal] = mouse."
+    )
+
+
+def test_a_thing_is_named_without_the_pot_that_it_happened_to_stand_in() -> None:
+    seen = Step("focus on ice in pot 4", "You focus on it.", reward=5.0)
+    filled_pot = Step("pour ice into pot 4", "You pour it.", reward=5.0)
+    assert (
+        "focus on [substance]\n" in learnt(melting("ice", seen))[0].payload["execution_procedure"]
+    )
+    lines = learnt(melting("ice", filled_pot, seen))[0].payload["execution_procedure"]
+    assert "focus on [substance] in pot 4" in lines
+
+
+def test_a_way_goes_on_from_the_room_that_the_agent_is_in() -> None:
+    facts = [("kitchen", "door to hallway; stove"), ("hallway", "door to kitchen; door to bedroom")]
+    steps = ["go to kitchen", "activate stove", "open door to bedroom", "go to bedroom", "wait"]
+    assert from_here(steps, "bedroom", facts) == [
+        *("open door to hallway", "go to hallway", "open door to kitchen", "go to kitchen"),
+        *("activate stove", "go to hallway", "go to bedroom", "wait"),
+    ]
+    assert from_here(steps, "kitchen", facts)[0] == "activate stove"
+    for unknown in ("", "attic"):
+        assert from_here(steps, unknown, facts)[0] == "go to kitchen"
 
 
 CONDUCTIVE = (
@@ -184,9 +202,9 @@ def test_two_boxes_are_kept_apart_in_the_task_and_in_its_steps() -> None:
         )
         return move
 
-    assert into("red") == "2. move [substance] to [box]"
-    assert into("green") == "2. move [substance] to [second box]"
-    assert into("blue") == "2. move [substance] to blue box"
+    assert into("red") == "3. move [substance] to [box]"
+    assert into("green") == "3. move [substance] to [second box]"
+    assert into("blue") == "3. move [substance] to blue box"
 
 
 def test_another_box_is_another_step() -> None:
@@ -250,7 +268,7 @@ def test_a_question_is_followed_by_its_answer() -> None:
         Step("0", "You move the seed to the inventory.", reward=1.0),
     )
     lines = learnt(melting("ice", *asked))[0].payload["execution_procedure"].splitlines()
-    assert lines[3:5] == ["4. pick up seed", "5. 0"]
+    assert lines[2:4] == ["3. pick up seed", "4. 0"]
     unanswered = melting("ice", asked[0], Step("look around", "A room."))
     assert learnt(unanswered)[0].payload == learnt(melting("ice"))[0].payload
 
@@ -415,7 +433,7 @@ def test_idling_is_not_written_out_for_ever() -> None:
 def test_a_success_that_only_looked_is_told_by_its_last_look() -> None:
     looked = replace(melting("ice"), steps=(Step("examine ice", "a substance called ice"),))
     payload = learnt(looked)[0].payload
-    assert payload["execution_procedure"].splitlines()[0] == "1. examine [substance]"
+    assert payload["execution_procedure"].splitlines()[1] == "2. examine [substance]"
     assert payload["termination_condition"] == (
         "`examine [substance]` is answered: a substance called [substance]"
     )
@@ -424,25 +442,25 @@ def test_a_success_that_only_looked_is_told_by_its_last_look() -> None:
 def test_the_way_ends_in_the_room_that_the_task_names() -> None:
     episode = replace(
         melting("ice"),
-        task="Your task is to find a(n) animal. First, focus on the thing. Then, move it to the "
-        "red box in the workshop.",
+        task="Your task is to find a(n) non-living thing. First, focus on the thing. Then, move it to "
+        "the red box in the workshop.",
         steps=(
-            Step("focus on dove", "You focus on the dove.", reward=25.0),
+            Step("focus on fork", "You focus on the fork.", reward=25.0),
             Step("open door to hallway", "The door is now open."),
             Step("go to hallway", "You move to the hallway."),
             Step("open door to workshop", "The door is now open."),
             Step("go to workshop", "You move to the workshop."),
             Step(
-                "move dove in inventory to red box", "You move the dove to the red box.", reward=5
+                "move fork in inventory to red box", "You move the fork to the red box.", reward=5
             ),
         ),
     )
     lines = learnt(episode)[0].payload["execution_procedure"].splitlines()
-    assert lines[1:5] == [
-        "2. open door to hallway",
-        "3. go to hallway",
-        "4. open door to [room]",
-        "5. go to [room]",
+    assert lines[2:6] == [
+        "3. open door to hallway",
+        "4. go to hallway",
+        "5. open door to [room]",
+        "6. go to [room]",
     ]
 
 
@@ -452,17 +470,3 @@ def test_a_task_with_one_room_fills_both_open_rooms() -> None:
     both = {"room": "kitchen", "second room": "workshop"}
     assert filled(text, both) == "go to kitchen\ngo to workshop"
     assert filled(text, {"box": "red box"}) == text
-
-
-def test_a_thing_to_be_chosen_is_looked_for_where_it_was_found() -> None:
-    episode = replace(
-        melting("ice"),
-        task="Your task is to find a(n) non-living thing. First, focus on the thing. Then, move it "
-        "to the red box in the kitchen.",
-        steps=(
-            Step("go to kitchen", "You move to the kitchen."),
-            Step("focus on fork", "You focus on the fork.", reward=25.0),
-            Step("move fork to red box", "You move the fork to the red box.", reward=5),
-        ),
-    )
-    assert learnt(episode)[0].payload["execution_procedure"].startswith("1. go to kitchen\n")
