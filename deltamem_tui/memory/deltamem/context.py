@@ -69,8 +69,8 @@ def context_entries(
             entries += [each for each in chain_entries("task", chain) if each not in entries]
         elif procedure.steps and chain[-1].label == "success":
             choices = choices_of(bank.tree("task"), chain, names) if names else {}
-            steps = located(procedure, facts, names).steps
-            steps = [filled(step, names) for step in with_choices(steps, choices)]
+            steps = with_choices(located(procedure, facts, names).steps, choices)
+            steps = [filled(step, names) for step in steps]
             steps = dialect.from_here(steps, scene, facts) if dialect else steps
             entries.append(_skill(task, steps, chain[-1], names, choices))
     entries += _failed([line for each in known if each for line in each.warnings], names)

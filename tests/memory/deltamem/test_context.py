@@ -19,7 +19,8 @@ from deltamem_tui.memory.deltamem.context import PlaceFact, chain_entries, locat
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.rules.procedure import Procedure
-from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST
+from deltamem_tui.trajectory.model import Step, Trajectory
+from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, WON
 
 CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
 UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060]")
@@ -32,6 +33,27 @@ def chain(tree: str, *labels: Label, text: str = "act") -> list[Node]:
         payload = Payload(f"when {number}", f"{text} {number}", f"done {number}")
         nodes.append(born(tree, parent, label, payload, Origin(str(number))))
     return nodes
+
+
+LONGEST = (
+    "Your task is to find the animal with the longest life span. The animals are in the 'outside' "
+    "location. Focus on the animal with the longest life span."
+)
+
+
+def test_what_a_task_leaves_to_be_chosen_is_written_out_most_frequent_first(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
+    for number, animal in enumerate(["parrot", "bear", "bear"]):
+        way = (
+            *[Step("go to outside", "You move to the outside.")] * (number + 1),
+            Step(f"focus on {animal}", f"You focus on the {animal}.", reward=1.0),
+            *[Step("wait1", "You decide to wait.")] * number,
+            Step(f"look at {animal}", "It is there.", reward=1.0),
+        )
+        learn(bank, Trajectory(LONGEST, f"a room {number}", way, outcome=WON))
+    text = recall(bank, LONGEST).context
+    assert re.findall(r"^\d+\. focus on (\w+)$", text, re.MULTILINE) == ["bear", "parrot"]
+    assert "[animal] of these that is there: bear, parrot\n" in text
 
 
 def test_nothing_matched_is_nothing_said() -> None:

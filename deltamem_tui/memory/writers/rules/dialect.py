@@ -15,7 +15,7 @@ from deltamem_tui.trajectory.model import Step, Trajectory
 Effect = Literal["done", "looked", "refused"]
 _GOAL_WORDS = 60
 _SCENE_WORDS = 60
-_ACTION_WORDS = 25
+_COMMAND_WORDS = 100
 _ANSWER_WORDS = 20
 _FRUITLESS = 4  # times that the same answer came to the same action
 _REFUSAL = re.compile(
@@ -81,7 +81,7 @@ class Move:
     """One step as a dialect understands it.
 
     Attributes:
-        action: What was done, the goal's names left open.
+        action: What was done, on one line and uncut, the goal's names left open.
         answer: What came back, shortened, the goal's names left open.
         effect: `done` if it changed something, `looked` if it only showed something,
             `refused` if the environment would not do it.
@@ -140,7 +140,7 @@ class Dialect:
     def move(self, step: Step, goal: Goal) -> Move:
         """One step, understood."""
         return Move(
-            action=condense(goal.generalise(step.action), _ACTION_WORDS) or "no action",
+            action=one_line(goal.generalise(step.action)) or "no action",
             answer=condense(goal.generalise(step.observation), self.answer_words) or "no answer",
             effect=self.effect(step),
             reward=step.reward or 0.0,
@@ -165,8 +165,12 @@ class Dialect:
         return sorted(counted, key=lambda pair: (not pair[0].failed, -pair[1]))
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
-        """The moves that had an effect, as the lines of a procedure: one command a line."""
-        return [move.action for move in moves if move.effect == "done"]
+        """The moves that had an effect, as the lines of a procedure: one command a line.
+
+        A command is written out as it was, or left out if it is as long as a file.
+        """
+        done = [move.action for move in moves if move.effect == "done"]
+        return [action for action in done if len(action.split()) <= _COMMAND_WORDS]
 
     def from_here(
         self,

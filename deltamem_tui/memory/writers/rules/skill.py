@@ -29,6 +29,7 @@ _NEW_TRAPS = 2
 _NEW_UNEXPLORED = 1
 _NEW_ANSWER_WORDS = 8
 _TRIED_LINES = 8
+_RECORD_WORDS = 25  # of an action that is told about, and not to be carried out
 _UNEXPLORED = 6
 
 
@@ -128,7 +129,7 @@ def _whole(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]
     did = [move for move in episode.moves if move.effect == "done"]
     paid = [move for move in episode.moves if move.reward > 0]
     last = (paid or did or episode.moves)[-1]
-    ending = f"`{last.action}` is answered: {last.answer}"
+    ending = f"`{condense(last.action, _RECORD_WORDS)}` is answered: {last.answer}"
     return payload_of(episode.trigger(chain), text, ending)
 
 
@@ -152,7 +153,8 @@ def _trap(move: Move, times: int, aside: str = "") -> str:
     often = f"{times} times" if times > 1 else ""
     asides = ", ".join(part for part in (often, aside) if part)
     mark = FAILED if move.failed else TRIED
-    return f"{mark} {move.action}{f' ({asides})' if asides else ''}{ARROW}{move.answer}"
+    action = condense(move.action, _RECORD_WORDS)
+    return f"{mark} {action}{f' ({asides})' if asides else ''}{ARROW}{move.answer}"
 
 
 def _gist(record: str) -> str:
@@ -169,7 +171,7 @@ def _briefly(trap: str) -> str:
 
 def _tried(episode: Episode) -> list[str]:
     """What the episode did before it failed, in order; none of it solved the task."""
-    lines = episode.dialect.procedure(episode.moves)
+    lines = [condense(line, _RECORD_WORDS) for line in episode.dialect.procedure(episode.moves)]
     return [f"{TRIED} {'; '.join(shortened(lines, _TRIED_LINES))}"] if lines else []
 
 

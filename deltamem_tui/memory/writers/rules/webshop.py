@@ -47,7 +47,7 @@ class WebShopDialect(Dialect):
         action = ITEM.sub("{item}", one_line(step.action))
         return replace(
             super().move(step, goal),
-            action=condense(action, 20) or "no action",
+            action=action or "no action",
             answer=_page(step.observation) or "no answer",
         )
 

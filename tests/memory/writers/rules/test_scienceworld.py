@@ -442,8 +442,8 @@ def test_a_success_that_only_looked_is_told_by_its_last_look() -> None:
 def test_the_way_ends_in_the_room_that_the_task_names() -> None:
     episode = replace(
         melting("ice"),
-        task="Your task is to find a(n) non-living thing. First, focus on the thing. Then, move it to "
-        "the red box in the workshop.",
+        task="Your task is to find a(n) non-living thing. First, focus on the thing. Then, move it "
+        "to the red box in the workshop.",
         steps=(
             Step("focus on fork", "You focus on the fork.", reward=25.0),
             Step("open door to hallway", "The door is now open."),
