@@ -17,7 +17,8 @@ from tests.memory.writers.rules.episodes import melting
 def of_water(trajectory: Trajectory) -> Trajectory:
     """The same in words that water alone is called by."""
     steps = [
-        Step(s.action.replace("water", "liquid"), s.observation, s.reward) for s in trajectory.steps
+        Step(s.action.replace("water", "liquid"), s.observation, reward=s.reward)
+        for s in trajectory.steps
     ]
     return replace(trajectory, steps=tuple(steps))
 
