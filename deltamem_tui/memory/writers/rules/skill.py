@@ -181,7 +181,7 @@ def _earned(episode: Episode) -> list[str]:
     if reward is None or not 0 < reward < 1:
         return []
     paid = distinct(move.action for move in episode.moves if move.reward > 0)
-    up_to = f", the last of it for: {paid[-1]}" if paid else ""
+    up_to = f", the last of it for: {condense(paid[-1], _RECORD_WORDS)}" if paid else ""
     return [f"{PARTIAL} {reward:.0%} of the reward{up_to}"]
 
 
