@@ -14,7 +14,7 @@ from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import verdict_of
 from deltamem_tui.trajectory.readers.labelled import TextTurn
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record, json_reader
 from deltamem_tui.trajectory.readers.sessions import line_blocks
@@ -23,8 +23,9 @@ from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, domain_of, scene_of
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 DOMAIN = "alfworld"
-# Some logs have no blank between the prompt and what the agent wrote.
-_PROMPT = re.compile(r">(?: |(?=[A-Za-z]))")
+# Some logs have no blank between the prompt and what the agent wrote; others number both sides.
+_PROMPT = re.compile(r">(?: |(?=[A-Za-z]))|Act \d{1,4}: ?", re.ASCII)
+_ANSWER = re.compile(r"Obs \d{1,4}: ?", re.ASCII)
 _THOUGHT = re.compile(r"(?:think|thought)\s*:\s*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
 # A planning trace that some agents write beside their thoughts; no game ever sees it.
 _PLAN = re.compile(r"ActionPath\s*:", re.IGNORECASE)
@@ -60,7 +61,8 @@ def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, S
     goals = [index for index in range(begin, end) if GOAL_LINE.match(lines[index])]
     if not goals:
         return
-    starts = [begin]
+    has_scene = any(map(_SCENE_START.match, lines[begin : goals[0]]))
+    starts = [_start_before(lines, begin - 1, goals[0]) if has_scene else begin]
     starts += [_start_before(lines, before, goal) for before, goal in pairwise(goals)]
     for start, stop in zip(starts, [*starts[1:], end], strict=True):
         yield start, lines[start:stop]
@@ -102,7 +104,7 @@ def _turns(lines: Sequence[str]) -> list[TextTurn]:
         if prompt := _PROMPT.match(line):
             turns.append(TextTurn([line[prompt.end() :]]))
         else:
-            turns[-1].answer.append(line)
+            turns[-1].answer.append(_ANSWER.sub("", line, count=1) if _ANSWER.match(line) else line)
     return turns
 
 
@@ -128,9 +130,12 @@ def _thought(turn: TextTurn) -> str | None:
     return found["text"].strip() if found else None
 
 
-_SEPARATOR = re.compile(r"^#{5,}\s*$")
+_SEPARATOR = re.compile(r"^(?:#{5,}|-{10,})\s*$")
 _HEADER = re.compile(r"^\s*Environment #(?P<number>\d+):?\s*$")
-_FOOTER = re.compile(r"^\s*STATUS:\s*(?P<word>OK|FAIL)\s*$")
+# The one of trial logs, and the running count of a notebook: `3 r True rs [1, 0] cnts [2, 1]`.
+_FOOTER = re.compile(
+    r"^\s*STATUS:\s*(?P<word>OK|FAIL)\s*$|^\d{1,6} r (?P<won>\w{1,5}) rs\b", re.ASCII
+)
 
 
 def _read(log: Log) -> Iterator[Reading]:
@@ -150,7 +155,7 @@ def _block_episodes(block: list[TextLine], log: Log) -> Iterator[Reading]:
     header = next(filter(None, map(_HEADER.match, lines)), None)
     footer = next((i for i, line in enumerate(lines) if _FOOTER.match(line)), None)
     verdict = _FOOTER.match(lines[footer]) if footer is not None else None
-    outcome = stated(verdict["word"]) if verdict else Outcome()
+    outcome = verdict_of(verdict["word"] or verdict["won"]) if verdict else Outcome()
     body = [line for line in lines[:footer] if not _HEADER.match(line)]
     # Dropping the header moves what follows up by a line; numbers are those of the file.
     places = [line.position for line in block[:footer] if not _HEADER.match(line.text)]

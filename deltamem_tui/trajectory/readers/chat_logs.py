@@ -168,7 +168,7 @@ def _read_conversations(
                     yield each.messages
 
     def read(log: Log) -> Iterator[Reading]:
-        parse = partial(_episode_in, common=opening_of(log, chats_in))
+        parse = partial(episode_in, common=opening_of(log, chats_in))
         found = conversations(log, keys)
         for item in counted_once(found) if of_calls else found:
             if isinstance(item, RecordError):
@@ -183,7 +183,7 @@ def _read_conversations(
     return read
 
 
-def _episode_in(conversation: Conversation, item: ChatRecord, common: Opening) -> Trajectory:
+def episode_in(conversation: Conversation, item: ChatRecord, common: Opening) -> Trajectory:
     """The episode of a conversation, with what its record says about it."""
     trajectory = episode(item.messages, conversation=conversation, common=common)
     return replace(

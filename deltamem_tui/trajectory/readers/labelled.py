@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import located
+from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
@@ -47,6 +47,13 @@ class TextTurn:
         return "\n".join(self.answer).strip()
 
 
+# The log of a search: the prompt with its examples is told anew at each node, with samples of what
+# the model imagines next, so nothing says which of it was done.
+SEARCH_LOG = re.compile(
+    r"^\d{4}-\d\d-\d\d[ T][\d:,.]{5,20} - [A-Z]{4,8} - "
+    r"(?:PROMPT:|SAMPLED ACTION|NEW NODE|Iteration \d|\w+ at node depth)",
+    re.MULTILINE | re.ASCII,
+)
 QUESTION = re.compile(r"^\s*(?:Question|Claim):[ \t]*(?P<text>.*)")
 _PART = re.compile(
     r"^(?P<label>Thought|Action|Observation)[ \t]{0,3}\d{0,4}:[ \t]?(?P<text>.*)",
@@ -103,6 +110,13 @@ def _steps(parts: Iterable[tuple[str, str]], before: Conversation) -> Iterator[S
         elif label == "observation":
             before.answer(text)
     before.pass_over("thought", "no action follows it", bool(thought))
+    if done:  # what a program prints behind the last answer has blank lines, as no answer has
+        others = [text for _, _, seen in done[:-1] for text in seen]
+        last = done[-1][2]
+        if others and last and not any("\n\n" in text for text in others):
+            cut = last[-1].partition("\n\n")
+            last[-1] = cut[0]
+            before.pass_over("part", "it stands behind the last observation", bool(cut[2]))
     for why, action, seen in done:
         yield Step(action, "\n".join(filter(None, seen)), why)
 
@@ -156,6 +170,9 @@ _REASONS = {"INCORRECT": "", "HALTED": "halted without an answer"}
 
 def _read(log: Log) -> Iterator[Reading]:
     trial = section = ""
+    # Where the log tells the right answer behind each episode, what lacks it is an example of the
+    # prompt, or what the model imagined.
+    tells = any(map(_ANSWER.match, log.preview().head.splitlines()))
     for block in line_blocks(log, "an episode", begins=_begins):
         if isinstance(block, RecordError):
             yield block
@@ -164,7 +181,11 @@ def _read(log: Log) -> Iterator[Reading]:
         elif found := _SECTION.match(block[0].text):
             section = found["name"]
         elif QUESTION.match(block[0].text):
-            yield from _reflexion_readings(block, trial, section)
+            if tells and not section and not any(_ANSWER.match(line.text) for line in block):
+                reason = "1 episode is left out: no answer is told behind it, as behind others"
+                yield Notice(reason, position=block[0].position)
+            else:
+                yield from _reflexion_readings(block, trial, section)
 
 
 def _begins(line: str) -> bool:
@@ -196,7 +217,7 @@ def _reflexion_outcome(section: str) -> Outcome:
 
 
 def _reflexion_claims(preview: Preview) -> float:
-    if preview.layout != "text":
+    if preview.layout != "text" or SEARCH_LOG.search(preview.head):
         return 0.0
     asks = any(map(QUESTION.match, preview.head.splitlines()))
     return 0.9 * (asks and _FIRST_THOUGHT.search(preview.head) is not None)

@@ -12,6 +12,7 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
+    depths,
     last_message,
     messages_in,
     moment,
@@ -27,7 +28,7 @@ _NESTED_TEXTS = 3
 
 def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
-    trace = as_mapping(record.get("trace")) or record
+    trace = _trace_of(record)
     observations = sorted(
         map(as_mapping, as_list(record.get("observations") or trace.get("observations"))),
         key=lambda observation: moment(observation.get("startTime")),
@@ -49,23 +50,54 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
     )
 
 
+def _trace_of(record: Json) -> Json:
+    several = as_list(record.get("traces"))
+    return as_mapping(record.get("trace") or (several[0] if len(several) == 1 else None)) or record
+
+
+def _attributes(observation: Json) -> Json:
+    """What OpenTelemetry told of it: older servers call every such part a span."""
+    return as_mapping(as_mapping(unfolded(observation.get("metadata"))).get("attributes"))
+
+
+def _is_tool(observation: Json) -> bool:
+    return observation.get("type") == "TOOL" or "gen_ai.tool.name" in _attributes(observation)
+
+
+def _depths(observations: list[Json]) -> dict[str, int]:
+    return depths(
+        (
+            as_text(each.get("id")),
+            as_text(each.get("parentObservationId")),
+            each.get("type") == "AGENT" or _is_tool(each),
+        )
+        for each in observations
+    )
+
+
 def _model_calls(observations: list[Json]) -> Iterator[ModelCall]:
+    depth = _depths(observations)
     for observation in observations:
         if observation.get("type") == "GENERATION":
             asked = messages_in(_unfolded(observation.get("input")))
             answered = messages_in(_unfolded(observation.get("output")), answer=True)
-            yield ModelCall(asked, answered, as_text(observation.get("model")))
+            within = depth.get(as_text(observation.get("id")), 0)
+            yield ModelCall(asked, answered, as_text(observation.get("model")), within)
 
 
 def _tool_calls(observations: list[Json]) -> Iterator[ToolCall]:
+    depth = _depths(observations)
     for observation in observations:
-        if observation.get("type") == "TOOL":
+        if _is_tool(observation):
+            told = _attributes(observation)
             given, answer = (_unfolded(observation.get(key)) for key in ("input", "output"))
             failed = observation.get("level") == "ERROR"
             if failed and not answer:
                 answer = observation.get("statusMessage")
-            name = as_text(observation.get("name")) or "tool"
-            yield ToolCall(name, given, answer, failed=failed)
+            name = as_text(told.get("gen_ai.tool.name") or observation.get("name")) or "tool"
+            call_id = as_text(told.get("gen_ai.tool.call.id"))
+            within = depth.get(as_text(observation.get("id")), 0)
+            yield ToolCall(name, given, answer, call_id, failed, within)
 
 
 def _scores(scores: Iterable[Json]) -> Iterator[Score]:
@@ -92,7 +124,7 @@ def _unfolded(value: object) -> object:
 
 def _is_trace(value: object) -> bool:
     record = as_mapping(value)
-    trace = as_mapping(record.get("trace")) or record
+    trace = _trace_of(record)
     observations = as_list(record.get("observations") or trace.get("observations"))
     first = as_mapping(observations[0]) if observations else {}
     return "id" in trace and "type" in first and ("startTime" in first or "traceId" in first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import LogLimits
@@ -14,6 +14,7 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
+    depths,
     last_message,
     messages_in,
     moment,
@@ -73,10 +74,14 @@ def _episode(
     if outcome.source == "unknown" and (error := as_text(root.get("error"))):
         # That the program broke down is not a verdict on the task, but worth knowing.
         outcome = Outcome(reason=outcome.reason or error)
+    within = depths(
+        (as_text(run.get("id")), as_text(run.get("parent_run_id")), run.get("run_type") == "tool")
+        for run in runs
+    )
     return trace_episode(
         conversation,
-        [call for run in runs for call in _model_calls(run, root)],
-        list(_tool_calls(runs)),
+        [call for run in runs for call in _model_calls(run, root, within)],
+        list(_tool_calls(runs, within)),
         task=task_in(root.get("inputs")),
         ended=_last_message(root) if is_whole else [],
         outcome=outcome,
@@ -95,18 +100,19 @@ def _order(run: Json) -> tuple[int, float, str]:
     return moment(run.get("dotted_order") or run.get("start_time"))
 
 
-def _model_calls(run: Json, root: Json) -> Iterator[ModelCall]:
+def _model_calls(run: Json, root: Json, within: Mapping[str, int]) -> Iterator[ModelCall]:
     """What a model was asked and told; or the whole that the root run ended with."""
     if run.get("run_type") == "llm":
         extra = as_mapping(as_mapping(run.get("extra")).get("metadata"))
         asked = messages_in(run.get("inputs"))
         answered = messages_in(run.get("outputs"), answer=True)
-        yield ModelCall(asked, answered, as_text(extra.get("ls_model_name")))
+        depth = within.get(as_text(run.get("id")), 0)
+        yield ModelCall(asked, answered, as_text(extra.get("ls_model_name")), depth)
     elif run is root:
         yield ModelCall(messages_in(run.get("outputs")), [])
 
 
-def _tool_calls(runs: list[Json]) -> Iterator[ToolCall]:
+def _tool_calls(runs: list[Json], within: Mapping[str, int]) -> Iterator[ToolCall]:
     for run in runs:
         if run.get("run_type") == "tool":
             inputs, outputs = as_mapping(run.get("inputs")), as_mapping(run.get("outputs"))
@@ -114,7 +120,8 @@ def _tool_calls(runs: list[Json]) -> Iterator[ToolCall]:
             found = next((outputs[key] for key in _ANSWERS if key in outputs), outputs or None)
             error = run.get("error")
             name = as_text(run.get("name")) or "tool"
-            yield ToolCall(name, given, found or error, failed=bool(error))
+            depth = within.get(as_text(run.get("id")), 0)
+            yield ToolCall(name, given, found or error, failed=bool(error), depth=depth)
 
 
 def _feedback(root: Json) -> Iterator[Score]:

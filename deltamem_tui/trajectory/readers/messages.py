@@ -107,7 +107,7 @@ def is_message(value: object) -> bool:
     """Whether a value looks like a message or a response item, whoever speaks in it."""
     message = _unwrapped(as_mapping(value))
     if role_of(message) is not None or isinstance(message.get("role"), str):
-        return "content" in message or "parts" in message or "tool_calls" in message
+        return not message.keys().isdisjoint(("content", "parts", "text", "tool_calls"))
     return message.get("type") in ("function_call", "function_call_output", "reasoning")
 
 
@@ -115,7 +115,7 @@ def parts_of(message: Json) -> Iterator[Json]:
     """The parts of a message's content; plain text is a part by itself."""
     content = message.get("content")
     if content is None or content == "":
-        content = message.get("parts")
+        content = message.get("parts") or message.get("text")
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
             yield {"type": "text", "text": part}

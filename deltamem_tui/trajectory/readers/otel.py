@@ -22,6 +22,7 @@ from deltamem_tui.trajectory.readers.shapes import (
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
+    depths,
     last_message,
     moment,
     task_in,
@@ -43,6 +44,7 @@ class Span:
     name: str
     start: tuple[int, float, str]
     attributes: dict[str, object]
+    id: str = ""
     failed: bool = False
     events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     annotations: list[Json] = field(default_factory=list)
@@ -82,6 +84,11 @@ def _span(item: Json, names: SizeGuard) -> Span:
         name=as_text(item.get("name")),
         start=moment(start),
         attributes=attributes,
+        id=as_text(
+            as_mapping(item.get("context")).get("span_id")
+            or item.get("spanId")
+            or item.get("span_id")
+        ),
         failed=_has_failed(item),
         events=[
             (as_text(event.get("name")), _attributes(event.get("attributes"), names))
@@ -179,7 +186,18 @@ def _outcome(spans: list[Span]) -> Outcome:
     )
 
 
+def _depths(spans: list[Span]) -> dict[str, int]:
+    return depths((span.id, span.parent, _is_tool(span) or _is_agent(span)) for span in spans)
+
+
+def _is_agent(span: Span) -> bool:
+    given = span.attributes
+    kind = given.get("openinference.span.kind") or given.get("gen_ai.operation.name")
+    return kind in ("AGENT", "invoke_agent")
+
+
 def _model_calls(spans: list[Span]) -> Iterator[ModelCall]:
+    depth = _depths(spans)
     for span in spans:
         given = span.attributes
         asked, answered = _messages(given, "gen_ai.input.messages"), []
@@ -193,7 +211,7 @@ def _model_calls(spans: list[Span]) -> Iterator[ModelCall]:
             asked = list(_event_messages(span))
         names = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
         model = next((as_text(given[name]) for name in names if given.get(name)), "")
-        yield ModelCall(asked, answered, model)
+        yield ModelCall(asked, answered, model, depth.get(span.id, 0))
 
 
 def _last_message(root: Span) -> list[object]:
@@ -243,6 +261,7 @@ def _event_messages(span: Span) -> Iterator[Json]:
 
 
 def _tool_calls(spans: list[Span]) -> Iterator[ToolCall]:
+    depth = _depths(spans)
     for span in spans:
         given = span.attributes
         if _is_tool(span):
@@ -250,7 +269,8 @@ def _tool_calls(spans: list[Span]) -> Iterator[ToolCall]:
             arguments = given.get("gen_ai.tool.call.arguments", given.get("input.value"))
             answer = given.get("gen_ai.tool.call.result", given.get("output.value"))
             call_id = as_text(given.get("gen_ai.tool.call.id"))
-            yield ToolCall(name, unfolded(arguments), answer, call_id, span.failed)
+            within = depth.get(span.id, 0)
+            yield ToolCall(name, unfolded(arguments), answer, call_id, span.failed, within)
 
 
 def _is_tool(span: Span) -> bool:

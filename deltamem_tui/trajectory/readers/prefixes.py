@@ -16,12 +16,18 @@ from dataclasses import dataclass, field, replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.sessions import BESIDE
-from deltamem_tui.trajectory.readers.shapes import Json, as_json
+from deltamem_tui.trajectory.readers.shapes import Json, as_json, as_list, as_mapping, as_text
 
 NAMING_KEYS = ("id", "instance_id", "task_id", "traj_id", "uuid", "trial", "domain", "split")
 """Where a record says what tells its conversation from others, however alike they begin."""
 MOST_HELD = 8_000_000
 _CACHE_KEY = "cache_control"
+# What a response has and no client repeats: notes of the service, and thoughts.
+_UNSAID = frozenset(
+    {"annotations", "audio", "id", "model", "provider_specific_fields", "refusal", "stop_reason"}
+    | {"reasoning", "reasoning_content", "reasoning_details", "thinking_blocks", "usage"}
+    | {"stop_sequence", "thinking", "redacted_thinking", "type", "status", "container"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,11 @@ class _Waiting:
         for mark in reversed(marks):
             shorter = self._ends.get(mark, 0)
             if shorter and _repeats(item, self._entries[shorter].item):
-                since = self._forget(shorter).since
+                entry = self._forget(shorter)
+                since = entry.since
+                if isinstance(entry.item, ChatRecord):  # it has what the model thought, too
+                    first = entry.item.messages
+                    item = replace(item, messages=[*first, *item.messages[len(first) :]])
                 break
         self._hold(_Entry(item, marks, size, since))
 
@@ -131,7 +141,7 @@ def _marked(item: ChatRecord) -> tuple[list[int], int]:
     mark, marks = hash(names), []
     size = BESIDE + len(item.system) + sum(map(len, names))
     for message in item.messages:
-        text = as_json(message)
+        text = _said(message)
         size += len(text) + BESIDE
         mark = hash((mark, text))
         marks.append(mark)
@@ -171,4 +181,28 @@ def _repeats(longer: ChatRecord | RecordError, shorter: ChatRecord | RecordError
         return False
     if shorter.outcome.source == "stated":
         return False
-    return longer.messages[: len(shorter.messages)] == shorter.messages
+    first = longer.messages[: len(shorter.messages)]
+    return first == shorter.messages or list(map(_said, first)) == [
+        _said(message) for message in shorter.messages
+    ]
+
+
+def _said(message: object) -> str:
+    """What a message says, whether a model's service wrote it or a client repeats it."""
+    if not isinstance(message, dict):
+        return as_json(message)
+    said = {key: value for key, value in message.items() if key not in _UNSAID and value}
+    calls = [as_mapping(call) for call in as_list(said.get("tool_calls"))]
+    if calls:
+        said["tool_calls"] = [[call.get("id"), *_call(call)] for call in calls]
+    if isinstance(said.get("content"), list):
+        parts = (
+            part for part in said["content"] if as_text(as_mapping(part).get("type")) not in _UNSAID
+        )
+        said["content"] = [dict(sorted(as_mapping(part).items())) or part for part in parts]
+    return as_json(dict(sorted(said.items())))
+
+
+def _call(call: Json) -> list[object]:
+    function = as_mapping(call.get("function")) or call
+    return [function.get("name"), function.get("arguments")]

@@ -20,6 +20,7 @@ from deltamem_tui.trajectory.readers.coding import call_text, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
     add_messages,
+    calls_made,
     content_text,
     is_message,
     parts_of,
@@ -27,6 +28,7 @@ from deltamem_tui.trajectory.readers.messages import (
 )
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
+    as_json,
     as_list,
     as_mapping,
     as_object,
@@ -61,7 +63,7 @@ def messages_in(value: object, *, answer: bool = False) -> list[object]:
     record = as_mapping(value)
     if is_message(record):
         return [record]
-    for key in ("messages", "contents", "generations", "choices", "output"):
+    for key in ("messages", "contents", "generations", "choices", "candidates", "output"):
         items = as_list(record.get(key))
         batch = items[0] if items and isinstance(items[0], list) else items
         found = [item for item in batch if is_message(item)]
@@ -138,7 +140,8 @@ def moment(value: object) -> tuple[int, float, str]:
 def _inner(item: object) -> object:
     """The message inside a choice, a generation or a batch of one."""
     first = item[0] if isinstance(item, list) and item else item
-    return as_mapping(first).get("message") or first
+    inner = as_mapping(first)
+    return inner.get("message") or (is_message(inner) and first) or inner.get("content") or first
 
 
 def _instructions(record: Json) -> list[object]:
@@ -158,6 +161,7 @@ class ModelCall:
     asked: Sequence[object]
     answer_messages: Sequence[object]
     model: str = ""
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,27 @@ class ToolCall:
     answer: object
     call_id: str = ""
     failed: bool = False
+    depth: int = 0
+
+
+def depths(parts: Iterable[tuple[str, str, bool]]) -> dict[str, int]:
+    """How many agents and tools each part of a trace lies in, by the name of the part.
+
+    Args:
+        parts: The name of each, that of the part which called it, and whether it is an agent or
+            a tool, in which another agent may do its own work.
+    """
+    known = {name: (parent, within) for name, parent, within in parts if name}
+
+    def depth(name: str) -> int:
+        count, passed = 0, {name}
+        while (parent := known[name][0]) in known and parent not in passed:
+            count += known[parent][1]
+            passed.add(parent)
+            name = parent
+        return count
+
+    return {name: depth(name) for name in known}
 
 
 def trace_episode(
@@ -186,7 +211,8 @@ def trace_episode(
 
     Args:
         conversation: A new one; afterwards it knows what was left out.
-        model_calls: The longest of them that begins with the task holds the conversation.
+        model_calls: The longest of them that begins with the task holds the conversation; those
+            that lie deeper, in a tool or in another agent, are a sub-agent's and told.
         tool_calls: They answer the calls that a model's messages hold, and are the steps where
             those hold none.
         task: The goal, if the trace names it; else the first thing the user says.
@@ -200,8 +226,14 @@ def trace_episode(
     Raises:
         RecordError: It has no task or no step.
     """
-    longest = _longest(_own(model_calls, task or asked))
+    own = _own(model_calls, task or asked)
+    level = _level(own, tool_calls)
+    helped = sum(call.depth > level for call in model_calls)
+    conversation.pass_over("model call", "made by a sub-agent", helped)
+    tool_calls = [call for call in tool_calls if call.depth <= level]
+    longest = _longest([call for call in own if call.depth <= level])
     if longest:
+        longest = _continued(longest, [call for call in model_calls if call.depth <= level])
         add_messages(conversation, longest.asked)
         _add_answer(conversation, longest.answer_messages, tool_calls)
     else:
@@ -307,6 +339,34 @@ def _own(calls: Sequence[ModelCall], task: str) -> Sequence[ModelCall]:
     """The calls in which a user says the task; all of them if none is, or if it is not known."""
     own = [call for call in calls if task and task in task_in(call.asked)]
     return own or calls
+
+
+def _level(calls: Sequence[ModelCall], tool_calls: Sequence[ToolCall]) -> int:
+    """How deep the agent's own calls lie: the least of those in which something is called."""
+    acting = [call.depth for call in calls if _acts(call)]
+    asking = [call.depth for call in calls if call.asked]
+    return min(acting or [call.depth for call in tool_calls] or asking, default=0)
+
+
+def _acts(call: ModelCall) -> bool:
+    messages = map(as_mapping, (*call.asked, *call.answer_messages))
+    return any(
+        each.get("tool_calls") or each.get("type") == "function_call" or any(calls_made(each))
+        for each in messages
+    )
+
+
+def _continued(longest: ModelCall, calls: Sequence[ModelCall]) -> ModelCall:
+    """A call with those after it that were given only what is new: no word of a user."""
+    index = next(i for i, call in enumerate(calls) if call is longest)
+    for call in calls[index + 1 :]:
+        roles = {role_of(as_mapping(each)) for each in call.asked}
+        if call.asked and not roles & {"user", "system"}:
+            heard = [*longest.asked, *longest.answer_messages]
+            known = set(map(as_json, heard))
+            new = [each for each in call.asked if as_json(each) not in known]
+            longest = ModelCall(heard + new, call.answer_messages, longest.model or call.model)
+    return longest
 
 
 def _longest(calls: Sequence[ModelCall]) -> ModelCall | None:

@@ -14,7 +14,7 @@ from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.labelled import TextTurn
+from deltamem_tui.trajectory.readers.labelled import SEARCH_LOG, TextTurn
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
 from deltamem_tui.trajectory.readers.sessions import Session, line_blocks, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
@@ -108,7 +108,7 @@ def _outcome(turns: Sequence[TextTurn]) -> Outcome:
 
 
 def _text_claims(preview: Preview) -> float:
-    if preview.layout != "text":
+    if preview.layout != "text" or SEARCH_LOG.search(preview.head):
         return 0.0
     return 0.9 * bool(_RESET.search(preview.head) or _PAGE_ACTION.search(preview.head))
 

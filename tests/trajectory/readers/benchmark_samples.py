@@ -520,8 +520,22 @@ MINIWOB = Sample(
     ],
 )
 
+GATEWAY = Sample(
+    sample_log("gateway.jsonl"),
+    [
+        Trajectory(
+            "Count the files.",
+            "",
+            (Step("ls", "a.py"), Step("One.")),
+            source=at("line 2"),
+            agent="model-a",
+        )
+    ],
+)
+
 
 SAMPLES = {
+    "gateway": GATEWAY,
     "cursor": CURSOR,
     "claude-agent-events": CLAUDE_AGENT_EVENTS,
     "swe-agent-web": SWE_AGENT_WEB,

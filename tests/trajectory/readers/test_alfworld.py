@@ -9,7 +9,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
-from tests.trajectory.readers.samples import episodes, only
+from tests.trajectory.readers.samples import episodes, only, readings
 
 SCENE = "You are in the middle of a room. You see a desk 1, and a shelf 1."
 EPISODE = f"""{SCENE}
@@ -186,3 +186,35 @@ def test_a_log_cut_in_a_sentence_loses_the_sentence(tmp_path: Path, tail: str) -
 def test_a_last_action_that_nobody_answered_is_kept(tmp_path: Path) -> None:
     steps = only(read(tmp_path / "log.txt", EPISODE + "> stop\n")).steps
     assert steps == (*STEPS, Step("stop"))
+
+
+def test_numbered_acts_with_a_running_count(tmp_path: Path) -> None:
+    log = """pick_and_place_simple-Mug-None-Desk-308/trial_T1
+pick_and_place put
+You are in a room. You see a desk 1.
+Your task is to: put a mug on the desk.
+Act 1: think: Where is it?
+Obs 1: OK.
+Act 2: go to desk 1
+Obs 2: On the desk 1, you see a mug 1.
+1 r True rs [1, 0] cnts [1, 0] sum(rs)/sum(cnts) 1.0
+------------
+
+look_at_obj/trial_T2
+You are in a hall.
+Your task is to: look at a pen.
+Act 1: look
+Obs 1: You see nothing.
+2 r 0 rs [1, 0] cnts [1, 1] sum(rs)/sum(cnts) 0.5
+------------
+"""
+    first, second = readings(tmp_path, log, "log.txt")
+    assert isinstance(first, Trajectory)
+    assert isinstance(second, Trajectory)
+    assert (first.environment, first.outcome.success) == (
+        "You are in a room. You see a desk 1.",
+        True,
+    )
+    assert first.steps == (Step("go to desk 1", "On the desk 1, you see a mug 1.", "Where is it?"),)
+    assert (second.environment, second.outcome.success) == ("You are in a hall.", False)
+    assert second.steps == (Step("look", "You see nothing."),)

@@ -51,6 +51,7 @@ LOGS = OWN | AGENTS | {name: [("log", each.data)] for name, each in BENCHMARKS.i
 # Words that an episode keeps of each sample; of an observation, where all samples have one.
 MARKS = {
     "native": "It boils.",
+    "gateway": "a.py",
     "cursor": "It passes.",
     "claude-agent-events": "a.py b.py",
     "swe-agent-web": "TypeError",
