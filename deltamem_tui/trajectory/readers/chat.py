@@ -118,7 +118,7 @@ def episode(
     _add_results(conversation, heard[opening])
     prompts = (_text(message) for message in heard[:opening] if message["role"] == "system")
     rules = "\n".join(filter(None, prompts))
-    if _is_briefing(_first_words(heard[opening:]), common):
+    if _is_answered(heard[opening:]) and _is_briefing(_first_words(heard[opening:]), common):
         rules = _text(heard[opening])
         opening += 2
     task_text, scene = _task_in(_asked(heard[opening]), common)
@@ -151,12 +151,17 @@ def _opening_words(messages: Iterable[object]) -> FirstWords:
 def _first_words(messages: Sequence[Json]) -> FirstWords:
     """How a chat goes on from the user's first message, as far as the agent only speaks."""
     asked = _asked(messages[0]) if messages else ""
-    if len(messages) < 3 or messages[1]["role"] != "agent" or not _is_text(messages[1]):
+    if not _is_answered(messages):
         return FirstWords(asked, "", "")
     reply = _text(messages[1])
     if _thought_and_action(reply)[1] != reply or not _asks(messages[2]):
         return FirstWords(asked, "", "")
     return FirstWords(asked, reply, _asked(messages[2]))
+
+
+def _is_answered(messages: Sequence[Json]) -> bool:
+    """Whether the agent only speaks after the first message, and something follows."""
+    return len(messages) > 2 and messages[1]["role"] == "agent" and _is_text(messages[1])
 
 
 def _is_briefing(words: FirstWords, common: Opening) -> bool:
