@@ -20,6 +20,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankRewrittenError, OutcomeUnknownError, UsageError, wrong_argument
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
+from deltamem_tui.memory.episodes.verdicts import with_words_of
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import VersatileWriter
 from deltamem_tui.memory.methods import change_settings, method_of
@@ -195,6 +196,7 @@ def learn_stored(
                 _apply(batch, plan.changes)
                 kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
                 if known is None or known.outcome != kept.outcome or plan.episode:
+                    kept = with_words_of(kept, known) if known else kept
                     batch.put_episode(to_record(kept))
                 batch.set_state(trajectory.id, EpisodeState.LEARNT)
                 batch.log("learn", plan.result.record(trajectory))

@@ -100,6 +100,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         domain: The kind of environment (`alfworld`, `webshop`, …); empty if unknown.
         agent: The model that acted, if the log names it.
         metadata: Other facts of the log worth keeping (task type, trial, external id), as text.
+        verdicts: What others say of how it ended, at most one a source; `outcome` counts.
         has_plain_texts: Whether a look at its texts found nothing in them to be cleaned or taken
             out. False also if no look was taken.
     """
@@ -114,6 +115,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
     domain: str = ""
     agent: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
+    verdicts: tuple[Outcome, ...] = ()
 
     @cached_property
     def id(self) -> str:
@@ -184,6 +186,10 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
                 change("name of metadata", key): change(f"metadata {key}", fact)
                 for key, fact in self.metadata.items()
             },
+            verdicts=tuple(
+                replace(each, reason=change("reason of a verdict", each.reason))
+                for each in self.verdicts
+            ),
         )
 
     def with_outcome(self, outcome: Outcome) -> Trajectory:

@@ -70,7 +70,10 @@ def checked(trajectory: Trajectory) -> Trajectory:
         _require("the metadata of an episode", text, str, "text")
     for name in ("file", "position", "format"):
         _require(f"the {name} of a source", getattr(trajectory.source, name), str, "text")
-    _check_outcome(trajectory.outcome)
+    _require("the verdicts", trajectory.verdicts, tuple, "a tuple")
+    for outcome in (trajectory.outcome, *trajectory.verdicts):
+        _require("a verdict", outcome, Outcome, "an Outcome")
+        _check_outcome(outcome)
     for number, step in enumerate(trajectory.steps, 1):
         _check_step(step, number)
     if any(isinstance(step.reward, int) for step in trajectory.steps):
@@ -116,16 +119,20 @@ def _check(trajectory: Trajectory) -> None:
     if not all(map(str.strip, map(_action_of, trajectory.steps))):
         blank = next(n for n, step in enumerate(trajectory.steps, 1) if not step.action.strip())
         raise RecordError(f"step {blank} has no action")
-    reward = trajectory.outcome.reward
-    # The comparison is false for NaN too.
-    if reward is not None and not 0.0 <= reward <= 1.0:
-        raise RecordError(f"a reward of {reward:g}, which is not between 0 and 1")
+    for outcome in (trajectory.outcome, *trajectory.verdicts):
+        reward = outcome.reward
+        # The comparison is false for NaN too.
+        if reward is not None and not 0.0 <= reward <= 1.0:
+            raise RecordError(f"a reward of {reward:g}, which is not between 0 and 1")
+    if len({each.source for each in trajectory.verdicts}) < len(trajectory.verdicts):
+        raise RecordError("two verdicts of one source")
 
 
 def _is_presentable(trajectory: Trajectory, limits: LogLimits) -> bool:
     """Whether nothing has to be cleaned or measured, ten times faster than field by field."""
     source, facts = trajectory.source, trajectory.metadata
-    names = (trajectory.domain, trajectory.agent, trajectory.outcome.reason)
+    reasons = (each.reason for each in (trajectory.outcome, *trajectory.verdicts))
+    names = (trajectory.domain, trajectory.agent, *reasons)
     notes = "\n".join(
         (*names, source.file, source.position, source.format, *facts, *facts.values())
     ).encode("utf-8", "surrogatepass")

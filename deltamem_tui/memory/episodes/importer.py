@@ -27,6 +27,7 @@ from deltamem_tui.memory.episodes.import_report import (
 from deltamem_tui.memory.episodes.outcome_precedence import KnownOutcome, known_outcome
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
+from deltamem_tui.memory.episodes.verdicts import with_words_of
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.notice import Notice, Remark, located
 from deltamem_tui.trajectory.model import LogSource, Outcome
@@ -235,16 +236,18 @@ def _put(bank: Bank, changes: Batch, arrivals: list[Arrival], *, new: bool) -> N
         changes.put_new_episodes([each.id for each in arrivals], [each.line for each in arrivals])
         return
     for each in arrivals:
-        changes.put_episode_line(each.id, _with_drawn_scene(bank, each))
+        changes.put_episode_line(each.id, _with_what_is_known(bank, each))
 
 
-def _with_drawn_scene(bank: Bank, arrival: Arrival) -> bytes:
-    """The new line of an episode that the bank has, with the scene that was drawn for it."""
+def _with_what_is_known(bank: Bank, arrival: Arrival) -> bytes:
+    """The new line of an episode that the bank has: the scene that was drawn for it stays, and
+    what others said of how it ended.
+    """
     known = episode(bank, arrival.id)
     if known is None:
         return arrival.line
     news = from_record(orjson.loads(arrival.line))
-    found = with_scene_of(news, known)
+    found = with_words_of(with_scene_of(news, known), known)
     return arrival.line if found is news else to_line(found)
 
 

@@ -10,6 +10,7 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.verdicts import with_word, without_word
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import outcome_of, to_record
 
@@ -18,7 +19,8 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
     """Give an episode an outcome, or correct it; returns the episode with it.
 
     An episode that waited without an outcome can be learnt from now on. One that was learnt
-    stays learnt: its nodes keep their label until they are relabelled.
+    stays learnt: its nodes keep their label until they are relabelled. What log and judge say of
+    it stays beside the person's word.
 
     Raises:
         TrajectoryError: The bank does not have the episode.
@@ -29,7 +31,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
     with bank.writing() as batch:
         known = known_episode(bank, episode_id)
         before = known.outcome
-        judged = known.with_outcome(_given(success, before))
+        judged = with_word(known, _given(success, before))
         batch.put_episode(to_record(judged))
         batch.log(
             "outcome",
@@ -92,7 +94,7 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
                 source=episode_id,
                 hint="give it another outcome, or relabel its nodes",
             )
-        restored = known.with_outcome(before)
+        restored = without_word(known, before)
         batch.put_episode(to_record(restored))
         batch.log(UNDO, {"undoes": given.sequence, "what": given.event, "trajectory": episode_id})
     return restored

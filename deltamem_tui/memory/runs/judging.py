@@ -27,6 +27,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.llm.failures import QuestionCancelledError
 from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
+from deltamem_tui.memory.episodes.verdicts import with_word, words_on
 from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import GRACE, Lanes, Question, is_done
@@ -217,19 +218,20 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
 
     Raises:
         TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
-            judge overrules no one.
+            judge overrules no one. The first word of a judge is kept beside it.
         BankCorruptError: What the bank has under this id is not that episode.
         BankFrozenError: The bank is frozen.
     """
     bank.require_writable()
     with bank.writing() as batch:
         known = known_episode(bank, episode_id)
-        if known.outcome.known:
-            raise TrajectoryError(
-                f"its outcome is {known.outcome.source} by now, and a judge overrules no one",
-                source=episode_id,
-            )
-        judged = known.with_outcome(judgement.outcome)
+        by_now = TrajectoryError(
+            f"its outcome is {known.outcome.source} by now, and a judge overrules no one",
+            source=episode_id,
+        )
+        if any(each.source == "judge" for each in words_on(known)):
+            raise by_now
+        judged = with_word(known, judgement.outcome)
         batch.put_episode(to_record(judged))
         detail = {
             "trajectory": episode_id,
@@ -237,6 +239,8 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
             "calls": [judgement.call.record()],
         }
         batch.log("judge", detail)
+    if judged.outcome != judgement.outcome:
+        raise by_now
     return judged
 
 

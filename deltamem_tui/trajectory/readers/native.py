@@ -171,6 +171,7 @@ def _episode(record: _Record, outcome: Outcome, source: LogSource) -> Trajectory
         record.domain,
         record.agent,
         metadata,
+        record.verdicts,
     )
 
 
@@ -213,6 +214,8 @@ def _tidied(value: object) -> dict[str, object]:
         {"action": "", **filled} if isinstance(filled := _filled(step, _STEP_KEYS), dict) else step
         for step in steps
     ]
+    if isinstance(verdicts := record.get("verdicts"), list):
+        record["verdicts"] = [_filled(each, _PART_KEYS["outcome"]) for each in verdicts]
     if not isinstance(record.get("id", ""), str):
         del record["id"]
     if isinstance(metadata := record.get("metadata"), dict):

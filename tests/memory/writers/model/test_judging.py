@@ -196,6 +196,9 @@ def test_an_estimate_comes_near_what_is_sent(server: ModelServer) -> None:
     assert 1.0 <= foreseen.prompt_tokens / sent <= 2.0  # tokens are shorter than words
 
 
+SAID = Outcome(True, None, "judge", "It is done.")
+
+
 @pytest.mark.parametrize("source", ["stated", "user"])
 def test_nobody_is_overruled(server: ModelServer, bank: Bank, source: str) -> None:
     server.answer("yes\nIt is done.")
@@ -205,7 +208,12 @@ def test_nobody_is_overruled(server: ModelServer, bank: Bank, source: str) -> No
         target = give_outcome(bank, UNSAID[0].id, success=False)
     with pytest.raises(TrajectoryError, match=f"its outcome is {source} by now"):
         take_judgement(bank, target.id, judge.judge(target))
-    assert kept(bank, target.id) == target
+    found = kept(bank, target.id)
+    assert found is not None
+    assert (found.outcome, found.verdicts) == (target.outcome, (SAID,))
+    with pytest.raises(TrajectoryError, match=f"its outcome is {source} by now"):
+        take_judgement(bank, target.id, judge.judge(target))
+    assert kept(bank, target.id) == found
 
 
 def test_an_outcome_that_comes_while_the_model_thinks_stays(
@@ -218,7 +226,8 @@ def test_an_outcome_that_comes_while_the_model_thinks_stays(
     server.replies = reply
     (error,) = judge_episodes(bank, Judge(client(server)), [UNSAID[0].id]).errors
     assert isinstance(error, TrajectoryError)
-    assert kept(bank, UNSAID[0].id) == UNSAID[0].with_outcome(Outcome(False, None, "user"))
+    by_user = UNSAID[0].with_outcome(Outcome(False, None, "user"))
+    assert kept(bank, UNSAID[0].id) == by_user.with_facts(verdicts=(SAID,))
 
 
 def test_a_frozen_bank_is_not_judged(server: ModelServer, bank: Bank) -> None:

@@ -1,0 +1,49 @@
+"""Several words on how one episode ended: each source's is kept, and the weightiest counts.
+
+The outcome of an episode is the word that counts: a person's before the log's, and that before a
+judge's. The others stand beside it as `Trajectory.verdicts`, one a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
+
+_WEIGHTS: Mapping[OutcomeSource, int] = {"unknown": 0, "judge": 1, "stated": 2, "user": 3}
+
+
+def words_on(episode: Trajectory) -> tuple[Outcome, ...]:
+    """All words on how an episode ended, the one that counts first."""
+    return tuple(each for each in (episode.outcome, *episode.verdicts) if each.source != "unknown")
+
+
+def with_word(episode: Trajectory, word: Outcome) -> Trajectory:
+    """The episode with one more word on it; of one source the last is kept.
+
+    What a source says without a success, as a reward that nobody decided on, counts for less than
+    any that has one.
+    """
+    words = _by_source((*reversed(words_on(episode)), word))
+    ranked = sorted(words, key=lambda each: (each.known, _WEIGHTS[each.source]), reverse=True)
+    first = ranked[0] if ranked else Outcome()
+    return episode.with_facts(outcome=first, verdicts=tuple(ranked[1:]))
+
+
+def with_words_of(episode: Trajectory, other: Trajectory) -> Trajectory:
+    """The episode with its own outcome, and beside it the words on another record of it."""
+    words = _by_source((*reversed(words_on(other)), *reversed(words_on(episode))))
+    kept = tuple(each for each in words if each.source != episode.outcome.source)
+    return episode if kept == episode.verdicts else episode.with_facts(verdicts=kept)
+
+
+def without_word(episode: Trajectory, before: Outcome) -> Trajectory:
+    """The episode with an earlier outcome, which counts again in place of the present one."""
+    kept = tuple(each for each in episode.verdicts if each.source != before.source)
+    return episode.with_facts(outcome=before, verdicts=kept)
+
+
+def _by_source(words: Iterable[Outcome]) -> list[Outcome]:
+    """The last word of each source, the weightiest first."""
+    last = {each.source: each for each in words if each.source != "unknown"}
+    return sorted(last.values(), key=lambda each: _WEIGHTS[each.source], reverse=True)
