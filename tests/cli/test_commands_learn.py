@@ -124,10 +124,10 @@ def test_an_episode_that_cannot_be_extracted_does_not_stop_the_others(
     program("import", "kitchen", program.log(heat("bread"), heat("soup")))
     write = RulesExtractor.write
 
-    def stubborn(self: Any, purpose: str, trajectory: Trajectory, notes: Any) -> Any:
+    def stubborn(self: Any, purpose: str, trajectory: Trajectory, *rest: Any) -> Any:
         if "bread" in trajectory.task:
             raise kind("no bread today")
-        return write(self, purpose, trajectory, notes)
+        return write(self, purpose, trajectory, *rest)
 
     monkeypatch.setattr(RulesExtractor, "write", stubborn)
     answer = program.json("extract", "kitchen", "--extractor", "rules")
@@ -180,11 +180,11 @@ def test_what_was_learnt_before_everything_stopped_is_told(
     write = RulesExtractor.write
     asked: set[str] = set()
 
-    def stopped(self: Any, purpose: str, trajectory: Trajectory, notes: Any) -> Any:
+    def stopped(self: Any, purpose: str, trajectory: Trajectory, *rest: Any) -> Any:
         asked.add(trajectory.id)
         if len(asked) > before:
             raise refusal
-        return write(self, purpose, trajectory, notes)
+        return write(self, purpose, trajectory, *rest)
 
     monkeypatch.setattr(RulesExtractor, "write", stopped)
     answer = program.json("extract", "kitchen", "--extractor", "rules")
