@@ -1,9 +1,8 @@
-"""Runs of AgentBoard, ToolBench and tau2-bench, as JSON objects."""
+"""Runs of AgentBoard and ToolBench, as JSON objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -15,9 +14,7 @@ from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.coding import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import (
-    Part,
     each_conversation,
-    each_part,
     each_record,
     json_reader,
 )
@@ -26,7 +23,6 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_list,
     as_mapping,
     as_text,
-    required_list,
     required_text,
     texts,
 )
@@ -177,69 +173,4 @@ TOOLBENCH = json_reader(
     description="ToolBench answers: win, tree and answer_generation",
     is_own=_is_answer,
     read=each_conversation(_checked),
-)
-
-
-_TAU2_METADATA = ("id", "task_id", "trial", "termination_reason")
-
-
-def _simulations(value: object) -> Iterator[Part]:
-    run = as_mapping(value)
-    tasks = {as_text(task.get("id")): task for task in map(as_mapping, as_list(run.get("tasks")))}
-    info = as_mapping(run.get("info"))
-    for index, each in enumerate(required_list(run, "simulations"), 1):
-        episode_of = partial(_tau2_episode, simulation=as_mapping(each), tasks=tasks, info=info)
-        yield f"simulation {index}", episode_of
-
-
-def _tau2_episode(
-    conversation: Conversation, simulation: Json, tasks: Mapping[str, Json], info: Json
-) -> Trajectory:
-    if simulation.get("messages") is None:
-        raise RecordError("no messages, as in runs by voice")
-    task = tasks.get(as_text(simulation.get("task_id")), {})
-    place = as_mapping(info.get("environment_info"))
-    # What the simulated customer was told to want; the agent never saw it.
-    script = as_text(as_mapping(task.get("user_scenario")).get("instructions"))
-    messages = list(_of_the_agent(required_list(simulation, "messages")))
-    policy = as_text(place.get("policy")).strip()
-    return replace(
-        episode(
-            messages,
-            task=as_text(task.get("ticket")),
-            environment=policy,
-            conversation=conversation,
-        ),
-        outcome=stated_under(as_mapping(simulation.get("reward_info")), "reward"),
-        domain=as_text(place.get("domain_name")),
-        agent=as_text(as_mapping(info.get("agent_info")).get("llm")),
-        metadata=texts(simulation, _TAU2_METADATA) | {"user_script": script},
-    )
-
-
-def _of_the_agent(messages: list[object]) -> Iterator[Json]:
-    """The messages without the tools that the simulated customer used on its own side."""
-    for message in map(as_mapping, messages):
-        parts = as_list(message.get("tool_messages"))
-        for part in map(as_mapping, parts or [message]):
-            if part.get("requestor") == "user":
-                continue
-            if part.get("role") == "tool":
-                yield {**part, "tool_call_id": part.get("tool_call_id") or part.get("id")}
-            elif part.get("role") == "user":
-                yield {**part, "tool_calls": None}
-            else:
-                yield part
-
-
-def _tau2_is_run(value: object) -> bool:
-    record = as_mapping(value)
-    return isinstance(record.get("simulations"), list) and isinstance(record.get("tasks"), list)
-
-
-TAU2_BENCH = json_reader(
-    name="tau2-bench",
-    description="tau2-bench: an object of tasks and simulations",
-    is_own=_tau2_is_run,
-    read=each_part(_simulations),
 )

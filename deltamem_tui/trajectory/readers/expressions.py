@@ -8,6 +8,7 @@
 | `facts({a: value, …})` | a line `a: value` for each value that is there |
 | `scene(text)` | a game's first observation without its goal and its banner |
 | `flat(list, key)` | the items of the lists under a key, each with the fields of what holds it |
+| `pick(list, key, value)` | the first item that has a value under a key |
 | `path(tree, key)` | from the root of a tree to the leaf reached last, its branches under a key |
 | `beside(tree, key)` | how many of its nodes are not on that path |
 | `first(tree, key, flag)` | its first node under which a flag is true, from the top |
@@ -94,9 +95,17 @@ class _LogFunctions(Functions):  # type: ignore[misc]
         found: list[object] = []
         for each in map(as_mapping, as_list(outer)):
             fields = {name: value for name, value in each.items() if name != key}
-            inner = map(as_mapping, as_list(each.get(key)))
-            found += [{**fields, **item} for item in inner] if key in each else [each]
+            inner = [as_mapping(item) for item in as_list(each.get(key))]
+            found += [{**fields, **item} for item in inner] or [each]
         return found
+
+    @signature(  # type: ignore[untyped-decorator]
+        {"types": ["array", "null"]}, {"types": ["string"]}, {"types": []}
+    )
+    def _func_pick(self, items: object, key: str, value: object) -> Json | None:
+        return next(
+            (each for each in map(as_mapping, as_list(items)) if each.get(key) == value), None
+        )
 
     @signature({"types": ["object"]}, {"types": ["string"]})  # type: ignore[untyped-decorator]
     def _func_path(self, tree: Json, key: str) -> list[object]:

@@ -70,7 +70,6 @@ READERS: tuple[Reader, ...] = (
     scienceworld.RECORDING,
     labelled.REFLEXION,
     labelled.FIREACT,
-    benchmark_runs.TAU2_BENCH,
     benchmark_runs.TOOLBENCH,
     benchmark_runs.AGENTBOARD,
     agent_data.READER,

@@ -107,7 +107,7 @@ TAU2 = Sample(
             "# Policy",
             _TAU_STEPS,
             paid(1.0),
-            at("record 1, simulation 1"),
+            at("record 1"),
             domain="airline",
             agent="model-b",
             metadata={

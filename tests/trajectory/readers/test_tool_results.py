@@ -224,7 +224,7 @@ def atif(messages: Sequence[Json]) -> Json:
 
 
 RUNS = {**CHATS, "atif": atif}
-RUNS_IN_PARTS = {"tau2-bench": ", simulation 1", "fireact": ", key 0", "inspect-ai": ", sample 1"}
+RUNS_IN_PARTS = {"tau2-bench": "", "fireact": ", key 0", "inspect-ai": ", sample 1"}
 
 
 @pytest.mark.parametrize("name", RUNS)
