@@ -136,12 +136,12 @@ def declaration_of(table: Mapping[str, object], source: str) -> Declaration:
             expressions[full] = (
                 _constant(value, full, source) if is_best else compiled(value, full, source)
             )
-    for key in () if "messages" in expressions else ("task", "step.action"):
+    for key in () if "messages" in expressions else ("task", "step.action", "steps"):
         if key not in expressions:
             raise ConfigurationError(
                 f"no `{key}`",
                 source=source,
-                hint="every format needs a task and an action, or `messages`",
+                hint="every format needs a task, steps and an action, or `messages`",
             )
     outcome = as_mapping(table.get("outcome"))
     paths = {f"outcome.{key}": path for key, path in outcome.items() if _is_path(path)}

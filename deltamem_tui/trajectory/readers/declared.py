@@ -1,12 +1,11 @@
 """Readers that a small TOML file declares: those that ship, and those of a person's own.
 
-Every value is a JMESPath expression. Where steps lie in parallel lists, `steps` is left out and
-the expressions under `[step]` give lists of equal length. `docs/readers.md` has an example.
+Every value is a JMESPath expression. `docs/readers.md` has an example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -224,7 +223,12 @@ def _messages(declaration: Declaration, record: object) -> list[object]:
 
 
 def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
-    for index, item in enumerate(_step_records(declaration, record), 1):
+    steps = declaration.found("steps", record)
+    if not isinstance(steps, list):
+        raise RecordError(f"`steps` gave {_shown(steps)} where a list was expected")
+    given = {key: declaration.expressions[f"step.{key}"] for key in declaration.keys_of("step")}
+    for index, step in enumerate(steps, 1):
+        item = {key: part(step) for key, part in given.items()}
         action = item.get("action")
         if not isinstance(action, str) or not action.strip():
             raise RecordError(f"`step.action` gave {_shown(action)} for step {index}, not text")
@@ -233,34 +237,6 @@ def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
             raise RecordError(f"`step.reward` gave {_shown(reward)} for step {index}, no number")
         seen, thought = as_text(item.get("observation")), as_text(item.get("thought"))
         yield Step(action, seen, thought, number(reward))
-
-
-def _step_records(declaration: Declaration, record: object) -> Iterator[Mapping[str, object]]:
-    """The parts of each step, out of a list of steps or out of parallel lists."""
-    given = {key: declaration.expressions[f"step.{key}"] for key in declaration.keys_of("step")}
-    if "steps" in declaration.expressions:
-        steps = declaration.found("steps", record)
-        if not isinstance(steps, list):
-            raise RecordError(f"`steps` gave {_shown(steps)} where a list was expected")
-        for step in steps:
-            yield {key: part(step) for key, part in given.items()}
-        return
-    lists = {key: part(record) for key, part in given.items()}
-    actions = lists["action"]
-    if not isinstance(actions, list):
-        raise RecordError(f"`step.action` gave {_shown(actions)} where a list was expected")
-    for key, values in lists.items():
-        if values in (None, ""):
-            continue
-        if not isinstance(values, list) or len(values) != len(actions):
-            raise RecordError(
-                f"`step.{key}` gave {_shown(values)} where a list of {len(actions)} was expected"
-            )
-    for index in range(len(actions)):
-        yield {
-            key: values[index] if isinstance(values, list) else None
-            for key, values in lists.items()
-        }
 
 
 def _outcome(declaration: Declaration, record: object) -> Outcome:

@@ -76,6 +76,8 @@ class _LogFunctions(Functions):  # type: ignore[misc]
         first = next(iter(columns.values()), None)
         if not isinstance(first, list):
             return None
+        if any(len(values) > len(first) for values in lists.values()):
+            raise ValueError("a list is longer than the first")
         return [
             {key: values[index] if index < len(values) else None for key, values in lists.items()}
             for index in range(len(first))

@@ -79,7 +79,9 @@ def _model_calls(observations: list[Json]) -> Iterator[ModelCall]:
     depth = _depths(observations)
     for observation in observations:
         if observation.get("type") == "GENERATION":
-            asked = messages_in(_unfolded(observation.get("input")))
+            given = _unfolded(observation.get("input"))
+            prompt = task_in(given)  # where it was asked in one text
+            asked = messages_in(given) or [{"role": "user", "content": prompt}][: bool(prompt)]
             answered = messages_in(_unfolded(observation.get("output")), answer=True)
             within = depth.get(as_text(observation.get("id")), 0)
             yield ModelCall(asked, answered, as_text(observation.get("model")), within)

@@ -38,7 +38,18 @@ from deltamem_tui.trajectory.readers.shapes import (
 
 # Where programs put what a user asked, and what they answered at the end, when they trace their
 # own functions.
-_ASKED = ("input", "query", "question", "prompt", "task", "goal", "new_message", "message", "text")
+_ASKED = (
+    "input",
+    "query",
+    "contents",
+    "question",
+    "prompt",
+    "task",
+    "goal",
+    "new_message",
+    "message",
+    "text",
+)
 _ANSWERED = ("output", "answer", "final_answer", "final_output", "response")
 # In place of an answer: that there is none, in JSON and as Python shows it, or how it went.
 _NO_ANSWER = re.compile(

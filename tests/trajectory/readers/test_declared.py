@@ -97,8 +97,8 @@ def test_several_episodes_in_a_record_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_record_is_an_episode_and_steps_lie_in_parallel_lists(tmp_path: Path) -> None:
-    toml = 'task = "q"\n[step]\naction = "acts"\nobservation = "seen"\nthought = "thoughts"'
-    reader = declared(tmp_path, toml.replace('"thoughts"', "\"thoughts || ''\""))
+    rows = 'task = "q"\nsteps = "rows({act: acts, seen: seen})"\n[step]\naction = "act"\n'
+    reader = declared(tmp_path, rows + 'observation = "seen"')
     found = only(read(tmp_path, reader, {"q": "go", "acts": ["a", "b"], "seen": ["1", "2"]}))
     assert (found.task, found.steps) == ("go", (Step("a", "1"), Step("b", "2")))
     assert found.outcome == Outcome()
@@ -166,10 +166,12 @@ def test_what_the_expressions_gave_is_told(tmp_path: Path, record: object, words
     assert told.position == "line 1"
 
 
-def test_parallel_lists_of_unequal_length_are_told(tmp_path: Path) -> None:
-    reader = declared(tmp_path, 'task = "q"\n[step]\naction = "acts"\nobservation = "seen"')
-    (told,) = read(tmp_path, reader, {"q": "go", "acts": ["a", "b"], "seen": ["1"]})
-    assert "`step.observation` gave a list of 1 where a list of 2 was expected" in str(told)
+def test_a_parallel_list_that_is_longer_is_told(tmp_path: Path) -> None:
+    rows = 'task = "q"\nsteps = "rows({a: acts, b: seen})"\n[step]\naction = "a"'
+    told = refusal(
+        read(tmp_path, declared(tmp_path, rows), {"q": "x", "acts": ["a"], "seen": [1, 2]})
+    )
+    assert "a list is longer than the first" in str(told)
 
 
 def test_the_functions_and_messages_of_a_declaration(tmp_path: Path) -> None:
@@ -231,7 +233,7 @@ def test_what_may_be_missing_is_written_so(tmp_path: Path) -> None:
 
 
 def test_an_expression_that_fails_on_a_value_is_told(tmp_path: Path) -> None:
-    reader = declared(tmp_path, 'task = "join(\', \', q)"\n[step]\naction = "acts"')
+    reader = declared(tmp_path, 'task = "join(\', \', q)"\nsteps = "acts"\n[step]\naction = "@"')
     told = refusal(read(tmp_path, reader, {"q": 3, "acts": ["a"]}))
     assert "`task` = join(', ', q) fails:" in str(told)
 
@@ -250,7 +252,7 @@ def test_an_expression_that_fails_on_a_value_is_told(tmp_path: Path) -> None:
         ('task = "q"\nstep = "a"', "step: not a table"),
         ('task = "q["\n[step]\naction = "a"', "task: not a path expression: "),
         ('task = 3\n[step]\naction = "a"', "task: not a path expression"),
-        ('task = "q"\nname = 1\n[step]\naction = "a"', "name: not text"),
+        ('task = "q"\nsteps = "s"\nname = 1\n[step]\naction = "a"', "name: not text"),
         ('task = "q"\n[step]\naction = "a"\n[outcome]\nbest = 0', "outcome.best: not a number"),
     ],
 )

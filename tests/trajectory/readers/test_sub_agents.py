@@ -127,3 +127,13 @@ def test_tools_that_a_server_calls_spans(tmp_path: Path) -> None:
     observations[2] |= {"type": "SPAN", "name": "execute", "metadata": {"attributes": about}}
     found = only(readings(tmp_path, orjson.dumps(log)))
     assert found.steps[0] == STEPS[0]
+
+
+@pytest.mark.parametrize("given", ["system: Be kind.\nuser: Say hi.", {"contents": "Say hi."}])
+def test_a_model_that_is_asked_in_one_text(tmp_path: Path, given: object) -> None:
+    told: list[Part] = [
+        ("root", "", "AGENT", "Say hi.", "Hi!"),
+        ("m", "root", "MODEL", given, "Hi!"),
+    ]
+    found = only(readings(tmp_path, orjson.dumps(langfuse(told))))
+    assert (found.task, found.steps) == ("Say hi.", (Step("Hi!"),))
