@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
@@ -27,14 +27,11 @@ from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.memory.prompts.use import PromptUse
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
+from deltamem_tui.memory.writers.model.quotes import require_quote
 from deltamem_tui.memory.writers.model.truncate import CutEpisode, fit
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
-LEAST_WORDS = 4
-"""The least words of a quote, unless it is a whole line."""
-_LEAST_OF_A_LINE = 2
-_WORD = re.compile(r"\w+")
 SAFE = 0.9
 """The share of a window that is used: our count of tokens is not the model's own, and a tenth
 covers most of the difference."""
@@ -302,44 +299,6 @@ def quotable(use: PromptUse, notes: Sequence[Node], *, success: bool) -> tuple[s
         for node in notes
         if use.body in node.payload and (not use.label or node.label == label)
     )
-
-
-def require_quote(quote: str, procedures: Iterable[str]) -> None:
-    """Make sure that a quote stands in one of some procedures. Only its words count.
-
-    Raises:
-        UnusableAnswer: It says nothing, is too short or stands in none of them.
-    """
-    words = _words(quote)
-    if not words:
-        raise UnusableAnswer(
-            "nothing is quoted: quote what covers the episode word for word, or do not skip"
-        )
-    found = [procedure for procedure in procedures if _within(words, _words(procedure))]
-    if not found:
-        raise UnusableAnswer(
-            "what you quote is not in the notes that could cover this episode: quote one "
-            "procedure in them word for word, or do not skip"
-        )
-    if len(words) < LEAST_WORDS and not any(_is_line(words, procedure) for procedure in found):
-        raise UnusableAnswer(
-            f"what you quote is too short: quote at least {LEAST_WORDS} words or a whole line, "
-            "or do not skip"
-        )
-
-
-def _within(words: Sequence[str], text: Sequence[str]) -> bool:
-    size = len(words)
-    return any(text[first : first + size] == words for first in range(len(text) - size + 1))
-
-
-def _is_line(words: Sequence[str], procedure: str) -> bool:
-    lines = map(_words, procedure.splitlines())
-    return len(words) >= _LEAST_OF_A_LINE and any(line == words for line in lines)
-
-
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
 
 
 def block(name: str, text: str) -> str:
