@@ -25,8 +25,14 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.method import Method
 
 DEFAULT = "deltamem"
-_MODULES = {"deltamem": "deltamem_tui.memory.deltamem.method:DeltaMem"}
-_DISPLAYS = {"deltamem": "deltamem_tui.memory.deltamem.collections"}
+_MODULES = {
+    "deltamem": "deltamem_tui.memory.deltamem.method:DeltaMem",
+    "memp": "deltamem_tui.memory.memp.method:Memp",
+}
+_DISPLAYS = {
+    "deltamem": "deltamem_tui.memory.deltamem.collections",
+    "memp": "deltamem_tui.memory.memp.collections",
+}
 """Where a method says how it is shown, without all that it works with."""
 _GROUP = "deltamem.methods"
 _registered: dict[str, Method] = {}

@@ -59,7 +59,8 @@ def test_every_shipped_prompt_is_sound(domain: str, name: str) -> None:
             assert field in text
     for marker in prompt.markers:
         assert f"`{marker}`" in prompt.body
-    assert prompt.skip == ("residual" in name)
+    if name in DeltaMem.prompts:
+        assert prompt.skip == ("residual" in name)
 
 
 def test_all_digests_differ() -> None:

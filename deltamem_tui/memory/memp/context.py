@@ -1,0 +1,35 @@
+"""What MemP hands to an agent: the records in the order of their rank, each with its task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.memp.collections import KEY
+from deltamem_tui.memory.writers.rules.dialect import Goal
+from deltamem_tui.memory.writers.rules.dialects import goal_of
+from deltamem_tui.memory.writers.rules.procedure import filled
+
+_LABELS = {"script": "How", "trajectory": "What was done"}
+
+
+def context_entries(domain: str, task: str, records: Sequence[Node]) -> list[str]:
+    """One entry a record.
+
+    What the script of a task of the same kind leaves open has the names of the present task.
+    """
+    goal = goal_of(domain, task)
+    return [_entry(domain, goal, number, node) for number, node in enumerate(records, 1)]
+
+
+def _entry(domain: str, goal: Goal, number: int, node: Node) -> str:
+    is_of_kind = goal.understood and goal_of(domain, node.payload[KEY]).trigger == goal.trigger
+    names = dict(goal.slots) if is_of_kind else {}
+    lines = [f"### Procedure {number}\nTask: {fenced(node.payload[KEY])}"]
+    for field, label in _LABELS.items():
+        text = node.payload[field]
+        if text:
+            text = filled(text, names) if field == "script" else text
+            lines.append(f"{label}:\n{fenced(text)}")
+    return "\n".join(lines)

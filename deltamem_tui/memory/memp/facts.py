@@ -1,0 +1,101 @@
+"""The facts of tasks: their closed names, and where a bank has which.
+
+A task's facts are few and come again and again, so a question is compared with each pair of name
+and value once, however many records have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.memp.collections import KEY
+from deltamem_tui.trajectory.domains import GENERIC, key
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_GENERAL = ("verb", "nouns")
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "alfworld": ("do", "state", "object", "receptacle", "tool", "count"),
+    "scienceworld": ("verb", "target", "instrument", "place"),
+    "webshop": (
+        "category",
+        *(f"attribute {number}" for number in (1, 2, 3, 4)),
+        *(f"option {number}" for number in (1, 2, 3)),
+        "price",
+    ),
+    GENERIC: _GENERAL,
+}
+_MOST_TABLES = 8
+
+
+def names_of(domain: str) -> tuple[str, ...]:
+    """The names that the facts of a domain's tasks may have."""
+    return _NAMES.get(key(domain), _GENERAL)
+
+
+def facts_of(pairs: Sequence[Mapping[str, str]], names: Sequence[str] | None) -> dict[str, str]:
+    """Name to value, of a writer's answer; of a name that comes twice the first, unknown ones none.
+
+    `names` are those that are known, in their order; None for any.
+    """
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, value = pair["name"].strip().casefold(), pair["value"].strip()
+        if value:
+            found.setdefault(name, value)
+    return found if names is None else {name: found[name] for name in names if name in found}
+
+
+@dataclass(frozen=True, slots=True)
+class FactTable:
+    """Which fact each row of a collection holds, deleted rows included.
+
+    Attributes:
+        index: The index of the rows that were read.
+        codes: Per row the number of its pair, -1 for a record. int64 [rows].
+        pairs: Name and value of each pair, to its number.
+        rows: Per pair, the first row that has it, and so its vector.
+    """
+
+    index: NDArray[np.void]
+    codes: NDArray[np.int64]
+    pairs: Mapping[tuple[str, str], int]
+    rows: tuple[int, ...]
+
+
+_tables: dict[tuple[Path, int], FactTable] = {}
+
+
+def fact_table(tree: Tree) -> FactTable:
+    """The table of a collection; of a bank that only grew, just the new lines are read."""
+    import numpy as np
+
+    snapshot = tree.snapshot
+    place = (snapshot.table.folder, snapshot.table.commit.generation)
+    known = _tables.pop(place, None)
+    index = snapshot.index
+    begin = 0 if known is None else len(known.index)
+    if known is None or not np.array_equal(known.index, index[:begin]):
+        known, begin = FactTable(index[:0], np.zeros(0, np.int64), {}, ()), 0
+    codes = np.full(len(index) - begin, -1, dtype=np.int64)
+    pairs, rows = dict(known.pairs), list(known.rows)
+    for row in begin + np.flatnonzero(index["depth"][begin:] == 2):
+        line = orjson.loads(snapshot.line(int(row)))
+        code = pairs.setdefault((str(line.get("fact")), str(line.get(KEY))), len(pairs))
+        codes[row - begin] = code
+        if code == len(rows):
+            rows.append(int(row))
+    # A copy: the index on disk is mapped, and a bank may be deleted while this is kept.
+    found = FactTable(np.array(index), np.concatenate([known.codes, codes]), pairs, tuple(rows))
+    _tables[place] = found
+    while len(_tables) > _MOST_TABLES:
+        _tables.pop(next(iter(_tables)), None)
+    return found

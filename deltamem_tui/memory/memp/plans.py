@@ -1,0 +1,113 @@
+"""MemP's plans: an episode is credited and written, or waits until the next update is due."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.episodes import stored_episodes
+from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
+from deltamem_tui.memory.memp.collections import PROCEDURES, WAITING
+from deltamem_tui.memory.memp.recall import recalled
+from deltamem_tui.memory.memp.settings import MempNumbers
+from deltamem_tui.memory.memp.update import Update, taken_up
+from deltamem_tui.memory.plan import Count, Due, MaintenanceResult, Plan, Revise
+from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.text import clean, counted
+from deltamem_tui.trajectory.model import Trajectory
+
+
+def plan(
+    bank: Bank, episode: Trajectory, numbers: MempNumbers, writer: Writer, embedder: Embedder
+) -> Plan[LearnResult]:
+    """What an episode changes.
+
+    Raises:
+        ExtractionError: The writer could make nothing of it.
+    """
+    found = recalled(bank, episode.task, numbers, embedder)
+    shown = [chain[0].id for chain in found.chains] if found else []
+    solved = int(bool(episode.outcome.success))
+    counts = tuple(
+        Count(PROCEDURES, each, solved if each == shown[0] else 0, 1, solved) for each in shown
+    )
+    waiting = tuple(bank.tree(WAITING))
+    update = Update(bank, numbers, writer, embedder, dict.fromkeys(shown, (1, solved)))
+    match = shown[0] if shown else None
+    score = found.candidates[0].score if found and found.candidates else None
+    if len(waiting) + 1 < numbers.every:
+        node = _waiting(episode, shown)
+        vector = embedder.embed_passages([node.payload["task"]])[0]
+        left = counted(numbers.every - len(waiting) - 1, "further episode")
+        result = CollectionResult(
+            WAITING, "wait", f"the update comes after {left}", node, match, score
+        )
+        changes = (*counts, addition(bank.tree(WAITING), node, vector))
+        return Plan(LearnResult(episode.id, new=True, trees={WAITING: result}), changes)
+    done = [_of_waiting(update, each) for each in waiting]
+    node_or_none, reason = update.take(episode, shown)
+    all_shown = [*(each for node in waiting for each in _shown(node)), *shown]
+    deleted = update.delete_useless(all_shown)
+    decision = _decision(node_or_none)
+    if waiting:
+        reason += f"; {sum(done)} of {counted(len(waiting), 'waiting episode')} taken up"
+    if deleted:
+        reason += f"; {counted(deleted, 'record')} deleted that mostly failed"
+    result = CollectionResult(
+        PROCEDURES, decision, reason, node_or_none, match, score, calls=tuple(update.calls)
+    )
+    learnt = LearnResult(episode.id, new=True, trees={PROCEDURES: result})
+    return Plan(learnt, (*counts, *update.changes))
+
+
+def _decision(node: Node | None) -> str:
+    if node is None:
+        return "skip"
+    return "repair" if node.origin.nodes else "record"
+
+
+def _waiting(episode: Trajectory, shown: Sequence[str]) -> Node:
+    payload = {"task": clean(episode.task).strip(), "shown": " ".join(shown)}
+    origin = Origin(trajectory=episode.id, outcome_source=episode.outcome.source)
+    label: Label = "success" if episode.outcome.success else "failure"
+    return born(WAITING, None, label, payload, origin)
+
+
+def _shown(node: Node) -> list[str]:
+    return node.payload["shown"].split()
+
+
+def _of_waiting(update: Update, node: Node) -> bool:
+    """Take up an episode that waited; it waits on if the writer can make nothing of it."""
+    episode = stored_episodes.episode(update.bank, node.origin.trajectory)
+    if episode is not None and not taken_up(update, episode, _shown(node))[-1]:
+        return False
+    update.changes.append(Revise(WAITING, replace(node, deleted=True)))
+    return True
+
+
+def due(bank: Bank, numbers: MempNumbers) -> Sequence[Due]:
+    """The update, if more episodes wait than may: the writer could make nothing of some."""
+    waiting = tuple(bank.tree(WAITING))
+    return [Due(WAITING, waiting)] if waiting and len(waiting) >= numbers.every else []
+
+
+def maintain(
+    bank: Bank, numbers: MempNumbers, writer: Writer, embedder: Embedder
+) -> Plan[MaintenanceResult] | None:
+    """The update that is due; None if none is."""
+    if not due(bank, numbers):
+        return None
+    waiting = tuple(bank.tree(WAITING))
+    update = Update(bank, numbers, writer, embedder)
+    done = [_of_waiting(update, each) for each in waiting]
+    update.delete_useless([each for node in waiting for each in _shown(node)])
+    reason = f"{sum(done)} of {counted(len(waiting), 'waiting episode')} taken up"
+    changes = tuple(update.changes) if any(done) else ()
+    result = MaintenanceResult(WAITING, waiting, None, reason, tuple(update.calls))
+    return Plan(result, changes)

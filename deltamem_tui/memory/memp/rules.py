@@ -1,0 +1,102 @@
+"""What MemP writes without a model: scripts by the dialect, facts by its grammar, repairs by notes.
+
+A repair adds to a script what went wrong: `[TRAP]` with the first prescribed step that was
+refused, else `[MISSING]` with the step of the goal that was never reached, else `[TRAP]` with a
+prescribed step that was repeated to no effect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.memp.collections import KEY
+from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
+from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.rules.abstraction import blanked
+from deltamem_tui.memory.writers.rules.attempts import fruitless, moves_of
+from deltamem_tui.memory.writers.rules.failure_kind import failure_of
+from deltamem_tui.memory.writers.rules.procedure import numbered
+from deltamem_tui.memory.writers.rules.task_facts import task_facts
+from deltamem_tui.memory.writers.rules.wording import key
+from deltamem_tui.trajectory.model import Trajectory
+
+TRAP, MISSING = "[TRAP]", "[MISSING]"
+ACTION = "Action: "
+_MOST_NOTES = 3
+_MOST_STEPS = 150
+_STEP = re.compile(r"\d+\. (.+)")
+
+
+def write(purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+    """Write one of MemP's texts.
+
+    Raises:
+        ExtractionError: There is no episode, or no record to repair.
+    """
+    if episode is None or (purpose == ADJUST and not notes):
+        raise ExtractionError(f"there is nothing to write {purpose} from")
+    if purpose == SCRIPT:
+        return _script(episode)
+    return _facts(episode) if purpose == FACTS else _adjusted(episode, notes[-1])
+
+
+def _script(episode: Trajectory) -> Extraction:
+    dialect, moves = moves_of(episode)
+    steps = dialect.procedure(moves)[:_MOST_STEPS]
+    if not steps:
+        return Extraction(None, "no action of this episode had an effect")
+    return Extraction({"script": "\n".join(numbered(steps))}, "the steps that had an effect")
+
+
+def _facts(episode: Trajectory) -> Extraction:
+    pairs = [
+        {"name": name, "value": value}
+        for name, value in task_facts(episode.domain, episode.task).items()
+    ]
+    if not pairs:
+        return Extraction(None, "the task names no fact")
+    return Extraction(pairs[0], "the facts of the task", further=tuple(pairs[1:]))
+
+
+def _adjusted(episode: Trajectory, record: Node) -> Extraction:
+    note, why = _note(episode, record)
+    if not note:
+        return Extraction(None, "the failure shows no step that the record got wrong")
+    lines = record.payload["script"].splitlines()
+    known = [line for line in lines if line.startswith((TRAP, MISSING))]
+    if note in known:
+        return Extraction(None, "the record warns of this already")
+    kept = [*known, note][-_MOST_NOTES:]
+    steps = [line for line in lines if line not in known]
+    return Extraction({"diagnosis": why, "script": "\n".join([*steps, *kept])}, why)
+
+
+def _note(episode: Trajectory, record: Node) -> tuple[str, str]:
+    """The line that a failure adds to a record, and why; both empty if it shows nothing.
+
+    A step that was merely repeated comes last: it may be right, and the episode stuck elsewhere.
+    """
+    attempts = {key(each.action): each for each in reversed(fruitless(episode))}
+    met = [each for step in prescribed(record, episode.domain) if (each := attempts.get(key(step)))]
+    missing = failure_of(episode).missing
+    if refused := next((each for each in met if each.refused), None):
+        return f"{TRAP} {refused.action} → {refused.answer}", "a prescribed step was refused"
+    if missing:
+        return f"{MISSING} {missing}", "a step of the goal was not reached"
+    if met:
+        return f"{TRAP} {met[0].action} → {met[0].answer}", "a prescribed step led nowhere"
+    return "", ""
+
+
+def prescribed(record: Node, domain: str) -> list[str]:
+    """The actions that a record tells to do, in order, the names of its task left open."""
+    lines = record.payload["script"].splitlines()
+    steps = [found[1] for line in lines if (found := _STEP.fullmatch(line))]
+    if steps:
+        return steps
+    done = record.payload["trajectory"].splitlines()
+    actions = [line.removeprefix(ACTION) for line in done if line.startswith(ACTION)]
+    return list(blanked(Trajectory(record.payload[KEY], domain=domain), actions))

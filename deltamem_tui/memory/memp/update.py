@@ -1,0 +1,218 @@
+"""MemP's update: what episodes add to the memory, what their failures repair, what is deleted.
+
+The order of an episode is: the records that it was shown are credited; then, every t episodes,
+each that waits becomes a record or repairs one, in the order in which they came; then what was
+shown and mostly failed is deleted. A repaired record is a new node that names the old one as its
+origin, so what was counted before the repair does not tell against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import ExtractionError, NodeNotFoundError
+from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, fact_payload, record_payload
+from deltamem_tui.memory.memp.facts import facts_of, names_of
+from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
+from deltamem_tui.memory.memp.rules import ACTION
+from deltamem_tui.memory.memp.settings import MempNumbers
+from deltamem_tui.memory.method import cleaned
+from deltamem_tui.memory.plan import Change, Revise
+from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.writers.extraction import Call, Extraction
+from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.text import clean
+from deltamem_tui.trajectory.model import Trajectory
+
+_LONGEST = 100_000  # characters of a trajectory, up to which it is kept to the letter
+_OPTIONAL = ("fact", "script", "trajectory")
+
+
+@dataclass(slots=True)
+class Update:
+    """One update of a bank's procedures, gathered; nothing is written.
+
+    Attributes:
+        credit: Shown and successful episodes that the bank's counts do not have yet, by record.
+        changes: What is to be written, in this order.
+        calls: What the writer was asked.
+        repaired: By the id of each record that was repaired, what took its place.
+    """
+
+    bank: Bank
+    numbers: MempNumbers
+    writer: Writer
+    embedder: Embedder
+    credit: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    repaired: dict[str, Node] = field(default_factory=dict)
+
+    @property
+    def tree(self) -> Tree:
+        """The bank's procedures."""
+        return self.bank.tree(PROCEDURES)
+
+    def take(self, episode: Trajectory, shown: Sequence[str]) -> tuple[Node | None, str]:
+        """Take up one episode that was shown some records, best first.
+
+        Returns:
+            The record that it became or repaired, None if it did neither; and why.
+
+        Raises:
+            ExtractionError: The writer could make nothing of it; nothing of it is gathered.
+        """
+        if episode.outcome.success or self.numbers.update == "vanilla":
+            return self._added(episode)
+        if self.numbers.update == "validation":
+            return None, "the episode failed"
+        record = self._present(shown[0]) if shown else None
+        if record is None:
+            return None, "the episode failed, and was shown no record"
+        return self._adjusted(record, episode)
+
+    def delete_useless(self, shown: Sequence[str]) -> int:
+        """Delete those of the records that were shown often enough and succeeded too seldom.
+
+        Returns:
+            How many.
+        """
+        least, deleted = self.numbers.least_recalls, 0
+        for each in dict.fromkeys(shown):
+            node = None if each in self.repaired else self._present(each)
+            if node is None or least is None:
+                continue
+            counts, (more, solved) = self.tree.counts(each), self.credit.get(each, (0, 0))
+            recalls, successes = counts.recalls + more, counts.successes + solved
+            if recalls >= least and successes < self.numbers.least_success * recalls:
+                self._delete(node)
+                deleted += 1
+        return deleted
+
+    def _present(self, record: str) -> Node | None:
+        """A record as it is now, or what took its place in this update; None if it is gone."""
+        if record in self.repaired:
+            return self._present_or(self.repaired[record])
+        try:
+            return self.tree.node(record)
+        except NodeNotFoundError:
+            return None
+
+    def _present_or(self, node: Node) -> Node:
+        later = self.repaired.get(node.id)
+        return node if later is None else self._present_or(later)
+
+    def _added(self, episode: Trajectory) -> tuple[Node | None, str]:
+        build, script = self.numbers.build, Extraction(None, "a record of the steps alone")
+        if build != "trajectory":
+            script = self._ask(SCRIPT, episode)
+        text = script.payload["script"] if script.payload else ""
+        steps = "" if build == "script" else steps_of(episode)
+        if not text and not steps:
+            return None, script.reason
+        facts = self._facts(episode)
+        origin = Origin(
+            trajectory=episode.id,
+            outcome_source=episode.outcome.source,
+            extractor=self.writer.name,
+            model=script.model,
+            prompt=script.prompt,
+        )
+        label: Label = "success" if episode.outcome.success else "failure"
+        task = clean(episode.task).strip()
+        return self._record(label, record_payload(task, text, steps), origin, facts), script.reason
+
+    def _adjusted(self, record: Node, episode: Trajectory) -> tuple[Node | None, str]:
+        found = self._ask(ADJUST, episode, (record,))
+        if found.payload is None or found.payload["script"] == record.payload["script"]:
+            return None, found.reason
+        origin = Origin(
+            trajectory=record.origin.trajectory,
+            outcome_source=record.origin.outcome_source,
+            extractor=self.writer.name,
+            model=found.model,
+            prompt=found.prompt,
+            nodes=(record.id,),
+            sources=(*record.origin.sources, episode.id),
+        )
+        facts = {node.payload["fact"]: node.payload[KEY] for node in self._children(record)}
+        self._delete(record)
+        payload = {**record.payload, "script": found.payload["script"]}
+        node = self._record(record.label, payload, origin, facts)
+        self.repaired[record.id] = node
+        return node, found.payload["diagnosis"]
+
+    def _ask(self, purpose: str, episode: Trajectory, notes: Sequence[Node] = ()) -> Extraction:
+        found = self.writer.write(purpose, episode, notes)
+        self.calls += found.calls("extract", PROCEDURES)
+        return found
+
+    def _facts(self, episode: Trajectory) -> dict[str, str]:
+        """The facts of the episode's task by the bank's names, as questions will be read."""
+        domain = self.bank.manifest.domain
+        names = names_of(domain)
+        asked = episode.with_facts(domain=domain)
+        found = self.writer.write(FACTS, asked, (), {"names": ", ".join(names)})
+        self.calls += found.calls("extract", PROCEDURES)
+        return facts_of(found.payloads, None if self.writer.name == "rules" else names)
+
+    def _record(
+        self, label: Label, payload: Mapping[str, str], origin: Origin, facts: Mapping[str, str]
+    ) -> Node:
+        """Gather a new record and its facts, each embedded by itself."""
+        fields = self.bank.collections[PROCEDURES].fields
+        record = born(PROCEDURES, None, label, cleaned(payload, fields, _OPTIONAL), origin)
+        texts = [cleaned(fact_payload(*each), fields, _OPTIONAL) for each in facts.items()]
+        nodes = [record, *(born(PROCEDURES, record, label, text, origin) for text in texts)]
+        for node in nodes:
+            vector = self.embedder.embed_passages([node.payload[KEY]])[0]
+            self.changes.append(addition(self.tree, node, vector))
+        self._born[record.id] = nodes[1:]
+        return record
+
+    def _children(self, record: Node) -> list[Node]:
+        known = self._born.get(record.id)
+        return list(self.tree.children(record.id)) if known is None else known
+
+    def _delete(self, record: Node) -> None:
+        for node in (*self._children(record), record):
+            self.changes.append(Revise(PROCEDURES, replace(node, deleted=True)))
+
+    _born: dict[str, list[Node]] = field(default_factory=dict)
+
+
+def steps_of(episode: Trajectory) -> str:
+    """The steps of an episode to the letter; of a very long one each text is cut."""
+    steps = [
+        (label, clean(text).strip())
+        for step in episode.steps
+        for label, text in (
+            ("Thought: ", step.thought),
+            (ACTION, step.action),
+            ("Observation: ", step.observation),
+        )
+        if text.strip()
+    ]
+    room = max(_LONGEST // max(len(steps), 1), 40)
+    if sum(len(text) for _, text in steps) > _LONGEST:
+        steps = [(label, text if len(text) <= room else f"{text[:room]}…") for label, text in steps]
+    return "\n".join(label + text for label, text in steps)
+
+
+def taken_up(
+    update: Update, episode: Trajectory, shown: Sequence[str]
+) -> tuple[Node | None, str, bool]:
+    """The same as `Update.take` for an episode that waited, with whether the writer managed it."""
+    try:
+        return (*update.take(episode, shown), True)
+    except ExtractionError as error:
+        call = getattr(error, "call", None)
+        update.calls += [call] if isinstance(call, Call) else []
+        return None, error.message, False

@@ -1,0 +1,145 @@
+"""Recall: records drawn by chance, what is built, the context, and what waits for an update."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.engine import due, learn, maintain, recall, search
+from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, WAITING
+from deltamem_tui.memory.memp.update import steps_of
+from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.settings import replaced
+from deltamem_tui.trajectory.model import Step, Trajectory
+from tests.bank.fragile import NEVER, FragileOS, KilledError
+from tests.effort import in_turn
+from tests.memory.memp.support import (
+    SaidWriter,
+    WordEmbedder,
+    attempt,
+    facts,
+    new_bank,
+    numbered,
+    records,
+    shown,
+    teach,
+)
+
+HOT = "put a hot apple in fridge."
+
+
+def grown(path: Path, count: int, **numbers: object) -> Bank:
+    bank = new_bank(path, **numbers)
+    for number in range(count):
+        teach(bank, numbered(attempt(HOT, action=str(number)), number))
+    return bank
+
+
+def test_chance_is_the_same_for_the_same_bank_and_question(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "one", 8, key="random", k=3)
+    draws = {
+        task: [each.id for each in shown(bank, task)]
+        for task in (HOT, "put a cup in shelf.", "put a cup in fridge.", "put a lamp in fridge.")
+    }
+    again = grown(tmp_path / "two", 8, key="random", k=3)
+    assert draws == {task: [each.id for each in shown(again, task)] for task in draws}
+    assert all(len(set(drawn)) == 3 for drawn in draws.values())
+    assert len({tuple(drawn) for drawn in draws.values()}) > 1
+    assert [each.id for each in shown(bank, HOT, 8)] == draws[HOT]
+    found = recall(bank, HOT, embedder=WordEmbedder(), candidates=99)[PROCEDURES]
+    assert found is not None
+    assert {each.node.id for each in found.candidates} == {each.id for each in records(bank)}
+
+
+def test_a_lucky_fact_is_no_match_and_a_search_finds_records_alone(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    teach(bank, attempt(HOT), SaidWriter(facts=1))  # what to do, one of the four of this question
+    assert shown(bank, HOT) == shown(bank, "wash the apple") == []
+    teach(bank, attempt("put a cup in fridge."), SaidWriter(facts=2))
+    assert [each.payload[KEY] for each in shown(bank, HOT)] == ["put a cup in fridge."]
+    (found, _) = search(bank, "hot", embedder=WordEmbedder())
+    assert [each.node for each in found.candidates] == records(bank)
+
+
+@pytest.mark.parametrize(
+    ("build", "asked", "texts"),
+    [
+        ("trajectory", ["memp_facts"], ("", "Action: 0\nObservation: done\nAction: look")),
+        ("script", ["memp_script", "memp_facts"], ("0", "")),
+    ],
+)
+def test_a_record_keeps_what_is_built(
+    tmp_path: Path, build: str, asked: list[str], texts: tuple[str, str]
+) -> None:
+    bank, writer = new_bank(tmp_path / "bank", build=build), SaidWriter()
+    teach(bank, numbered(attempt(HOT, action="0"), 0), writer)
+    (record,) = records(bank)
+    assert writer.asked == asked
+    script, trajectory = record.payload["script"], record.payload["trajectory"]
+    assert (script, trajectory.rpartition("\n")[0]) == texts
+    context = recall(bank, HOT, embedder=WordEmbedder()).context
+    assert ("How:" in context, "What was done:" in context) == (bool(script), bool(trajectory))
+    assert f"Task: {HOT}" in context
+
+
+def test_a_very_long_episode_is_kept_whole_in_steps_but_not_to_the_letter() -> None:
+    long = Trajectory("t", steps=(Step("look", "x" * 200_000), Step("go", "there")))
+    kept = steps_of(long)
+    assert len(kept) < 100_000
+    assert kept.endswith("…\nAction: go\nObservation: there")
+
+
+def test_an_update_comes_every_so_many_episodes_and_waits_for_what_fails(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 2, every=3)
+    assert not records(bank)
+    assert not due(bank)
+    before = [node.origin.trajectory for node in bank.tree(WAITING)]
+    assert len(before) == 2
+    teach(bank, attempt(HOT, action="third"))
+    assert [node.payload["script"] for node in records(bank)] == ["0", "1", "third"]
+    assert len(bank.tree(WAITING)) == 0
+    for number, action in enumerate(("refuse", "fourth", "fifth")):
+        teach(bank, numbered(attempt(HOT, action=action), number))
+    assert [node.payload["script"] for node in records(bank)][3:] == ["fourth", "fifth"]
+    (refused,) = bank.tree(WAITING)
+    with pytest.raises(ExtractionError):  # what is learnt now can be learnt later
+        teach(grown(tmp_path / "other", 2, every=3), attempt(HOT, action="refuse"))
+    change_settings(bank, "test", lambda numbers: replaced(numbers, "every", 1))
+    (task,) = due(bank)
+    assert task.nodes == (refused,)
+    writer = SaidWriter()
+    found = maintain(bank, task, writer, WordEmbedder())
+    assert found is not None
+    assert len(bank.tree(WAITING)) == 1
+
+
+def test_killed_at_any_effect_the_repair_is_there_or_not(tmp_path: Path) -> None:
+    def fresh(name: str) -> Bank:
+        return grown(tmp_path / name, 2, k=2, every=2, least_recalls=1)
+
+    last = attempt(HOT, success=False, action="repair")
+
+    def teach_both(bank: Bank) -> None:
+        teach(bank, numbered(last, 7))
+        teach(bank, last)
+
+    def state(bank: Bank) -> list[object]:
+        texts = [(node.id, node.payload, facts(bank, node)) for node in records(bank)]
+        return [texts, [node.id for node in bank.tree(WAITING)]]
+
+    undisturbed = fresh("undisturbed")
+    with FragileOS(NEVER).at_work() as counting:
+        teach_both(undisturbed)
+    for effect in in_turn(len(counting.names), apart=12):
+        bank = fresh(f"killed-{effect}")
+        try:
+            with FragileOS(effect, "before").at_work():
+                teach_both(bank)
+        except KilledError:
+            bank = Bank.open(bank.path)
+        for episode in (numbered(last, 7), last):
+            learn(bank, episode, SaidWriter(), embedder=WordEmbedder())
+        assert state(bank) == state(undisturbed)
