@@ -7,6 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import number
@@ -121,7 +122,10 @@ def _documents(value: object, place: str = "", depth: int = 0) -> Iterator[tuple
 
 
 def _parts(value: object) -> Iterator[Part]:
-    for place, document in _documents(value):
+    found = list(_documents(value))
+    if not found:
+        raise RecordError("no document of ATIF in it, with `schema_version` and `steps`")
+    for place, document in found:
         yield place, partial(_told, record=value, document=document)
 
 

@@ -26,7 +26,7 @@ from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.openings import NO_OPENING, Opening
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings, share
-from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
@@ -146,6 +146,9 @@ class _Gathered(Session):
         return False
 
     def take(self, value: object) -> None:
+        own = self.declaration.expressions.get("own")
+        if own and not _is_true(own, value):
+            raise stray("not a record of this format")
         self.values += as_list(self.declaration.found("records", value)) or [value]
 
     def episode(self, conversation: Conversation) -> Trajectory:
