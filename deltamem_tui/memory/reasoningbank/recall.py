@@ -1,0 +1,154 @@
+"""ReasoningBank's recall: the nearest entries with all their lessons, or the nearest lessons.
+
+There is no threshold. Of equal scores the one comes first that was of use more often, then the
+newer one. An entry without a lesson, as after a person's edit, is not looked at: it would take the
+place of one that has something to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Weighting
+from deltamem_tui.embedding.scan import Scan
+from deltamem_tui.memory.reasoningbank.collections import ENTRY_DEPTH, LESSON_DEPTH
+from deltamem_tui.memory.reasoningbank.settings import ReasoningBankSettings
+from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.vectors.search import Candidate, rows_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+BY_ENTRY, BY_TASK, BY_DESCRIPTION = "entry", "task", "description"
+
+_NO_THRESHOLD = -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Scans:
+    """The rows of entries that have lessons, and those of lessons, ready to be compared."""
+
+    entries: Scan
+    lessons: Scan
+    weighting: Weighting
+
+
+_scans: WeakKeyDictionary[Tree, _Scans] = WeakKeyDictionary()
+
+
+def recall_lessons(
+    tree: Tree,
+    text: str,
+    vector: Vector,
+    settings: ReasoningBankSettings,
+    weighting: Weighting,
+    count: int = 1,
+) -> CollectionRecall:
+    """The lessons for a question.
+
+    Args:
+        tree: The lessons and their entries.
+        text: The question.
+        vector: The same, embedded. float32 [dimensions], of unit length.
+        settings: What is ranked, and how much of it is recalled.
+        weighting: How the embedder has its dimensions weighted.
+        count: The most candidates, if more than are recalled.
+
+    Returns:
+        A candidate a lesson, and a chain entry → lesson for each that is recalled.
+    """
+    scans = _scans_of(tree, weighting)
+    ranked = _by_entry if settings.by == "entry" else _by_lesson
+    found, recalled = ranked(tree, scans, vector, settings.k, max(settings.k, count))
+    return CollectionRecall(
+        tree.name,
+        text,
+        _NO_THRESHOLD,
+        tuple(found[: max(count, recalled)]),
+        tuple(tree.chain(each.node.id) for each in found[:recalled]),
+        rule=found[0].rule if found else BY_ENTRY,
+    )
+
+
+def _by_entry(
+    tree: Tree, scans: _Scans, vector: Vector, k: int, wanted: int
+) -> tuple[list[Candidate], int]:
+    """The lessons of the nearest entries, in order; and how many the first k entries have."""
+    found: list[Candidate] = []
+    recalled = 0
+    for place, (row, similarity, score) in enumerate(scans.entries.best(vector, 0.0, wanted)):
+        for lesson in tree.child_rows(row):
+            node = tree.node_at(int(lesson))
+            found.append(Candidate(node, similarity, 0.0, score, BY_ENTRY))
+            recalled += place < k
+    return found, recalled
+
+
+def _by_lesson(
+    tree: Tree, scans: _Scans, vector: Vector, k: int, wanted: int
+) -> tuple[list[Candidate], int]:
+    """The lessons with the greater of both similarities, best first; and how many are recalled.
+
+    Of each kind the best are enough: what is not among them has at least as many lessons before it
+    as are wanted.
+    """
+    scores: dict[int, tuple[float, str]] = {}
+    for row, score in _with_ties(scans.entries, vector, wanted):
+        scores |= {int(lesson): (score, BY_TASK) for lesson in tree.child_rows(row)}
+    for row, score in _with_ties(scans.lessons, vector, wanted):
+        if score > scores.get(row, (_NO_THRESHOLD - 1, ""))[0]:
+            scores[row] = score, BY_DESCRIPTION
+    precedence = scans.lessons.rows.precedence
+    best = sorted(scores, key=lambda row: (-scores[row][0], precedence[row]))[:wanted]
+    found = [
+        Candidate(tree.node_at(row), scores[row][0], 0.0, scores[row][0], scores[row][1])
+        for row in best
+    ]
+    return found, min(k, len(found))
+
+
+def _with_ties(scan: Scan, vector: Vector, count: int) -> list[tuple[int, float]]:
+    """The best rows with their scores, and all that score like the last of them."""
+    asked = count + 1
+    while True:
+        found = scan.best(vector, 0.0, asked)
+        if len(found) < asked or found[-1][2] < found[count - 1][2]:
+            break
+        asked *= 2
+    least = found[min(count, len(found)) - 1][2] if found else 0.0
+    return [(row, score) for row, _, score in found if score >= least]
+
+
+def _scans_of(tree: Tree, weighting: Weighting) -> _Scans:
+    """The scans of a collection, made once for each commit that a handle shows."""
+    known = _scans.get(tree)
+    if known is None or known.weighting != weighting:
+        rows = replace(rows_of(tree), precedence=_precedence(tree))
+        lessons = tree.depth == LESSON_DEPTH
+        # A parent is named by the row of its first line, and found by that of its last.
+        with_lessons = np.zeros(len(tree.dead), dtype=np.bool_)
+        parents = tree.snapshot.index["parent"][lessons & ~tree.dead]
+        with_lessons[tree.snapshot.current[parents]] = True
+        entries = with_lessons & (tree.depth == ENTRY_DEPTH)
+        known = _scans[tree] = _Scans(
+            Scan(replace(rows, dead=tree.dead | ~entries), weighting),
+            Scan(replace(rows, dead=tree.dead | ~lessons), weighting),
+            weighting,
+        )
+    return known
+
+
+def _precedence(tree: Tree) -> NDArray[np.int64]:
+    """Per row its place among equals: more successes, then the newer. int64 [rows]."""
+    birth = tree.birth.astype(np.int64)
+    successes = tree.snapshot.counters[birth][:, 2].astype(np.int64)
+    precedence = np.empty(len(birth), dtype=np.int64)
+    precedence[np.lexsort((-birth, -successes))] = np.arange(len(birth))
+    return precedence

@@ -1,0 +1,175 @@
+"""Lessons without a model: a plan and what helped it, or why it failed and what did not help.
+
+The task's names stand open in all of them (`[object]`), and what no replay showed is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.memory.reasoningbank.prompt_uses import (
+    CONTRAST,
+    DIFFERENCES,
+    MOST_LESSONS,
+    MOST_OF_TRIALS,
+)
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.rules.attempts import (
+    Attempt,
+    Recovery,
+    found_at,
+    fruitless,
+    recoveries,
+)
+from deltamem_tui.memory.writers.rules.dialects import dialect_of
+from deltamem_tui.memory.writers.rules.failure_kind import Diagnosis, failure_of
+from deltamem_tui.memory.writers.rules.procedure import numbered
+from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
+from deltamem_tui.memory.writers.rules.wording import condense, listed, shortened
+from deltamem_tui.text import counted
+from deltamem_tui.trajectory.model import Trajectory
+
+Lesson = Mapping[str, str]
+
+_TITLE_WORDS = 12
+_GOAL_WORDS = 40
+_PLAN_LINES = 40
+_SHOWN = 6
+_PLAN, _DIFFERENCE = "A plan that worked", "What made the difference"
+
+
+def write(
+    purpose: str,
+    episode: Trajectory | None,
+    notes: Sequence[Node],
+    inputs: Inputs = NO_INPUTS,
+) -> Extraction:
+    """The lessons of an episode, or of several trials of its task.
+
+    Raises:
+        ExtractionError: There is no episode.
+        OutcomeUnknownError: How it ended is not known.
+    """
+    if episode is None:
+        raise ExtractionError("lessons are written from an episode")
+    if episode.outcome.success is None:
+        raise OutcomeUnknownError(
+            "what an episode teaches depends on its outcome",
+            source=episode.id,
+            hint="give the episode an outcome",
+        )
+    if not episode.steps:
+        return Extraction(None, "the episode has no steps")
+    goal = _goal(episode)
+    own = (_of_success if episode.outcome.success else _of_failure)(episode, goal)
+    lessons, reason = (
+        own[:MOST_LESSONS],
+        "what worked" if episode.outcome.success else "what failed",
+    )
+    if purpose == CONTRAST:
+        told = str(inputs.get(DIFFERENCES, ""))
+        lessons = _of_trials(own, [node.payload for node in notes], _difference(goal, told))
+        reason = "what several trials show"
+    if not lessons:
+        return Extraction(None, "the episode shows nothing that could be told apart")
+    return Extraction(lessons[0], reason, further=tuple(lessons[1:]))
+
+
+def _goal(episode: Trajectory) -> str:
+    """The kind of task, names left open, as the end of a sentence."""
+    trigger = dialect_of(episode.domain).goal(episode).trigger
+    return condense(trigger, _GOAL_WORDS).rstrip(". ")
+
+
+def _lesson(title: str, description: str, content: str) -> Lesson:
+    return {
+        "description": description,
+        "title": condense(title, _TITLE_WORDS),
+        "content": content,
+    }
+
+
+def _of_success(episode: Trajectory, goal: str) -> list[Lesson]:
+    """The plan, what was refused and what worked instead, where the things were."""
+    lessons = []
+    way = shortcut(episode)
+    if way.plan:
+        lines = shortened(numbered(way.plan), _PLAN_LINES)
+        if not way.verified:
+            lines.append(f"({UNVERIFIED}: no replay showed that just these steps are enough)")
+        when = f"The task is: {goal}. Not if it asks for more than that."
+        lessons.append(_lesson(_PLAN, when, "\n".join(lines)))
+    lessons += [_recovery(goal, each) for each in recoveries(episode)[:1]]
+    if places := found_at(episode):
+        where = listed([f"{thing} at the {place}" for thing, place in places.items()], _SHOWN)
+        when = f"{listed(list(places), _SHOWN)} must be found for: {goal}. Not once it is in hand."
+        lessons.append(_lesson("Where it was found", when, f"Found: {where}. Look there first."))
+    return lessons
+
+
+def _recovery(goal: str, recovery: Recovery) -> Lesson:
+    instead = "`, then `".join(recovery.instead)
+    return _lesson(
+        f"If {recovery.action} is refused",
+        f"`{recovery.action}` is refused in: {goal}. Not if it works at once.",
+        f"It was answered: {recovery.answer.rstrip('.')}. What worked instead: `{instead}`.",
+    )
+
+
+def _of_failure(episode: Trajectory, goal: str) -> list[Lesson]:
+    """Why it failed and what to do about it, what was repeated, what was not tried."""
+    cause = failure_of(episode)
+    lessons = [_cause(goal, cause)]
+    others = [each for each in fruitless(episode) if each.action != cause.action]
+    if others:
+        lessons.append(_repeated(goal, max(others, key=lambda each: each.times)))
+    dialect = dialect_of(episode.domain)
+    if untried := dialect.unexplored(episode, dialect.goal(episode)):
+        when = f"Nothing has worked yet in: {goal}. Not while a plan that worked can be followed."
+        content = f"These were offered and not tried: {listed(untried, _SHOWN)}."
+        lessons.append(_lesson("What was not tried", when, content))
+    return lessons
+
+
+def _cause(goal: str, cause: Diagnosis) -> Lesson:
+    return _lesson(
+        f"A failure of {cause.kind}",
+        f"The task is: {goal}. Not once the step that was missing is done.",
+        f"{cause.reflection} Next time: {cause.plan}",
+    )
+
+
+def _repeated(goal: str, attempt: Attempt) -> Lesson:
+    how = "refused" if attempt.refused else "without effect"
+    return _lesson(
+        f"Do not repeat {attempt.action}",
+        f"`{attempt.action}` is answered as before in: {goal}. Not if its answer changes.",
+        f"It was {how} {counted(attempt.times, 'time')}: {attempt.answer.rstrip('.')}. "
+        "Do something else after the first time.",
+    )
+
+
+def _difference(goal: str, told: str) -> list[Lesson]:
+    when = f"The task is: {goal}. Not if it asks for more than that."
+    return [_lesson(_DIFFERENCE, when, told)] if told else []
+
+
+def _of_trials(own: list[Lesson], known: list[Lesson], difference: list[Lesson]) -> list[Lesson]:
+    """What separates the trials, then the present one's lessons, then those of earlier ones.
+
+    Of two with one title the newer one stays; of two plans that of fewer lines.
+    """
+    chosen: dict[str, Lesson] = {}
+    for each in [*difference, *own, *known]:
+        before = chosen.setdefault(each["title"], each)
+        if each["title"] == _PLAN and _length(each) < _length(before):
+            chosen[_PLAN] = each
+    if not difference:
+        chosen.pop(_DIFFERENCE, None)
+    return list(chosen.values())[:MOST_OF_TRIALS]
+
+
+def _length(lesson: Lesson) -> int:
+    return len(lesson["content"].splitlines())

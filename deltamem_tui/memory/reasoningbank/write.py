@@ -1,0 +1,171 @@
+"""ReasoningBank's write: an episode in, an entry with its lessons out, in one commit.
+
+What the episode was shown is credited first; then a writer makes lessons of it, and the entry is
+written with them: there is never an entry that nothing can be learnt from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
+from deltamem_tui.memory.method import cleaned
+from deltamem_tui.memory.plan import Add, Change, Count, Plan, Revise
+from deltamem_tui.memory.reasoningbank.collections import FIELDS, LESSONS
+from deltamem_tui.memory.reasoningbank.prompt_uses import CONTRAST, FAILURE, PROMPTS, SUCCESS
+from deltamem_tui.memory.reasoningbank.recall import recall_lessons
+from deltamem_tui.memory.reasoningbank.settings import ReasoningBankSettings
+from deltamem_tui.memory.reasoningbank.trials import Trials, earlier_trials, inputs_of
+from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.record_sets import addition, set_change
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.exact import nodes_with_key
+from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.text import clean
+from deltamem_tui.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+
+def plan(
+    bank: Bank,
+    episode: Trajectory,
+    settings: ReasoningBankSettings,
+    writer: Writer,
+    embedder: Embedder,
+) -> Plan[LearnResult]:
+    """What an episode changes.
+
+    Raises:
+        ExtractionError: The writer could make nothing of it.
+    """
+    tree, task = bank.tree(LESSONS), clean(episode.task).strip()
+    question = embedder.embed_queries([task])[0]
+    shown = recall_lessons(tree, task, question, settings, weighting_of(bank))
+    builder = _Builder(tree, episode, task, writer.name, embedder)
+    trials = _trials(bank, builder, settings.trials)
+    if trials is None:
+        purpose = SUCCESS if episode.outcome.success else FAILURE
+        written = writer.write(purpose, episode, ())
+    else:
+        purpose = CONTRAST
+        written = writer.write(
+            purpose, episode, trials.lessons, inputs_of(episode, trials.episodes)
+        )
+    payloads = _payloads(written, PROMPTS[purpose].items)
+    built: Sequence[Change] = ()
+    entry, decision = None, "skip"
+    if payloads and trials is None:
+        entry, built = builder.new_entry(written, payloads)
+        decision = "entry"
+    elif payloads and trials is not None:
+        entry, built = builder.compared(written, payloads, trials)
+        decision = "contrast"
+    result = CollectionResult(
+        LESSONS,
+        decision,
+        written.reason,
+        entry,
+        match=shown.match.node.id if shown.match else None,
+        score=shown.match.score if shown.match else None,
+        calls=written.calls("extract", LESSONS),
+    )
+    changes = (*_credits(shown, success=bool(episode.outcome.success)), *built)
+    return Plan(LearnResult(episode.id, new=True, trees={LESSONS: result}), changes)
+
+
+def _trials(bank: Bank, builder: _Builder, most: int) -> Trials | None:
+    """What is known of earlier trials, where they are to be compared."""
+    if most == 1:
+        return None
+    same = nodes_with_key(builder.tree, builder.task, builder.vector(builder.task))
+    entries = [node for node in same if node.parent is None]
+    return earlier_trials(bank, entries, builder.episode, most - 1)
+
+
+def _payloads(written: Extraction, most: int) -> tuple[Mapping[str, str], ...]:
+    """The lessons as they are stored: complete, clean, each once."""
+    texts = [cleaned(payload, FIELDS) for payload in written.payloads[:most]]
+    return set_change((), texts).added
+
+
+def _credits(shown: CollectionRecall, *, success: bool) -> Iterator[Count]:
+    """What the episode counts for: each lesson that it would be shown, and their entries."""
+    lessons = {chain[-1].id for chain in shown.chains}
+    for node in dict.fromkeys(node.id for chain in shown.chains for node in chain):
+        yield Count(LESSONS, node, success and node in lessons, 1, success)
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Makes the nodes of one episode."""
+
+    tree: Tree
+    episode: Trajectory
+    task: str
+    writer: str
+    embedder: Embedder
+
+    def new_entry(
+        self, written: Extraction, payloads: Sequence[Mapping[str, str]]
+    ) -> tuple[Node, list[Change]]:
+        """An entry of the episode's own, and its lessons."""
+        label: Label = "success" if self.episode.outcome.success else "failure"
+        origin = self._origin(written)
+        task = {"description": self.task, "title": "", "content": ""}
+        entry = born(LESSONS, None, label, task, origin)
+        lessons = [born(LESSONS, entry, label, payload, origin) for payload in payloads]
+        return entry, [self._added(entry), *map(self._added, lessons)]
+
+    def compared(
+        self, written: Extraction, payloads: Sequence[Mapping[str, str]], trials: Trials
+    ) -> tuple[Node, list[Change]]:
+        """The entry of the earlier trials as one of this one too, with the lessons of all.
+
+        What the lessons say as before stays the node that it was.
+        """
+        everything = [self.episode, *trials.episodes]
+        label: Label = "success" if any(each.outcome.success for each in everything) else "failure"
+        entry, change = trials.entry, set_change(trials.lessons, payloads)
+        sources = tuple(each.id for each in reversed(trials.episodes))
+        origin = self._origin(written, sources)
+        joined = replace(entry.origin, sources=(*entry.origin.sources, self.episode.id))
+        entry = replace(entry, label=label, origin=joined)
+        lessons = [born(LESSONS, entry, label, payload, origin) for payload in change.added]
+        return entry, [
+            Revise(LESSONS, entry),
+            *change.deletions(LESSONS),
+            *map(self._added, lessons),
+        ]
+
+    def vector(self, text: str) -> Vector:
+        """A text as a key. float32 [dimensions], of unit length."""
+        # One by one: a vector's last bits depend on the texts that are embedded beside it.
+        vector: Vector = self.embedder.embed_passages([text])[0]
+        return vector
+
+    def _added(self, node: Node) -> Add | Revise:
+        return addition(self.tree, node, self.vector(node.payload["description"]))
+
+    def _origin(self, written: Extraction, sources: tuple[str, ...] = ()) -> Origin:
+        return Origin(
+            trajectory=self.episode.id,
+            outcome_source=self.episode.outcome.source,
+            extractor=self.writer,
+            model=written.model,
+            prompt=written.prompt,
+            sources=sources,
+        )

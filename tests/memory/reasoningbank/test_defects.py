@@ -1,0 +1,141 @@
+"""What ReasoningBank's released code does wrong, by name: each fails on that behaviour."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.llm.answers import UnusableAnswer
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.reasoningbank.collections import LESSONS
+from deltamem_tui.memory.reasoningbank.prompt_uses import TRIALS
+from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.judge import verdict
+from tests.bank.fragile import NEVER, FragileOS
+from tests.bank.killing import run_until_killed
+from tests.effort import in_turn
+from tests.llm.fixtures import running, server
+from tests.llm.server import ModelServer
+from tests.llm.support import client
+from tests.memory.reasoningbank.support import (
+    EMBEDDER,
+    TellingWriter,
+    lesson,
+    lessons_bank,
+    recalled,
+    teach,
+    trial,
+)
+from tests.memory.support import ChosenEmbedder
+
+__all__ = ["running", "server"]
+
+X, Y = "1 0 0", "0 1 0"
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return lessons_bank(tmp_path / "bank")
+
+
+def test_an_episode_without_lessons_leaves_no_orphan_that_is_recalled(bank: Bank) -> None:
+    teach(bank, trial(Y, "first"), lesson(Y))
+    assert teach(bank, trial(X, "second")).trees[LESSONS].decision == "skip"
+    with pytest.raises(ExtractionError):
+        teach(bank, trial(X, "third"), {"title": "no content", "description": X})
+    assert [node.payload["description"] for node in bank.tree(LESSONS).roots()] == [Y]
+    assert recalled(bank, X) == [lesson(Y)]
+
+
+def test_killed_at_any_point_there_is_an_entry_with_its_vectors_and_lessons_or_none(
+    tmp_path: Path,
+) -> None:
+    def learnt(name: str, last: int = NEVER) -> Bank:
+        bank = lessons_bank(tmp_path / name)
+        teach(bank, trial(X, "first"), lesson(X))
+        run_until_killed(lambda: teach(bank, again, lesson(X, "b"), lesson(Y, "c")), last)
+        return Bank.open(bank.path)
+
+    again = trial(X, "again")
+    undisturbed = lessons_bank(tmp_path / "undisturbed")
+    teach(undisturbed, trial(X, "first"), lesson(X))
+    with FragileOS(NEVER).at_work() as counting:
+        teach(undisturbed, again, lesson(X, "b"), lesson(Y, "c"))
+    for last in in_turn(len(counting.names), apart=6):
+        bank = learnt(f"killed {last}", last)
+        assert len(bank.tree(LESSONS)) in (2, 5)
+        teach(bank, again, lesson(X, "b"), lesson(Y, "c"))
+        assert list(bank.tree(LESSONS)) == list(undisturbed.tree(LESSONS))
+        assert recalled(bank, X) == [lesson(X)]  # of use once, the newer one not yet
+
+
+def test_a_rerun_does_not_find_itself(bank: Bank) -> None:
+    episode = trial(X, "act")
+    assert teach(bank, episode, lesson(X)).trees[LESSONS].match is None
+    assert not teach(bank, episode, lesson(X)).new
+    assert [bank.tree(LESSONS).counts(each.id).recalls for each in bank.tree(LESSONS)] == [0, 0]
+
+
+def test_lessons_are_not_split_at_blank_lines_and_musing_is_none(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    content = "First look.\n\nThen act.\n\n# Memory Item 2"
+    answer = json.dumps({"items": [{**lesson(X), "content": content}]})
+    server.answer(f"<think>Why did it\n\nwork?</think>\nI think:\n\n{answer}")
+    bank = lessons_bank(tmp_path / "bank")
+    learn(bank, trial(X, "act"), ModelExtractor(client(server)), embedder=EMBEDDER)
+    assert [each["content"] for each in recalled(bank, X)] == [content]
+
+
+def test_failures_are_learnt_from_like_successes(bank: Bank) -> None:
+    teach(bank, trial(X, "act", success=False), lesson(X))
+    assert recalled(bank, X) == [lesson(X)]
+    assert {node.label for node in bank.tree(LESSONS)} == {"failure"}
+
+
+def test_a_reward_of_0_is_not_called_a_success_where_trials_are_compared(tmp_path: Path) -> None:
+    bank = lessons_bank(tmp_path / "bank", trials=2)
+    teach(bank, trial(X, "lost", success=False), lesson(X, "a"))
+    writer = TellingWriter({"won": [lesson(X, "b")]})
+    learn(bank, trial(X, "won"), writer, embedder=EMBEDDER)
+    ((_, notes, inputs),) = writer.asked
+    assert [node.payload for node in notes] == [lesson(X, "a")]
+    told = inputs[TRIALS][0]
+    assert told.startswith("In this trial the task was not solved.")
+
+
+@pytest.mark.parametrize(
+    "reply", ["unsuccessful", "success", "It was not a success.", "no success"]
+)
+def test_a_judge_that_only_mentions_success_gives_no_verdict(reply: str) -> None:
+    with pytest.raises(UnusableAnswer):
+        verdict(reply)
+
+
+@dataclass(frozen=True)
+class Noting(ChosenEmbedder):
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.extend(("passage", text) for text in texts)
+        return super().embed_passages(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.extend(("query", text) for text in texts)
+        return super().embed_passages(texts)
+
+
+def test_a_question_has_the_prefix_of_questions_and_what_is_stored_that_of_passages(
+    bank: Bank,
+) -> None:
+    noting = Noting()
+    learn(bank, trial(X, "act"), TellingWriter({"act": [lesson(Y)]}), embedder=noting)
+    assert noting.asked == [("query", X), ("passage", X), ("passage", Y)]

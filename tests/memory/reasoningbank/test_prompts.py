@@ -1,0 +1,123 @@
+"""Each prompt of ReasoningBank, sent to a loopback server, with wrong and weak answers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.llm.cost import NoBudget
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.prompts import library
+from deltamem_tui.memory.reasoningbank.collections import LESSONS
+from deltamem_tui.memory.reasoningbank.prompt_uses import CONTRAST, FAILURE, PROMPTS, SUCCESS
+from deltamem_tui.memory.reasoningbank.settings import ReasoningBankSettings
+from deltamem_tui.memory.runs.estimate import estimate_learning
+from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from tests.llm.fixtures import running, server
+from tests.llm.server import ModelServer
+from tests.llm.support import client
+from tests.memory.writers.model.support import EPISODE, LOST
+from tests.places import PROMPTS as FOLDER
+
+__all__ = ["running", "server"]
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return create_bank(
+        tmp_path / "bank", domain="alfworld", embedder="hashing", method="reasoningbank"
+    )
+
+
+def item(content: str) -> dict[str, str]:
+    return {"description": f"when {content}", "title": content, "content": content}
+
+
+def items(*contents: str) -> str:
+    return json.dumps({"items": [item(each) for each in contents]})
+
+
+def contents(bank: Bank) -> list[str]:
+    return [node.payload["content"] for node in bank.tree(LESSONS) if node.parent]
+
+
+@pytest.mark.parametrize(("episode", "prompt"), [(EPISODE, SUCCESS), (LOST, FAILURE)])
+def test_up_to_three_lessons_are_taken_and_wrong_answers_asked_again(
+    bank: Bank, server: ModelServer, episode: object, prompt: str
+) -> None:
+    asking = ModelExtractor(client(server))
+    wrong = json.dumps({"items": [{"title": "t", "content": "c"}]})
+    server.answer(items(*"abcd"), wrong, items("look", "look", "take"))
+    result = learn(bank, episode, asking).trees[LESSONS]  # type: ignore[arg-type]
+    assert contents(bank) == ["look", "take"]
+    assert (result.decision, result.calls[0].attempts) == ("entry", 3)
+    assert result.calls[0].prompt == library.digest(library.find("alfworld", prompt))
+    assert "put cup 2 in cabinet 1" in server.requests[0].prompt
+
+
+def test_a_model_that_gives_nothing_usable_leaves_the_episode_to_be_learnt(
+    bank: Bank, server: ModelServer
+) -> None:
+    server.answer(items())
+    with pytest.raises(ExtractionError):
+        learn(bank, EPISODE, ModelExtractor(client(server)))
+    assert len(bank.tree(LESSONS)) == 0
+    server.answer(items("look"))
+    learn(bank, EPISODE, ModelExtractor(client(server)))
+    assert contents(bank) == ["look"]
+
+
+def test_trials_of_one_task_are_compared_and_share_an_entry(
+    bank: Bank, server: ModelServer
+) -> None:
+    change_settings(bank, "test", lambda _: ReasoningBankSettings(trials=3))
+    asking = ModelExtractor(client(server))
+    server.answer(items("look", "stay"))
+    learn(bank, LOST.with_facts(steps=LOST.steps[:2]), asking)
+    kept = {node.payload["content"]: node for node in bank.tree(LESSONS) if node.parent}
+    server.answer(items("Stay", "clean", "c", "d", "e"))
+    result = learn(bank, EPISODE, asking).trees[LESSONS]
+    assert result.decision == "contrast"
+    asked = server.requests[0].prompt
+    for text in ("In this trial the task was not solved.", "Done only where", "Do: stay"):
+        assert text in asked
+    assert contents(bank) == ["stay", "clean", "c", "d", "e"]
+    (entry,) = bank.tree(LESSONS).roots()
+    assert (entry.label, len(entry.origin.episodes)) == ("success", 2)
+    server.answer(items("Stay", "again"))
+    third = EPISODE.with_facts(steps=EPISODE.steps[:3])
+    learn(bank, third, asking)
+    assert server.requests[0].prompt.count("In this trial") == 2
+    assert contents(bank) == ["stay", "again"]
+    assert bank.tree(LESSONS).node(kept["stay"].id) == kept["stay"]
+    elsewhere = EPISODE.with_facts(environment="Another room with a cabinet 7.")
+    server.answer(items("new"))
+    assert learn(bank, elsewhere, asking).trees[LESSONS].decision == "entry"
+
+
+def test_they_are_estimated_unsent_and_a_person_s_own_files_come_first(
+    bank: Bank, server: ModelServer, tmp_path: Path
+) -> None:
+    frugal = ModelExtractor(client(server, budget=NoBudget()))
+    usage = estimate_learning(bank, [EPISODE, LOST.with_facts(task="x")], frugal, embedder_of(bank))
+    assert (usage.calls, len(server.requests)) == (2, 0)
+    own = tmp_path / "own"
+    for name in PROMPTS:
+        path = own / "alfworld" / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(FOLDER / "generic" / f"{name}.md", path)
+        path.write_text(path.read_text().replace("Think first", "Ponder first"))
+    asking = ModelExtractor(client(server), folders=[own, FOLDER])
+    asking.check()
+    server.answer(items("look"))
+    learn(bank, EPISODE, asking)
+    assert "Ponder first" in server.requests[0].prompt
+    assert "Ponder first" in library.find("alfworld", CONTRAST, [own, FOLDER]).path.read_text()
