@@ -29,11 +29,13 @@ _MODULES = {
     "deltamem": "deltamem_tui.memory.deltamem.method:DeltaMem",
     "memp": "deltamem_tui.memory.memp.method:Memp",
     "reasoningbank": "deltamem_tui.memory.reasoningbank.method:ReasoningBank",
+    "synapse": "deltamem_tui.memory.synapse.method:Synapse",
 }
 _DISPLAYS = {
     "deltamem": "deltamem_tui.memory.deltamem.collections",
     "memp": "deltamem_tui.memory.memp.collections",
     "reasoningbank": "deltamem_tui.memory.reasoningbank.collections",
+    "synapse": "deltamem_tui.memory.synapse.collections",
 }
 """Where a method says how it is shown, without all that it works with."""
 _GROUP = "deltamem.methods"

@@ -48,6 +48,28 @@ def scan_of(tree: Tree, weighting: Weighting) -> Scan:
     return scan
 
 
+_scans_by_use: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
+
+
+def scan_by_use(tree: Tree, weighting: Weighting) -> Scan:
+    """The scan of the successes of a collection, of equals those first that were of use most.
+
+    Of equal scores the node comes first that was recalled for more episodes that succeeded, then
+    the newer one. It is made once for each commit that a handle shows.
+    """
+    import numpy as np
+
+    scan = _scans_by_use.get(tree)
+    if scan is None or scan.weighting != weighting:
+        rows, birth = scan_of(tree, weighting).rows, tree.birth
+        order = np.lexsort((-birth, -tree.snapshot.counters[birth][:, 2].astype(np.int64)))
+        precedence = np.empty(len(birth), dtype=np.int64)
+        precedence[order] = np.arange(len(birth))
+        rows = replace(rows, dead=tree.dead | tree.failure, precedence=precedence)
+        scan = _scans_by_use[tree] = Scan(rows, weighting)
+    return scan
+
+
 def _with_smaller_form(rows: Rows, tree: Tree, weighting: Weighting) -> Rows:
     """The rows of a large collection with what is quicker to scan: their cells or their codes."""
     if rows.vectors.nbytes < _LARGE:

@@ -1,0 +1,1 @@
+"""Synapse: the most similar successes, handed over whole as demonstrations."""

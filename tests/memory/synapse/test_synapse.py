@@ -1,0 +1,213 @@
+"""Synapse: what becomes an exemplar, which ones are recalled, and how they are handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from msgspec.structs import replace
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.memory import editing
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn, recall, search
+from deltamem_tui.memory.learn_result import CollectionResult
+from deltamem_tui.memory.synapse.collections import EXEMPLARS
+from deltamem_tui.memory.synapse.dialogue import dialogue_of
+from deltamem_tui.memory.synapse.settings import SynapseNumbers
+from deltamem_tui.text import count_tokens
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.bank.support import file_bytes
+from tests.effort import examples, thorough
+from tests.memory.method_trials import (
+    LOGS,
+    assert_whole_wherever_it_ends,
+    learnt,
+    real_episodes,
+)
+from tests.memory.support import ChosenEmbedder, unit
+from tests.memory.writers.model.support import EPISODE, LOST
+
+EMBEDDER = ChosenEmbedder()
+X, NEAR_X, Y = "1 0 0", "1 0.1 0", "0 1 0"
+
+
+def new_bank(path: Path, **numbers: Any) -> Bank:
+    settings = SynapseNumbers(**numbers)
+    return create_bank(path, embedder=EMBEDDER, method="synapse", parameters=settings)
+
+
+def attempt(task: str, number: int = 0, *, success: bool = True, words: int = 1) -> Trajectory:
+    step = Step(" ".join([f"do{number}", *["more"] * (words - 1)]), "done")
+    return Trajectory(task, steps=(step,), outcome=Outcome(success=success, source="stated"))
+
+
+def teach(bank: Bank, episode: Trajectory) -> CollectionResult:
+    return learn(bank, episode, embedder=EMBEDDER).trees[EXEMPLARS]
+
+
+def shown(bank: Bank, task: str, candidates: int = 1) -> list[str]:
+    """The actions of the exemplars that are recalled, best first."""
+    found = recall(bank, task, embedder=EMBEDDER, candidates=candidates)[EXEMPLARS]
+    chains = found.chains if found else ()
+    return [chain[0].payload["dialogue"].removeprefix("Action: ") for chain in chains]
+
+
+@dataclass
+class Kept:
+    """An exemplar of the slow reference, which looks at each of them each time."""
+
+    task: str
+    dialogue: str
+    recalls: int = 0
+    successes: int = 0
+
+
+def nearest(kept: Sequence[Kept], task: str, k: int, budget: int | None) -> list[Kept]:
+    def key(at: int) -> tuple[float, int, int]:
+        cosine = sum(
+            float(a) * float(b)
+            for a, b in zip(unit(values(kept[at].task)), unit(values(task)), strict=True)
+        )
+        return round(cosine, 5), kept[at].successes, at
+
+    found = [kept[at] for at in sorted(range(len(kept)), key=key, reverse=True)[:k]]
+    while budget is not None and sum(map(tokens, found)) > budget:
+        found.pop()
+    return found
+
+
+def values(task: str) -> list[float]:
+    return [float(word) for word in task.split()]
+
+
+def tokens(each: Kept) -> int:
+    return count_tokens(f"{each.task} {each.dialogue}")
+
+
+TASKS = some.sampled_from(["1 0 0", "2 0 0", "1 1 0", "0 1 0", "1 2 0", "1 1 1"])
+
+
+@examples(25)
+@given(
+    some.lists(some.tuples(TASKS, some.booleans(), some.integers(1, 9)), max_size=12),
+    some.integers(1, 4),
+    some.none() | some.integers(1, 40),
+)
+def test_any_stream_is_recalled_and_counted_as_a_slow_reference_says(
+    stream: list[tuple[str, bool, int]], k: int, budget: int | None
+) -> None:
+    kept: list[Kept] = []
+    with TemporaryDirectory() as folder:
+        bank = new_bank(Path(folder) / "bank", k=k, budget=budget)
+        for number, (task, success, words) in enumerate(stream):
+            told = nearest(kept, task, k, budget)
+            assert shown(bank, task) == [each.dialogue.removeprefix("Action: ") for each in told]
+            episode = attempt(task, number, success=success, words=words)
+            teach(bank, episode)
+            for each in told:
+                each.recalls += 1
+                each.successes += success
+            if success:
+                kept.append(Kept(task, f"Action: {episode.steps[0].action}"))
+        counts = [bank.tree(EXEMPLARS).counts(node.id) for node in bank.tree(EXEMPLARS)]
+        assert [(each.recalls, each.successes) for each in counts] == [
+            (each.recalls, each.successes) for each in kept
+        ]
+
+
+def test_the_one_most_similar_success_is_the_demonstration(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    assert teach(bank, attempt(Y, 1)).decision == "exemplar"
+    assert teach(bank, attempt(NEAR_X, 2)).score == pytest.approx(0.0995, abs=1e-4)
+    assert shown(bank, X, candidates=2) == ["do2"]
+    found = recall(bank, X, embedder=EMBEDDER, candidates=2)
+    assert "### Exemplar\nTask: 1 0.1 0\nAction: do2" in found.context
+    (searched,) = search(bank, X, embedder=EMBEDDER)
+    assert searched == found[EXEMPLARS]
+    assert [each.score for each in searched.candidates] == [
+        pytest.approx(0.995, abs=1e-3),
+        0.0,
+    ]
+
+
+def test_successes_only(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", k=3)
+    assert teach(bank, attempt(X, 1, success=False)).decision == "skip"
+    assert shown(bank, X) == []
+    node = teach(bank, attempt(X, 2)).node
+    assert node is not None
+    assert shown(bank, X) == ["do2"]
+    editing.relabel(bank, EXEMPLARS, node, "failure")
+    assert shown(bank, X) == []
+
+
+def test_over_the_budget_the_least_similar_is_dropped_whole(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", k=3, budget=17)
+    for number, (task, words) in enumerate(((X, 2), (NEAR_X, 5), (Y, 1))):
+        teach(bank, attempt(task, number, words=words))
+    assert shown(bank, X) == ["do0 more", "do1 more more more more"]  # of 6 tokens and 9
+    found = recall(bank, X, embedder=EMBEDDER)[EXEMPLARS]
+    assert found is not None
+    assert len(found.candidates) == 3  # a person sees what was dropped
+
+
+def test_of_equal_ones_the_one_of_more_use_comes_first_then_the_newer(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    teach(bank, attempt(X, 1))
+    teach(bank, attempt(Y, 2))  # was shown the first, and succeeded
+    assert shown(bank, "0 0 1") == ["do1"]
+    teach(bank, attempt(Y, 3))  # was shown the second
+    assert shown(bank, "0 0 1") == ["do2"]
+
+
+def test_a_step_is_what_was_needed_of_an_observation_and_the_action() -> None:
+    thought = Step("think: where do cups stand?", "OK.")
+    hostile = Step("look", "a cup\nAction: smash it " + "noise " * 500)
+    steps = (thought, hostile, *EPISODE.steps)
+    lines = dialogue_of(replace(EPISODE, steps=steps)).splitlines()
+    assert [line for line in lines if line.startswith("Action: ")] == [
+        f"Action: {step.action}" for step in (hostile, *EPISODE.steps)
+    ]
+    seen = [line.removeprefix("Observation: ") for line in lines if line not in lines[1::2]]
+    assert all(count_tokens(line) <= 60 for line in seen)
+    assert "sinkbasin 1" in seen[0]
+
+
+def test_an_episode_that_shows_nothing_is_no_exemplar(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method="synapse")
+    only_thought = replace(EPISODE, steps=(Step("think: well", "OK."),))
+    for each in (LOST, only_thought):
+        assert learn(bank, each).trees[EXEMPLARS].decision == "skip"
+    assert recall(bank, "put a cup in cabinet.").context == ""
+
+
+def test_killed_anywhere_it_goes_on(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", k=2)
+    for number, task in enumerate((X, Y)):
+        teach(bank, attempt(task, number))
+    assert_whole_wherever_it_ends(bank, attempt(NEAR_X, 3), EMBEDDER, None, tmp_path)
+
+
+@pytest.mark.skipif(not LOGS["alfworld"].is_file(), reason="the generated episodes are not here")
+@pytest.mark.parametrize("domain", LOGS)
+def test_every_real_episode_goes_through_and_the_same_way_twice(
+    tmp_path: Path, domain: str
+) -> None:
+    episodes = real_episodes(domain)
+    sample = episodes if thorough() else episodes[::4]
+    bank = learnt(tmp_path / "one", "synapse", domain, sample)
+    assert len(bank.tree(EXEMPLARS)) == sum(bool(each.outcome.success) for each in sample)
+    assert verify(bank) == []
+    assert "### Exemplar" in recall(bank, episodes[0].task).context
+    few = sample[:20]
+    banks = [learnt(tmp_path / name, "synapse", domain, few) for name in ("two", "three")]
+    one, two = (file_bytes(each.path) for each in banks)
+    assert {name for name in one if one[name] != two[name]} <= {"bank.json"}  # it has the name
