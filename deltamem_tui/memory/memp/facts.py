@@ -80,11 +80,13 @@ def fact_table(tree: Tree) -> FactTable:
 
     snapshot = tree.snapshot
     place = (snapshot.table.folder, snapshot.table.commit.generation)
-    known = _tables.pop(place, None)
+    known = _tables.get(place)
     index = snapshot.index
     begin = 0 if known is None else len(known.index)
     if known is None or not np.array_equal(known.index, index[:begin]):
         known, begin = FactTable(index[:0], np.zeros(0, np.int64), {}, ()), 0
+    elif begin == len(index):
+        return known
     codes = np.full(len(index) - begin, -1, dtype=np.int64)
     pairs, rows = dict(known.pairs), list(known.rows)
     for row in begin + np.flatnonzero(index["depth"][begin:] == 2):
@@ -95,6 +97,7 @@ def fact_table(tree: Tree) -> FactTable:
             rows.append(int(row))
     # A copy: the index on disk is mapped, and a bank may be deleted while this is kept.
     found = FactTable(np.array(index), np.concatenate([known.codes, codes]), pairs, tuple(rows))
+    _tables.pop(place, None)  # the latest one comes last
     _tables[place] = found
     while len(_tables) > _MOST_TABLES:
         _tables.pop(next(iter(_tables)), None)

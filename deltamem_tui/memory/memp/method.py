@@ -114,6 +114,17 @@ class Memp(Method):
         """2 for procedures: facts lie below their record."""
         return COLLECTIONS[collection].depth
 
+    def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
+        """What an episode with this question would come to."""
+        if collection != PROCEDURES or not isinstance(settings, MempNumbers):
+            return ""
+        if settings.update == "vanilla":
+            return "would become a record"
+        if settings.update == "validation" or found is None or not found.chain:
+            return "a success would become a record"
+        best = found.chain[0].id[:8]
+        return f"a success would become a record, a failure would rewrite {best}"
+
 
 def _numbers(bank: Bank, given: Settings | None = None) -> MempNumbers:
     return given if isinstance(given, MempNumbers) else of_bank(bank, MempNumbers)

@@ -9,14 +9,16 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.episodes import stored_episodes
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.memp.collections import PROCEDURES, WAITING
 from deltamem_tui.memory.memp.recall import recalled
 from deltamem_tui.memory.memp.settings import MempNumbers
-from deltamem_tui.memory.memp.update import Update, taken_up
+from deltamem_tui.memory.memp.update import Update
 from deltamem_tui.memory.plan import Count, Due, MaintenanceResult, Plan, Revise
 from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.writers.extraction import FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, counted
 from deltamem_tui.trajectory.model import Trajectory
@@ -85,7 +87,11 @@ def _shown(node: Node) -> list[str]:
 def _of_waiting(update: Update, node: Node) -> bool:
     """Take up an episode that waited; it waits on if the writer can make nothing of it."""
     episode = stored_episodes.episode(update.bank, node.origin.trajectory)
-    if episode is not None and not taken_up(update, episode, _shown(node))[-1]:
+    try:
+        if episode is not None:
+            update.take(episode, _shown(node))
+    except ExtractionError as error:
+        update.calls += [error.call] if isinstance(error, FailedCallError) else []
         return False
     update.changes.append(Revise(WAITING, replace(node, deleted=True)))
     return True

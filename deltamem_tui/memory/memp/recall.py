@@ -87,7 +87,8 @@ def _scan(tree: Tree, weighting: Weighting) -> Scan:
     scan = _scans.get(tree)
     if scan is None or scan.weighting != weighting:
         precedence = np.empty(len(tree.birth), dtype=np.int64)
-        order = np.lexsort((-tree.birth, -_successes(tree)))
+        every = np.arange(len(tree.birth))
+        order = np.lexsort((-tree.birth, -_successes(tree, every)))
         precedence[order] = np.arange(len(order))
         dead = tree.dead | (tree.depth > 1)
         rows = replace(scan_of(tree, "none").rows, dead=dead, precedence=precedence)
@@ -95,9 +96,9 @@ def _scan(tree: Tree, weighting: Weighting) -> Scan:
     return scan
 
 
-def _successes(tree: Tree) -> Rows:
-    """Per row, the successful episodes that were shown its node. int64 [rows]."""
-    successes: Rows = tree.snapshot.counters[tree.birth, 2].astype("int64")
+def _successes(tree: Tree, rows: Rows) -> Rows:
+    """The successful episodes that were shown the nodes at some rows. int64 [rows]."""
+    successes: Rows = tree.snapshot.counters[tree.birth[rows], 2].astype("int64")
     return successes
 
 
@@ -170,7 +171,7 @@ def _by_facts(
     near = scores >= least  # only of these the task's own cosine is needed
     rows, births, scores = rows[near], births[near], scores[near]
     cosines = _cosines(tree, rows, vector)
-    order = np.lexsort((-births, -_successes(tree)[rows], -cosines, -matched[births], -scores))
+    order = np.lexsort((-births, -_successes(tree, rows), -cosines, -matched[births], -scores))
     return [
         Candidate(
             tree.node_at(int(rows[at])), float(cosines[at]), 0.0, float(scores[at]), "avefact"

@@ -17,7 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import ExtractionError, NodeNotFoundError
+from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, fact_payload, record_payload
 from deltamem_tui.memory.memp.facts import facts_of, names_of
 from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
@@ -54,6 +54,7 @@ class Update:
     changes: list[Change] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     repaired: dict[str, Node] = field(default_factory=dict)
+    _born: dict[str, list[Node]] = field(default_factory=dict)  # by record, its facts
 
     @property
     def tree(self) -> Tree:
@@ -98,16 +99,14 @@ class Update:
 
     def _present(self, record: str) -> Node | None:
         """A record as it is now, or what took its place in this update; None if it is gone."""
-        if record in self.repaired:
-            return self._present_or(self.repaired[record])
+        later = None
+        while record in self.repaired:
+            later = self.repaired[record]
+            record = later.id
         try:
-            return self.tree.node(record)
+            return later or self.tree.node(record)
         except NodeNotFoundError:
             return None
-
-    def _present_or(self, node: Node) -> Node:
-        later = self.repaired.get(node.id)
-        return node if later is None else self._present_or(later)
 
     def _added(self, episode: Trajectory) -> tuple[Node | None, str]:
         build, script = self.numbers.build, Extraction(None, "a record of the steps alone")
@@ -115,9 +114,9 @@ class Update:
             script = self._ask(SCRIPT, episode)
         text = script.payload["script"] if script.payload else ""
         steps = "" if build == "script" else steps_of(episode)
+        facts = self._facts(episode)  # before the script is looked at, so that it is asked ahead
         if not text and not steps:
             return None, script.reason
-        facts = self._facts(episode)
         origin = Origin(
             trajectory=episode.id,
             outcome_source=episode.outcome.source,
@@ -185,8 +184,6 @@ class Update:
         for node in (*self._children(record), record):
             self.changes.append(Revise(PROCEDURES, replace(node, deleted=True)))
 
-    _born: dict[str, list[Node]] = field(default_factory=dict)
-
 
 def steps_of(episode: Trajectory) -> str:
     """The steps of an episode to the letter; of a very long one each text is cut."""
@@ -204,15 +201,3 @@ def steps_of(episode: Trajectory) -> str:
     if sum(len(text) for _, text in steps) > _LONGEST:
         steps = [(label, text if len(text) <= room else f"{text[:room]}…") for label, text in steps]
     return "\n".join(label + text for label, text in steps)
-
-
-def taken_up(
-    update: Update, episode: Trajectory, shown: Sequence[str]
-) -> tuple[Node | None, str, bool]:
-    """The same as `Update.take` for an episode that waited, with whether the writer managed it."""
-    try:
-        return (*update.take(episode, shown), True)
-    except ExtractionError as error:
-        call = getattr(error, "call", None)
-        update.calls += [call] if isinstance(call, Call) else []
-        return None, error.message, False

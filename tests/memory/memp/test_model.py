@@ -9,11 +9,15 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
+from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.learn_result import CollectionResult
 from deltamem_tui.memory.memp.collections import PROCEDURES
 from deltamem_tui.memory.memp.prompt_uses import PROMPTS
+from deltamem_tui.memory.memp.settings import MempNumbers
+from deltamem_tui.memory.runs.estimate import estimate_learning
+from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.fixtures import running, server
@@ -86,6 +90,18 @@ def test_weak_answers_are_asked_again_and_unknown_facts_left_out(
     assert [call.attempts for call in result.calls] == [3, 2]
     (record,) = records(bank)
     assert facts(bank, record) == {"object": "cup", "state": "clean"}
+
+
+def test_what_it_will_take_is_estimated_and_nothing_sent(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    numbers = MempNumbers(build="script")
+    bank = create_bank(
+        tmp_path / "bank", embedder="hashing", domain="alfworld", method="memp", parameters=numbers
+    )
+    frugal = ModelExtractor(client(server, budget=NoBudget()), folders=[SHIPPED], method="memp")
+    usage = estimate_learning(bank, [EPISODE], frugal, embedder_of(bank))
+    assert (usage.calls, len(server.requests)) == (2, 0)
 
 
 def test_what_cannot_be_used_leaves_the_episode_waiting(bank: Bank, server: ModelServer) -> None:
