@@ -30,12 +30,14 @@ _MODULES = {
     "memp": "deltamem_tui.memory.memp.method:Memp",
     "reasoningbank": "deltamem_tui.memory.reasoningbank.method:ReasoningBank",
     "synapse": "deltamem_tui.memory.synapse.method:Synapse",
+    "cdmem": "deltamem_tui.memory.cdmem.method:CDMem",
 }
 _DISPLAYS = {
     "deltamem": "deltamem_tui.memory.deltamem.collections",
     "memp": "deltamem_tui.memory.memp.collections",
     "reasoningbank": "deltamem_tui.memory.reasoningbank.collections",
     "synapse": "deltamem_tui.memory.synapse.collections",
+    "cdmem": "deltamem_tui.memory.cdmem.collections",
 }
 """Where a method says how it is shown, without all that it works with."""
 _GROUP = "deltamem.methods"

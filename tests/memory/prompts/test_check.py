@@ -130,7 +130,7 @@ def test_a_file_in_the_wrong_place_is_a_flaw(tmp_path: Path, name: str) -> None:
 def test_a_fragment_is_held_against_the_prompts_that_include_it(tmp_path: Path) -> None:
     assert flaws_of(tmp_path, "{{ task }}", "generic/_episode.md") == []
     (found,) = flaws_of(tmp_path, "\n{{ task }} {{ x }}", "generic/_episode.md")
-    assert found.startswith("line 2: uses x, which is not among the inputs of alfworld/env_resid")
+    assert found.startswith("line 2: uses x, which is not among the inputs of alfworld/")
     (found,) = flaws_of(tmp_path, "{{ memory }}", "webshop/_log.md")
     assert "not among the inputs of webshop/" in found
     (found,) = flaws_of(tmp_path, "Hello", "generic/_nobody.md")

@@ -137,7 +137,7 @@ def _in_rooms(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
 
 def _that_worked(trajectory: Trajectory) -> list[Fact]:
     facts = dialect_of(trajectory.domain).facts(trajectory)
-    return [fact for fact in facts if fact.subject.startswith("works")]
+    return [fact for fact in facts if fact.subject.startswith("works in ")]
 
 
 def _options(trajectory: Trajectory) -> list[Fact]:

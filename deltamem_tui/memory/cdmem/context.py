@@ -1,0 +1,117 @@
+"""What CDMem hands to an agent, in the authors' order: examples, this environment, insights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.cdmem.collections import (
+    DISPLAY,
+    ENV_INSIGHTS,
+    ENVIRONMENTS,
+    TASK_INSIGHTS,
+    TASKS,
+)
+from deltamem_tui.memory.cdmem.recall import HERE
+from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.writers.rules.dialects import goal_of
+from deltamem_tui.memory.writers.rules.expert import effective_actions
+from deltamem_tui.memory.writers.rules.procedure import filled
+from deltamem_tui.memory.writers.rules.wording import condense, shortened
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+_ACTION_WORDS = 60
+_ANSWER_WORDS = 30
+_STEPS = 40
+
+
+def context_entries(
+    bank: Bank, task: str, found: Mapping[str, CollectionRecall | None]
+) -> list[str]:
+    """Everything that was recalled, an entry each, the names of the present task filled in."""
+    names = dict(goal_of(bank.manifest.domain, task).slots)
+    shown = {name: _shown(each) for name, each in found.items()}
+    lost = [node for node in shown[TASKS] if node.label == "failure"]
+    insights = shown[TASK_INSIGHTS]
+    return [
+        *_examples(bank, found[TASKS]),
+        *(_places(each.payload["memory"]) for each in shown[ENVIRONMENTS]),
+        *_listed("What things do here", shown[ENV_INSIGHTS], names),
+        *_listed("Plans for this kind of task", _of(insights, "success"), names),
+        *_listed(
+            f"Mistakes at this kind of task ({DISPLAY[TASK_INSIGHTS].warning})",
+            _of(insights, "failure"),
+            names,
+        ),
+        *_tries(lost, names),
+    ]
+
+
+def _shown(found: CollectionRecall | None) -> list[Node]:
+    return [chain[-1] for chain in found.chains] if found else []
+
+
+def _of(nodes: Sequence[Node], label: str) -> list[Node]:
+    return [node for node in nodes if node.label == label]
+
+
+def _examples(bank: Bank, found: CollectionRecall | None) -> list[str]:
+    """The steps of the exemplars, without thoughts and what was refused."""
+    if found is None:
+        return []
+    rules = {each.node.id: each.rule for each in found.candidates}
+    chains = [chain for chain in found.chains if chain[-1].label == "success"]
+    entries = []
+    for _, task, node in chains:
+        source = episode(bank, node.origin.trajectory) if node.origin.trajectory else None
+        steps = _steps(source) if source else node.payload["actions"].splitlines()
+        where = "this task, here" if rules.get(node.id) == HERE else "a task of this kind"
+        lines = [f"### Example of {where}", f"Task: {fenced(task.payload['text'])}"]
+        entries.append("\n".join([*lines, fenced("\n".join(shortened(steps, _STEPS)))]))
+    return entries
+
+
+def _steps(source: Trajectory) -> list[str]:
+    """The steps that had an effect, with what came back."""
+    lines, steps = [], iter(source.steps)
+    for action in effective_actions(source):
+        step = next(each for each in steps if one_line(each.action) == action)
+        answer = condense(step.observation, _ANSWER_WORDS)
+        lines.append(f"> {condense(action, _ACTION_WORDS)}\n{answer}".strip())
+    return lines
+
+
+def _places(memory: str) -> str:
+    """What is known of this environment, the things of one place in one line."""
+    things: dict[str, list[str]] = {}
+    for line in memory.splitlines():
+        thing, _, place = line.partition(": ")
+        things.setdefault(place, []).append(thing)
+    lines = [
+        f"{place}: {', '.join(items)}" if place else "\n".join(items)
+        for place, items in things.items()
+    ]
+    return f"### Seen here before\n{fenced(chr(10).join(lines))}"
+
+
+def _listed(title: str, nodes: Sequence[Node], names: Mapping[str, str]) -> list[str]:
+    texts = [filled(node.payload["text"], names) for node in nodes]
+    lines = [
+        f"{number}.{chr(10) if chr(10) in text else ' '}{text}"
+        for number, text in enumerate(texts, 1)
+    ]
+    return [f"### {title}\n{fenced(chr(10).join(lines))}"] if lines else []
+
+
+def _tries(lost: Sequence[Node], names: Mapping[str, str]) -> list[str]:
+    lines = [
+        f"- {': '.join(filter(None, [node.payload['failure'], node.payload['text']]))}"
+        f" {DISPLAY[TASKS].label('remedy')}: {node.payload['remedy']}"
+        for node in lost
+    ]
+    text = fenced(filled("\n".join(dict.fromkeys(lines)), names))
+    return [f"### Last tries at this task, here: they failed\n{text}"] if lines else []

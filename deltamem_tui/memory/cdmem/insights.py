@@ -1,0 +1,157 @@
+"""The batch step: a list of the index got enough new members, and its insights are made anew.
+
+Exactly B new members make a batch, however many wait. What comes of it replaces the insights that
+the list had, except those that persist word for word; where nothing usable comes, nothing is
+replaced and the batch stays due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.cdmem.collections import (
+    COLLECTIONS,
+    ENVIRONMENTS,
+    INSIGHTS,
+)
+from deltamem_tui.memory.cdmem.index import IndexReader, members, unread
+from deltamem_tui.memory.cdmem.prompt_uses import FUNCTIONS, MISTAKES, PLANS
+from deltamem_tui.memory.method import cleaned
+from deltamem_tui.memory.plan import Change, MaintenanceResult, Plan, Revise
+from deltamem_tui.memory.record_sets import addition, set_change
+from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError, Inputs
+from deltamem_tui.memory.writers.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class FullList:
+    """A list of the index with at least one batch of new members.
+
+    Attributes:
+        collection: The half of the index.
+        members: All of them, in order of birth.
+        new: How many of them no insight was made from yet.
+    """
+
+    collection: str
+    root: Node
+    members: tuple[Node, ...]
+    new: int
+
+    @property
+    def purpose(self) -> str:
+        """The prompt that its insights take."""
+        if self.collection == ENVIRONMENTS:
+            return FUNCTIONS
+        return PLANS if self.root.label == "success" else MISTAKES
+
+    def batch(self, size: int) -> tuple[Node, ...]:
+        """The oldest new members, so many."""
+        return self.members[len(self.members) - self.new :][:size]
+
+
+@dataclass(frozen=True, slots=True)
+class Induction:
+    """What a batch comes to.
+
+    Attributes:
+        root: The root that the insights lie below; None if none were made.
+        first: The first insight that is new.
+    """
+
+    changes: tuple[Change, ...]
+    reason: str
+    calls: tuple[Call, ...] = ()
+    root: Node | None = None
+    first: Node | None = None
+
+
+def full_list(bank: Bank, collection: str, root: Node, size: int) -> FullList | None:
+    """A list as it stands; None if no batch of it is full."""
+    tree = bank.tree(collection)
+    new = len(unread(tree, root))
+    if new < size:
+        return None
+    nodes = tuple(tree.node_at(int(row)) for row in members(tree, root))
+    return FullList(collection, root, nodes, new)
+
+
+def induce(index: IndexReader, full: FullList, size: int, writer: Writer) -> Induction:
+    """The insights of a list after its oldest batch of `size` new members."""
+    name, kind = INSIGHTS[full.collection], full.root.payload["text"]
+    tree, batch = index.bank.tree(name), full.batch(size)
+    known = index.root(name, kind, full.root.label)
+    present = list(tree.children(known.id)) if known else []
+    inputs: Inputs = {
+        "kind": kind,
+        "batch": tuple(map(_text, batch)),
+        "insights": tuple(node.payload["text"] for node in present),
+    }
+    calls: tuple[Call, ...] = ()
+    try:
+        extraction = writer.write(full.purpose, None, full.members, inputs)
+        calls = extraction.calls("induce", name)
+        wanted = [
+            cleaned({"text": each["insight"]}, COLLECTIONS[name].fields)
+            for each in extraction.payloads
+        ]
+    except FailedCallError as error:
+        return Induction((), str(error), (error.call,))
+    except ExtractionError as error:
+        return Induction((), str(error), calls)
+    if not wanted:
+        return Induction((), extraction.reason, calls)
+    root = known or born(name, None, full.root.label, {"text": kind}, Origin())
+    change = set_change(present, wanted)
+    origin = _origin(batch, extraction, writer.name)
+    added = [born(name, root, root.label, payload, origin) for payload in change.added]
+    new = added if known else [root, *added]
+    changes: list[Change] = [*change.deletions(name)]
+    changes += [addition(tree, node, index.vector(node.payload["text"])) for node in new]
+    read = {**full.root.payload, "read": batch[-1].id}
+    changes.append(Revise(full.collection, replace(full.root, payload=read)))
+    return Induction(tuple(changes), extraction.reason, calls, root, added[0] if added else None)
+
+
+def _text(member: Node) -> str:
+    """A member of a batch as a model reads it."""
+    said = member.payload
+    if not said.get("remedy"):
+        return said["text"]
+    return f"{said['failure'] or 'failure'}: {said['text']}\nNext time: {said['remedy']}"
+
+
+def _origin(batch: Sequence[Node], extraction: Extraction, writer: str) -> Origin:
+    episodes = dict.fromkeys(each for node in batch for each in node.origin.episodes)
+    return Origin(
+        outcome_source=batch[-1].origin.outcome_source,
+        extractor=writer,
+        model=extraction.model,
+        prompt=extraction.prompt,
+        sources=tuple(episodes),
+    )
+
+
+def maintain(
+    bank: Bank, collection: str, root_id: str, size: int, writer: Writer, embedder: Embedder
+) -> Plan[MaintenanceResult] | None:
+    """The batch that is due in one list; None if none is any longer."""
+    tree = bank.tree(collection)
+    if (birth := tree.snapshot.first_row(root_id)) is None:
+        return None
+    root = tree.node_at(int(tree.snapshot.current[birth]))
+    full = None if root.deleted else full_list(bank, collection, root, size)
+    if full is None:
+        return None
+    made = induce(IndexReader(bank, embedder), full, size, writer)
+    result = MaintenanceResult(
+        INSIGHTS[collection], (root,), made.root, made.reason, made.calls, made.first is not None
+    )
+    return Plan(result, made.changes)

@@ -1,0 +1,214 @@
+"""CDMem's recall: what lies under the question's own kind of task and of environment.
+
+Exemplars are successful episodes: first those at this very task in this environment, then those of
+the same kind whose tasks are most similar; of equal ones the shorter, then the newer. Insights are
+ranked by how well they stand for all short-term memories of their kind, not by the question. With
+them come what is known of this environment, and the last failures at this very task in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import TYPE_CHECKING
+
+from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.cdmem.collections import (
+    ENV_INSIGHTS,
+    ENVIRONMENTS,
+    INSIGHTS,
+    TASK_INSIGHTS,
+    TASKS,
+)
+from deltamem_tui.memory.cdmem.index import IndexReader, members, tries
+from deltamem_tui.memory.cdmem.settings import ContextNumbers
+from deltamem_tui.memory.cdmem.surroundings import Surroundings
+from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.vectors.search import Candidate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+DECIMALS = 6
+HERE = "here"
+KIND = "kind"
+INSIGHT = "insight"
+_LABELS: tuple[Label, Label] = ("success", "failure")
+
+
+def kind_of(index: IndexReader, place: Surroundings) -> str:
+    """The kind of a question's task: the rules', else that of the most similar task of the bank."""
+    tree = index.bank.tree(TASKS)
+    if place.kind or not place.task or not len(tree):
+        return place.kind
+    rows = tree.rows[tree.depth[tree.rows] == 2]
+    if not len(rows):
+        return ""
+    vector = index.embedder.embed_queries([place.task])[0]
+    nearest = int(rows[(tree.embeddings[rows] @ vector).argmax()])
+    return tree.chain_at(nearest)[0].payload["text"]
+
+
+def known_kinds(index: IndexReader) -> list[str]:
+    """The kinds of task that a bank has, those with most memories first."""
+    tree = index.bank.tree(TASKS)
+    sizes: dict[str, int] = {}
+    for row in tree.child_rows(None):
+        root = tree.node_at(int(row))
+        kind = root.payload["text"]
+        sizes[kind] = sizes.get(kind, 0) + len(members(tree, root))
+    return sorted(sizes, key=lambda kind: (-sizes[kind], kind))
+
+
+@dataclass(frozen=True, slots=True)
+class Recaller:
+    """Recalls what a bank has for one place.
+
+    Attributes:
+        count: The most candidates a collection, those that are not recalled included.
+    """
+
+    index: IndexReader
+    place: Surroundings
+    numbers: ContextNumbers
+    count: int = 1
+
+    def answers(self) -> dict[str, CollectionRecall | None]:
+        """What each collection answers; None if it was not asked."""
+        of_task, of_env = bool(self.place.task), bool(self.place.env)
+        return {
+            TASKS: self._tasks() if of_task else None,
+            ENVIRONMENTS: self._environment() if of_env else None,
+            TASK_INSIGHTS: self._task_insights() if of_task else None,
+            ENV_INSIGHTS: self._env_insights() if of_env else None,
+        }
+
+    def _tasks(self) -> CollectionRecall:
+        """The exemplars, then the last failures here, the oldest of them first."""
+        tree, place, most = self.index.bank.tree(TASKS), self.place, self.numbers.exemplars
+        ranked: list[Candidate] = []
+        if won := self.index.root(TASKS, place.kind):
+            vector = self.index.embedder.embed_queries([place.task])[0]
+            here = self.index.place(TASKS, won, place.task, place.env)
+            ranked = list(islice(exemplars(tree, won, here, vector), max(most, self.count)))
+        lost = self.index.root(TASKS, place.kind, "failure")
+        failed = self.index.place(TASKS, lost, place.task, place.env) if lost else None
+        rows = tries(tree, failed)[-self.numbers.reflections :] if failed else ()
+        rows = rows if self.numbers.reflections else ()
+        shown = [*ranked[:most], *(_certain(tree.node_at(int(row))) for row in rows)]
+        rule = shown[0].rule if shown else KIND
+        return self._answer(TASKS, place.task, shown, ranked[most:], rule)
+
+    def _environment(self) -> CollectionRecall:
+        root = self.index.root(ENVIRONMENTS, self.place.env_kind)
+        here = self.index.place(ENVIRONMENTS, root, self.place.env) if root else None
+        shown = [_certain(here)] if here and here.payload["memory"] else []
+        return self._answer(ENVIRONMENTS, self.place.env, shown, (), HERE)
+
+    def _task_insights(self) -> CollectionRecall:
+        """Some from successes first, then those from failures."""
+        most = self.numbers.most_task_insights
+        won, lost = (self._insights(TASKS, self.place.kind, label) for label in _LABELS)
+        first = won[: min(self.numbers.most_from_successes, most)]
+        left = most - len(first)
+        others = [*won[len(first) :], *lost[left:]]
+        return self._answer(TASK_INSIGHTS, self.place.kind, [*first, *lost[:left]], others, INSIGHT)
+
+    def _env_insights(self) -> CollectionRecall:
+        most = self.numbers.most_env_insights
+        found = self._insights(ENVIRONMENTS, self.place.env_kind, "success")
+        return self._answer(ENV_INSIGHTS, self.place.env_kind, found[:most], found[most:], INSIGHT)
+
+    def _insights(self, half: str, kind: str, label: Label) -> list[Candidate]:
+        """The insights of one list, ranked by all memories of its kind."""
+        import numpy as np
+
+        name, tree = INSIGHTS[half], self.index.bank.tree(half)
+        root = self.index.root(name, kind, label)
+        roots = (self.index.root(half, kind, each) for each in _LABELS)
+        rows = [members(tree, each) for each in roots if each]
+        if root is None or not sum(map(len, rows)):
+            return []
+        memories = tree.embeddings[np.concatenate(rows)]
+        return ranked_insights(self.index.bank.tree(name), root, memories)
+
+    def _answer(
+        self,
+        collection: str,
+        text: str,
+        shown: Sequence[Candidate],
+        others: Iterable[Candidate],
+        rule: str,
+    ) -> CollectionRecall:
+        tree = self.index.bank.tree(collection)
+        chains = tuple(tree.chain(each.node.id) for each in shown)
+        candidates = (*shown, *others)[: max(self.count, len(shown))]
+        return CollectionRecall(collection, text, -1.0, candidates, chains, rule)
+
+
+def exemplars(tree: Tree, root: Node, here: Node | None, vector: Vector) -> Iterator[Candidate]:
+    """The successes below the root of a kind, best first.
+
+    `here` is this very task in this environment, if it succeeded before; the vector is the task's,
+    float32 [dimensions], of unit length.
+    """
+    import numpy as np
+
+    row_here = tree.row(here.id) if here else -1
+    if here:
+        yield from _shortest(tree, [row_here], 1.0, HERE)
+    rows = tree.child_rows(tree.row(root.id))
+    similarities = np.round(tree.embeddings[rows].astype(np.float64) @ vector, DECIMALS)
+    order = np.argsort(-similarities, kind="stable")
+    for similarity, ties in groupby(order, key=lambda at: float(similarities[at])):
+        others = [int(rows[at]) for at in ties if rows[at] != row_here]
+        yield from _shortest(tree, others, similarity, KIND)
+
+
+def _shortest(tree: Tree, tasks: Sequence[int], similarity: float, rule: str) -> list[Candidate]:
+    """The successes at some tasks, those with fewer steps first, then the newer ones."""
+    rows = [int(row) for task in tasks for row in tree.child_rows(task)]
+    rows.sort(key=lambda row: -int(tree.birth[row]))
+    nodes = sorted(map(tree.node_at, rows), key=_steps)
+    return [Candidate(node, similarity, 0.0, similarity, rule) for node in nodes]
+
+
+def _steps(node: Node) -> int:
+    text = node.payload["steps"]
+    return int(text) if text.isdecimal() else 1_000_000
+
+
+def ranked_insights(tree: Tree, root: Node, memories: NDArray[np.float32]) -> list[Candidate]:
+    """The insights below a root by the sum of their similarities to all memories of the kind.
+
+    Of equal ones that with more successes goes first, then the newer. The memories' vectors are
+    float32 [memories, dimensions].
+    """
+    import numpy as np
+
+    rows = tree.child_rows(tree.row(root.id))
+    total = memories.sum(axis=0, dtype=np.float64)
+    scores = np.round(tree.embeddings[rows].astype(np.float64) @ total, DECIMALS)
+    successes = [tree.counts_at(int(row)).successes for row in rows]
+    order = sorted(
+        range(len(rows)), key=lambda at: (-scores[at], -successes[at], -int(tree.birth[rows[at]]))
+    )
+    return [
+        Candidate(
+            tree.node_at(int(rows[at])),
+            round(float(scores[at]) / len(memories), DECIMALS),
+            0.0,
+            float(scores[at]),
+            INSIGHT,
+        )
+        for at in order
+    ]
+
+
+def _certain(node: Node) -> Candidate:
+    return Candidate(node, 1.0, 0.0, 1.0, HERE)

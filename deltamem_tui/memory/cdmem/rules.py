@@ -1,0 +1,181 @@
+"""What CDMem writes without a model: expert notes, shortcuts, failures and insights by support.
+
+Insights are made from all members of their list, so that neither their order nor the size of a
+batch matters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.cdmem.prompt_uses import (
+    EXPERT,
+    FAILURE,
+    FUNCTIONS,
+    MISTAKES,
+    MOST_INSIGHTS,
+    PLANS,
+    SHORTCUT,
+)
+from deltamem_tui.memory.record_sets import normal_text
+from deltamem_tui.memory.writers.extraction import Extraction, Inputs
+from deltamem_tui.memory.writers.rules.expert import IN_HAND, expert, in_ranges
+from deltamem_tui.memory.writers.rules.failure_kind import failure_of
+from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
+from deltamem_tui.memory.writers.rules.wording import ARROW
+from deltamem_tui.text import counted
+from deltamem_tui.trajectory.model import Trajectory
+
+_MARK = f"({UNVERIFIED})"
+_MOST_ITEMS = 12
+_NOTHING = "did nothing"
+
+
+def write(
+    purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
+) -> Extraction:
+    """What one of the method's prompts asks for.
+
+    Insights are made from the notes, all members of their list; the environment of a failure as it
+    is known so far is the input `env_memory`.
+
+    Raises:
+        ExtractionError: There is nothing to write from.
+    """
+    if episode is None:
+        return _insights(purpose, notes)
+    if not episode.steps:
+        return Extraction(None, "the episode has no steps")
+    if purpose == EXPERT:
+        return Extraction(expert_notes(episode), "what the log shows")
+    if purpose == SHORTCUT:
+        return _shortcut(episode)
+    if purpose == FAILURE:
+        known = inputs.get("env_memory", "")
+        return _failure(episode, known if isinstance(known, str) else "")
+    raise ExtractionError(f"there is no episode to write {purpose} from")
+
+
+def expert_notes(episode: Trajectory) -> dict[str, str]:
+    """Where things are, what devices do, what was done: one a line."""
+    seen = expert(episode)
+    places = (f"{item}: {place}" for item, place in seen.locations.items() if place != IN_HAND)
+    return {
+        "locations": "\n".join(places),
+        "functions": "\n".join(fact.line for fact in seen.functions),
+        "actions": "\n".join(in_ranges(seen.actions)) or "none had an effect",
+    }
+
+
+def merged(known: str, new: str) -> str:
+    """What is known of an environment with new lines `thing: place`: a thing is at one place."""
+    lines = {line.partition(":")[0].strip().casefold(): line.strip() for line in known.splitlines()}
+    for line in filter(str.strip, new.splitlines()):
+        thing = line.partition(":")[0].strip().casefold()
+        lines.pop(thing, None)
+        lines[thing] = line.strip()
+    return "\n".join(filter(None, lines.values()))
+
+
+def _shortcut(episode: Trajectory) -> Extraction:
+    way = shortcut(episode)
+    if not way.actions:
+        return Extraction(None, "no action had an effect")
+    plan = "\n".join([*way.plan, *([] if way.verified else [_MARK])])
+    size = counted(len(way.actions), "action")
+    reason = f"{size} reach the goal" if way.verified else f"{size}, {UNVERIFIED}"
+    return Extraction({"actions": "\n".join(way.actions), "plan": plan}, reason)
+
+
+def _failure(episode: Trajectory, known: str) -> Extraction:
+    found = failure_of(episode)
+    cause = f"{found.action}{ARROW}{found.answer}" if found.action else found.missing
+    payload = {
+        "env_memory": merged(known, expert_notes(episode)["locations"]),
+        "failure": found.kind,
+        "reflection": found.reflection,
+        "next_plan": found.plan,
+        "cause": cause,
+    }
+    return Extraction(payload, f"a failure of {found.kind}")
+
+
+def _insights(purpose: str, notes: Sequence[Node]) -> Extraction:
+    if not notes:
+        raise ExtractionError("there is no short-term memory to conclude from")
+    texts = [{"insight": text} for text in _INSIGHTS[purpose](notes)[:MOST_INSIGHTS]]
+    reason = f"{counted(len(texts), 'insight')} from {counted(len(notes), 'memory', 'memories')}"
+    return Extraction(texts[0] if texts else None, reason, further=tuple(texts[1:]))
+
+
+def plans(notes: Sequence[Node]) -> list[str]:
+    """The shortcuts, equal ones once: those of more episodes first, then the shorter ones."""
+    support: Counter[str] = Counter()
+    verified: set[str] = set()
+    for node in notes:
+        text = node.payload["text"].removesuffix(_MARK).strip()
+        support[text] += 1
+        if not node.payload["text"].endswith(_MARK):
+            verified.add(text)
+    ranked = sorted(support, key=lambda text: (-support[text], text.count("\n"), text))
+    return [text if text in verified else f"{text}\n{_MARK}" for text in ranked]
+
+
+def mistakes(notes: Sequence[Node]) -> list[str]:
+    """One of each type, action and answer, with its remedy: the most frequent first."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for node in notes:
+        said = node.payload
+        cause = said["cause"] or normal_text({"text": said["text"]})
+        groups[said["failure"], cause].append(
+            f"{said['failure'] or 'failure'}: {said['text']} {said['remedy']}".strip()
+        )
+    ranked = sorted(groups, key=lambda group: (-len(groups[group]), group))
+    return [_most_frequent(groups[group]) for group in ranked]
+
+
+def _most_frequent(texts: Iterable[str]) -> str:
+    counts = Counter(texts)
+    return min(counts, key=lambda text: (-counts[text], text))
+
+
+def functions(notes: Sequence[Node]) -> list[str]:
+    """What each thing does: what two episodes saw, or one did and none saw otherwise."""
+    support: dict[str, Counter[str]] = defaultdict(Counter)
+    for node in notes:
+        for subject, item in _facts(node.payload["text"].splitlines()):
+            support[subject][item] += 1
+    ranked = sorted(support, key=lambda each: (-max(support[each].values()), each))
+    return [
+        f"{subject}: {'; '.join(kept[:_MOST_ITEMS])}".removesuffix(": ")
+        for subject in ranked
+        if (kept := _kept(support[subject]))
+    ]
+
+
+def _facts(lines: Iterable[str]) -> set[tuple[str, str]]:
+    """Subject and item of each fact; a line that has none is a subject."""
+    facts = set()
+    for line in lines:
+        subject, _, items = line.partition(": ")
+        facts |= {(subject.strip(), item.strip()) for item in items.split("; ")}
+    return facts
+
+
+def _kept(items: Counter[str]) -> list[str]:
+    """The items with support, or uncontradicted, those with most support first."""
+    answers: dict[str, set[bool]] = defaultdict(set)
+    for item in items:
+        answers[item.split(" ")[0]].add(item.endswith(_NOTHING))
+    kept = [item for item in items if items[item] >= 2 or len(answers[item.split(" ")[0]]) < 2]
+    return sorted(kept, key=lambda item: (-items[item], item))
+
+
+_INSIGHTS: Mapping[str, Callable[[Sequence[Node]], list[str]]] = {
+    PLANS: plans,
+    MISTAKES: mistakes,
+    FUNCTIONS: functions,
+}

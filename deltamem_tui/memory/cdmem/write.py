@@ -1,0 +1,261 @@
+"""What an episode changes: its memories are filed under both halves of the index.
+
+An expert's notes of the episode come first; from them the shortcut of a success, or the reflection
+on a failure, and what is known of its environment. Where a list is full with it, its insights are
+made anew in the same commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.memory.cdmem.collections import (
+    COLLECTIONS,
+    DISPLAY,
+    ENVIRONMENTS,
+    INSIGHTS,
+    TASKS,
+)
+from deltamem_tui.memory.cdmem.index import IndexReader, members, tries, unread
+from deltamem_tui.memory.cdmem.insights import FullList, induce
+from deltamem_tui.memory.cdmem.prompt_uses import EXPERT, FAILURE, SHORTCUT
+from deltamem_tui.memory.cdmem.recall import Recaller
+from deltamem_tui.memory.cdmem.rules import merged
+from deltamem_tui.memory.cdmem.settings import ContextNumbers
+from deltamem_tui.memory.cdmem.surroundings import Surroundings
+from deltamem_tui.memory.kinds import KindResolution
+from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
+from deltamem_tui.memory.method import cleaned
+from deltamem_tui.memory.plan import Change, Count, Plan, Revise
+from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.writers.extraction import Call, Extraction
+from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.trajectory.model import Trajectory
+
+_KINDS = ("planning", "search", "operation")
+_NOTHING = frozenset(("none", "nothing", "n/a", "-"))
+_MEMORY_LINES = 200
+_OF_NO_EPISODE = Origin()
+"""Kinds and places have the same ids in every bank, so that banks join there when they merge."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What an episode comes to in one half of the index, and in the insights into it."""
+
+    results: tuple[CollectionResult, CollectionResult]
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans what one episode changes in a bank as it stands."""
+
+    index: IndexReader
+    kinds: KindResolution
+    place: Surroundings
+    numbers: ContextNumbers
+    writer: Writer
+
+    def plan(self) -> Plan[LearnResult]:
+        """The decisions, and what they change.
+
+        Raises:
+            ExtractionError: The writer could make nothing of the episode.
+        """
+        episode, credit = self.kinds.episode, self._credit()
+        notes = self.writer.write(EXPERT, episode, ())
+        if notes.payload is None:
+            skipped = {name: CollectionResult(name, "skip", notes.reason) for name in COLLECTIONS}
+            return Plan(LearnResult(episode.id, True, skipped), credit, episode)
+        expert = {name: _said(text) for name, text in notes.payload.items()}
+        written = self._short_term(expert)
+        of_task = self._task_part(written)
+        of_env = self._env_part(expert, written, notes)
+        results = {each.tree: each for each in (*of_task.results, *of_env.results)}
+        results = {name: results[name] for name in COLLECTIONS}
+        changes = (*credit, *of_task.changes, *of_env.changes)
+        return Plan(LearnResult(episode.id, True, results), changes, episode)
+
+    @property
+    def episode(self) -> Trajectory:
+        """The episode with its kinds."""
+        return self.kinds.episode
+
+    @property
+    def _label(self) -> Label:
+        return "success" if self.episode.outcome.success else "failure"
+
+    def _credit(self) -> tuple[Count, ...]:
+        """Every record that the episode would be shown is credited with how it ended."""
+        success = bool(self.episode.outcome.success)
+        found = Recaller(self.index, self.place, self.numbers).answers()
+        return tuple(
+            Count(name, chain[-1].id, int(success), 1, int(success))
+            for name, answer in found.items()
+            for chain in (answer.chains if answer else ())
+        )
+
+    def _short_term(self, expert: Mapping[str, str]) -> Extraction:
+        """The shortcut of a success, or the reflection on a failure."""
+        inputs = {"expert_actions": expert["actions"]}
+        earlier = self._earlier()
+        if self._label == "success":
+            return self.writer.write(SHORTCUT, self.episode, earlier, inputs)
+        inputs |= {"locations": expert["locations"], "env_memory": self._env_memory()}
+        return self.writer.write(FAILURE, self.episode, earlier, inputs)
+
+    def _earlier(self) -> list[Node]:
+        """What was remembered of this very task in this environment, in order of birth."""
+        tree = self.index.bank.tree(TASKS)
+        here = [
+            each
+            for each in self.index.known(TASKS, self.place.task)
+            if each.depth == 2 and each.payload["env"] == self.place.env
+        ]
+        rows = sorted(
+            (int(row) for each in here for row in tries(tree, each)),
+            key=lambda row: int(tree.birth[row]),
+        )
+        return [tree.node_at(row) for row in rows]
+
+    def _env_memory(self) -> str:
+        here = self._environment()
+        return here.payload["memory"] if here else ""
+
+    def _environment(self) -> Node | None:
+        root = self.index.root(ENVIRONMENTS, self.place.env_kind)
+        return self.index.place(ENVIRONMENTS, root, self.place.env) if root else None
+
+    def _task_part(self, written: Extraction) -> _Part:
+        """The short-term memory below its task, and the insights if its list is full then."""
+        calls = (*self.kinds.calls, *written.calls("extract", TASKS))
+        if written.payload is None:
+            return _nothing(TASKS, "skip", written.reason, calls)
+        label, place = self._label, self.place
+        root = self._root(TASKS, place.kind, label)
+        task = self.index.place(TASKS, root, place.task, place.env)
+        task = task or _born(TASKS, root, label, {"text": place.task, "env": place.env})
+        texts = _memory(written.payload, label) | {"steps": str(len(self.episode.steps))}
+        node = _born(TASKS, task, label, texts, self._origin(written))
+        insights, induced = self._insights(TASKS, root, node)
+        decision = "shortcut" if label == "success" else "reflection"
+        result = CollectionResult(TASKS, decision, written.reason, node, calls=calls)
+        return _Part((result, insights), (*self._adding(TASKS, root, task, node), *induced))
+
+    def _env_part(self, expert: Mapping[str, str], written: Extraction, notes: Extraction) -> _Part:
+        """What is known of the environment now, and what things in it were seen to do."""
+        calls = notes.calls("extract", ENVIRONMENTS)
+        if not self.place.env:
+            reason = "the episode says nothing of its environment"
+            return _nothing(ENVIRONMENTS, "unasked", reason, calls)
+        root = self._root(ENVIRONMENTS, self.place.env_kind, "success")
+        memory = self._new_memory(expert["locations"], written)
+        known = self._environment()
+        texts = {"text": self.place.env, "memory": memory}
+        here = known or _born(ENVIRONMENTS, root, "success", texts)
+        changes = list(self._adding(ENVIRONMENTS, root, here))
+        if here.payload["memory"] != memory:
+            payload = {**here.payload, "memory": memory}
+            changes.append(Revise(ENVIRONMENTS, replace(here, payload=payload)))
+        if not expert["functions"]:
+            reason = "no function of a thing was seen"
+            result = CollectionResult(ENVIRONMENTS, "places", reason, here, calls=calls)
+            return _Part((result, _no_insights(ENVIRONMENTS)), tuple(changes))
+        texts = {"text": expert["functions"]}
+        node = _born(ENVIRONMENTS, here, self._label, texts, self._origin(notes))
+        insights, induced = self._insights(ENVIRONMENTS, root, node)
+        result = CollectionResult(ENVIRONMENTS, "functions", notes.reason, node, calls=calls)
+        changes += [*self._adding(ENVIRONMENTS, node), *induced]
+        return _Part((result, insights), tuple(changes))
+
+    def _new_memory(self, locations: str, written: Extraction) -> str:
+        """Where things are in this environment: after a failure, as the writer has it now."""
+        told = _said((written.payload or {}).get("env_memory", ""))
+        memory = told or merged(self._env_memory(), locations)
+        return "\n".join(memory.splitlines()[-_MEMORY_LINES:])
+
+    def _insights(
+        self, collection: str, root: Node, node: Node
+    ) -> tuple[CollectionResult, tuple[Change, ...]]:
+        """The insights of a list after a new member: made anew if a batch is full."""
+        tree, size, name = (
+            self.index.bank.tree(collection),
+            self.numbers.batch,
+            INSIGHTS[collection],
+        )
+        known = tree.snapshot.first_row(root.id) is not None
+        new = (len(unread(tree, root)) if known else 0) + 1
+        if new < size:
+            return CollectionResult(name, "waiting", f"{new} of {size} new memories"), ()
+        rows = members(tree, root) if known else ()
+        nodes = (*(tree.node_at(int(row)) for row in rows), node)
+        made = induce(self.index, FullList(collection, root, nodes, new), size, self.writer)
+        decision = "insights" if made.root else "postponed"
+        result = CollectionResult(name, decision, made.reason, made.first, calls=made.calls)
+        return result, made.changes
+
+    def _root(self, collection: str, kind: str, label: Label) -> Node:
+        root = self.index.root(collection, kind, label)
+        return root or _born(collection, None, label, {"text": kind})
+
+    def _adding(self, collection: str, *nodes: Node) -> list[Change]:
+        """The additions of those nodes that the bank does not have."""
+        tree = self.index.bank.tree(collection)
+        return [
+            addition(tree, node, self.index.vector(node.payload["text"]))
+            for node in nodes
+            if node not in self.index.known(collection, node.payload["text"])
+        ]
+
+    def _origin(self, extraction: Extraction) -> Origin:
+        return Origin(
+            trajectory=self.episode.id,
+            outcome_source=self.episode.outcome.source,
+            extractor=self.writer.name,
+            model=extraction.model,
+            prompt=extraction.prompt,
+        )
+
+
+def _nothing(half: str, decision: str, reason: str, calls: tuple[Call, ...]) -> _Part:
+    result = CollectionResult(half, decision, reason, calls=calls)
+    return _Part((result, _no_insights(half)))
+
+
+def _no_insights(half: str) -> CollectionResult:
+    return CollectionResult(INSIGHTS[half], "waiting", "nothing was filed that insights come from")
+
+
+def _born(
+    collection: str,
+    parent: Node | None,
+    label: Label,
+    texts: Mapping[str, str],
+    origin: Origin = _OF_NO_EPISODE,
+) -> Node:
+    fields = COLLECTIONS[collection].fields
+    payload = cleaned(texts, fields, DISPLAY[collection].optional)
+    return born(collection, parent, label, payload, origin)
+
+
+def _memory(payload: Mapping[str, str], label: Label) -> dict[str, str]:
+    """The texts of a short-term memory from what a writer answered."""
+    if label == "success":
+        return {"text": payload["plan"], "actions": payload["actions"]}
+    said = payload["failure"].casefold()
+    return {
+        "text": payload["reflection"],
+        "failure": next((kind for kind in _KINDS if kind in said), ""),
+        "cause": payload.get("cause", ""),
+        "remedy": payload["next_plan"],
+    }
+
+
+def _said(text: str) -> str:
+    """A text, empty if it says that there is nothing."""
+    return "" if text.strip().rstrip(".").casefold() in _NOTHING else text.strip()

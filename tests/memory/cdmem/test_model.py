@@ -1,0 +1,165 @@
+"""Every prompt of CDMem asked of a model at the loopback: right, weak and wrong answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory import engine
+from deltamem_tui.memory.cdmem.collections import (
+    ENVIRONMENTS,
+    INSIGHTS,
+    TASK_INSIGHTS,
+)
+from deltamem_tui.memory.cdmem.collections import TASKS as SHORT
+from deltamem_tui.memory.cdmem.prompt_uses import PROMPTS
+from deltamem_tui.memory.engine import learn, recall
+from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.trajectory.model import Trajectory
+from tests.llm.fixtures import running, server
+from tests.llm.server import ModelServer
+from tests.llm.support import client
+from tests.memory.cdmem.support import new_bank
+from tests.memory.writers.model.support import EPISODE, LOST
+
+__all__ = ["running", "server"]
+
+EXPERT = {"locations": "cup 2: cabinet 1", "functions": "sinkbasin: cleans", "actions": "take cup"}
+WAY = {"actions": "take cup 2 from countertop 1", "plan": "take [object] from countertop"}
+WHY = {
+    "env_memory": "cup 2: countertop 1",
+    "failure": "Operation",
+    "reflection": "The cup was dry.",
+    "next_plan": "Clean it first.",
+}
+SCENE = EPISODE.environment
+
+
+def items(*texts: str) -> str:
+    return json.dumps({"items": [{"insight": text} for text in texts]})
+
+
+def said(*answers: dict[str, str] | str) -> list[str]:
+    return [each if isinstance(each, str) else json.dumps(each) for each in answers]
+
+
+def again(trajectory: Trajectory, at: int) -> Trajectory:
+    return trajectory.with_facts(metadata={"max_steps": str(at)}, steps=trajectory.steps[at:])
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return new_bank(tmp_path / "bank", batch=2)
+
+
+@pytest.fixture
+def writer(server: ModelServer) -> ModelExtractor:
+    return ModelExtractor(client(server), "alfworld", method="cdmem")
+
+
+def texts(bank: Bank, name: str) -> list[str]:
+    return [node.payload["text"] for node in bank.tree(name)]
+
+
+def test_each_prompt_is_asked_and_its_answer_kept(
+    bank: Bank, server: ModelServer, writer: ModelExtractor
+) -> None:
+    writer.check()
+    plan = "take, clean, put"
+    server.answer(
+        *said(EXPERT, WAY),
+        *said(EXPERT, WAY, items(plan), items("sinkbasins clean", "cabinets hold")),
+        *said(EXPERT, WHY),
+        *said(EXPERT | {"functions": "None."}, WHY, items("When dry: clean it.")),
+    )
+    learn(bank, EPISODE, writer)
+    result = learn(bank, again(EPISODE, 1), writer)
+    assert {call.purpose for call in result.calls} == {"extract", "induce"}
+    assert plan in texts(bank, TASK_INSIGHTS)
+    learn(bank, again(LOST, 2), writer)
+    learn(bank, again(LOST, 3), writer)
+    asked = [each.prompt for each in server.requests]
+    assert len(asked) == 11
+    assert "take [object] from countertop" in asked[-2]  # earlier tries
+    assert "cup 2: cabinet 1" in asked[-2]  # where things are
+    assert "operation: The cup was dry." in asked[-1]
+    shown = recall(bank, EPISODE.task, SCENE).context
+    order = [
+        *("### Example of this task, here", "countertop 1: cup 2", "sinkbasins clean"),
+        *("1. take, clean, put", "1. When dry: clean it.", "- operation: The cup was dry."),
+    ]
+    assert [shown.find(each) for each in order] == sorted(shown.find(each) for each in order)
+    assert min(map(shown.find, order)) > 0
+    assert len([text for text in texts(bank, ENVIRONMENTS) if text == "sinkbasin: cleans"]) == 3
+    assert engine.due(bank) == []
+
+
+WRONG = [
+    "no json",
+    json.dumps({"actions": "x"}),
+    json.dumps({**EXPERT, "more": "x"}),
+    json.dumps({**EXPERT, "actions": ""}),
+    json.dumps({**EXPERT, "actions": "word " * 1000}),
+]
+
+
+@pytest.mark.parametrize("answer", WRONG)
+def test_a_wrong_answer_is_asked_for_again(
+    bank: Bank, server: ModelServer, writer: ModelExtractor, answer: str
+) -> None:
+    server.answer(answer, *said(EXPERT, WAY))
+    result = learn(bank, EPISODE, writer)
+    assert [call.attempts for call in result.calls] == [1, 2]
+    assert len(texts(bank, SHORT)) == 3
+
+
+def test_an_episode_without_a_usable_answer_is_not_learnt(
+    bank: Bank, server: ModelServer, writer: ModelExtractor
+) -> None:
+    server.answer(*["no json"] * 9)
+    with pytest.raises(ExtractionError):
+        learn(bank, EPISODE, writer)
+    assert bank.episodes.learnt() == 0
+    assert texts(bank, SHORT) == []
+
+
+def test_insights_without_a_usable_answer_are_made_later(
+    bank: Bank, server: ModelServer, writer: ModelExtractor
+) -> None:
+    server.answer(*said(EXPERT, WAY))
+    learn(bank, EPISODE, writer)
+    bad = items(*"abcdef")
+    server.answer(*said(EXPERT, WAY), *[bad] * 3, items("sinkbasins clean"))
+    result = learn(bank, again(EPISODE, 1), writer)
+    assert result.trees[TASK_INSIGHTS].decision == "postponed"
+    assert result.trees[TASK_INSIGHTS].calls[0].attempts == 3
+    assert bank.episodes.learnt() == 2
+    server.answer(items("take, clean, put"))
+    (made,) = consolidate(bank, writer)
+    assert made.written
+    assert "take, clean, put" in texts(bank, INSIGHTS[SHORT])
+
+
+def test_a_person_s_prompt_goes_before_the_shipped_one(
+    bank: Bank, server: ModelServer, tmp_path: Path
+) -> None:
+    for name, use in PROMPTS.items():
+        path = tmp_path / "prompts" / "generic" / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fields = ", ".join(f"{field} = 50" for field in use.fields)
+        head = f'purpose = "Mine"\ninputs = ["words"]\noutput = {{ {fields} }}\n'
+        head += f"items = {use.items}\n" if use.items else ""
+        path.write_text(f"+++\n{head}+++\nMy own {name}: items {{{{ words }}}}\n")
+    mine = ModelExtractor(client(server), folders=[tmp_path / "prompts"], method="cdmem")
+    mine.check()
+    server.answer(*said(EXPERT, WAY))
+    learn(bank, EPISODE, mine)
+    assert [each.prompt.split(":")[0] for each in server.requests] == [
+        "My own cdmem_expert",
+        "My own cdmem_shortcut",
+    ]

@@ -1,0 +1,101 @@
+"""Insights by rules: what has support, whatever the order; and what is known of a place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.cdmem import rules
+from deltamem_tui.memory.cdmem.prompt_uses import EXPERT, FAILURE, MISTAKES, SHORTCUT
+from tests.memory.writers.rules.episodes import HAIR, HEAT, HEAT_LOST
+
+MARK = "(unverified)"
+
+
+def node(**texts: str) -> Node:
+    fields = ("text", "failure", "cause", "remedy")
+    return born("short", None, "success", {name: texts.get(name, "") for name in fields}, Origin())
+
+
+PLANS = st.lists(st.tuples(st.sampled_from(["a", "b\nc", "d\ne\nf"]), st.booleans()))
+
+
+@given(PLANS, st.randoms())
+def test_plans_by_support_in_any_order(drawn: list[tuple[str, bool]], random) -> None:  # type: ignore[no-untyped-def]
+    nodes = [node(text=text if good else f"{text}\n{MARK}") for text, good in drawn]
+    found = rules.plans(nodes)
+    random.shuffle(nodes)
+    assert rules.plans(nodes) == found
+    support = Counter(text for text, _ in drawn)
+    bare = [text.removesuffix(MARK).strip() for text in found]
+    assert sorted(bare) == sorted(support)
+    assert [support[text] for text in bare] == sorted(support.values(), reverse=True)
+    assert {text for text in found if not text.endswith(MARK)} == {t for t, good in drawn if good}
+
+
+FAILURES = st.tuples(
+    st.sampled_from(["search", "planning"]), st.sampled_from(["", "x → no"]), st.sampled_from("rst")
+)
+
+
+@given(st.lists(FAILURES), st.randoms())
+def test_one_mistake_a_type_and_cause(drawn: list[tuple[str, str, str]], random) -> None:  # type: ignore[no-untyped-def]
+    nodes = [
+        node(failure=kind, cause=cause, text=text, remedy="Do.") for kind, cause, text in drawn
+    ]
+    found = rules.mistakes(nodes)
+    random.shuffle(nodes)
+    assert rules.mistakes(nodes) == found
+    groups = Counter((kind, cause or text) for kind, cause, text in drawn)
+    assert len(found) == len(groups)
+    if found:
+        most = max(groups.values())
+        assert any(groups[group] == most and found[0].startswith(group[0]) for group in groups)
+
+
+def functions(*lines: str) -> Sequence[str]:
+    return rules.functions([node(text=line) for line in lines])
+
+
+def test_functions_have_support_or_are_uncontradicted() -> None:
+    assert functions("fridge: cool works; open works") == ["fridge: cool works; open works"]
+    assert functions("fridge: cool works", "fridge: cool did nothing") == []
+    once = ["lamp: use works", "fridge: cool did nothing", "fridge: cool works"]
+    assert functions(*once, "fridge: cool works") == ["fridge: cool works", "lamp: use works"]
+    assert functions("a stove heats") == ["a stove heats"]
+
+
+def test_a_thing_is_at_one_place_the_last_one() -> None:
+    assert rules.merged("mug 1: shelf 1\npen 1: desk 1", "Mug 1: desk 2") == (
+        "pen 1: desk 1\nMug 1: desk 2"
+    )
+    assert rules.merged("", "") == ""
+
+
+def test_an_episode_in_the_rules_words() -> None:
+    notes = rules.write(EXPERT, HEAT, (), {}).payload
+    way = rules.write(SHORTCUT, HEAT, (), {}).payload
+    lost = rules.write(FAILURE, HEAT_LOST, (), {"env_memory": "pen 1: desk 1"}).payload
+    assert notes
+    assert way
+    assert lost
+    assert "microwave: heat works" in notes["functions"]
+    assert "[object]" in way["plan"]
+    assert MARK not in way["plan"]
+    assert lost["failure"] in ("planning", "search", "operation")
+    assert lost["env_memory"].startswith("pen 1: desk 1")
+    bought = rules.write(SHORTCUT, HAIR, (), {}).payload
+    assert bought
+    assert bought["plan"].endswith(MARK)  # nothing replays a shop
+
+
+def test_nothing_is_made_of_nothing() -> None:
+    assert rules.write(EXPERT, HEAT.with_facts(steps=()), (), {}).payload is None
+    with pytest.raises(ExtractionError):
+        rules.write(MISTAKES, None, (), {})
