@@ -7,7 +7,7 @@ import re
 from benchmarks.yardstick.agent import Agent, found_in
 from benchmarks.yardstick.worlds import Game
 
-_VERBS = ("take", "put", "move", "heat", "cool", "clean", "use", "slice", "toggle")
+_VERBS = ("go to", "take", "put", "move", "heat", "cool", "clean", "use", "slice", "toggle")
 _TAKE = re.compile(r"take (?P<thing>.+?) from (?P<place>.+)")
 _PUT = re.compile(r"(?:put|move) (?P<thing>.+?) (?:in/on|into|onto|in|on|to) (?P<place>.+)")
 _TREAT = re.compile(r"(?P<verb>heat|cool|clean) (?P<thing>.+?) with (?P<place>.+)")
@@ -24,15 +24,17 @@ _SMALL = frozenset(
 class AlfworldAgent(Agent):
     """Takes `take egg 1 from fridge 2` as: get an egg; a fridge is where one was.
 
-    Going, opening and looking are done where an act needs them, not where the text has them.
+    Going, opening and looking are done where an act needs them, not where the text has them;
+    where it goes before it uses a lamp, a lamp may stand.
     """
 
     def __init__(self, game: Game) -> None:
         """Begin a game."""
         super().__init__(game, _VERBS)
-        self.places = re.findall(r"an? ([a-z]+ \d+)", self.start.scene)
+        self.places = re.findall(r"\b([a-z]+ \d+)\b", self.start.scene)
         self.visited: set[str] = set()
         self.here = ""
+        self.named = ""  # the kind of place that the text last sent to
         self.left: dict[str, str] = {}  # what was offered to be taken, and where
         self.placed: set[str] = set()
 
@@ -59,7 +61,9 @@ class AlfworldAgent(Agent):
 
     def carry_out(self, command: str) -> None:
         """Do what a command says with the things that are here."""
-        if took := _TAKE.fullmatch(command):
+        if command.startswith("go to "):
+            self.named = self._thing(command.removeprefix("go to "), -1)
+        elif took := _TAKE.fullmatch(command):
             self._take(self._thing(took["thing"], 0), self._thing(took["place"], -1))
         elif put := _PUT.fullmatch(command):
             if done := self._at(self._thing(put["place"], -1), r"(?:put|move) .+"):
@@ -99,7 +103,7 @@ class AlfworldAgent(Agent):
     def _at(self, kind: str, wanted: str) -> str:
         """Go to a place of a kind, open it if it is closed, and do there what is wanted."""
         self._go(kind)
-        if f"open {self.here}" in self.last.commands:
+        if not self._offered(wanted) and f"open {self.here}" in self.last.commands:
             self.act(f"open {self.here}")
         if action := self._offered(wanted):
             self.act(action)
@@ -114,10 +118,12 @@ class AlfworldAgent(Agent):
                 return
 
     def _use(self, verb: str, what: str = "") -> None:
-        """Use a thing where it stands; a lamp is looked for."""
+        """Use a thing where it stands; a lamp is looked for where the text has it, then on."""
         wanted = rf"{verb} {_kind(what)} \d+"
+        kinds = [self.named, *self.found.get(_kind(what), [])]
+        likely = [place for kind in kinds for place in self.places if _kind(place) == kind]
         if verb in ("use", "toggle") and not self._offered(wanted):
-            for place in self.places:
+            for place in dict.fromkeys([*likely, *self.places]):
                 if self.over or self._offered(wanted):
                     break
                 self._visit(place)

@@ -31,7 +31,14 @@ class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    """All numbers of a method: fields of its own, or a `Numbers` per collection."""
+    """All numbers of a method: fields of its own, or a `Numbers` per collection.
+
+    Attributes:
+        meaningless: Paths of numbers that a collection shares with others and has no use for:
+            they are read, and neither listed nor assigned.
+    """
+
+    meaningless: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def preset(cls, domain: str) -> Self:
@@ -126,16 +133,19 @@ def to_record(settings: Struct) -> dict[str, Any]:
 
 
 def stored_record(settings: Struct) -> dict[str, Any]:
-    """The settings as the manifest keeps them: a choice by name only where it is not the usual.
+    """The settings as the manifest keeps them.
 
-    So a bank says the same as one that was written before there was the choice.
+    A choice by name, and what belongs to no collection, only where it is not the usual: so a
+    bank says the same as one that was written before there was the setting.
     """
     record: dict[str, Any] = {}
     for field in msgspec.structs.fields(settings):
         value = getattr(settings, field.name)
         if isinstance(value, Struct):
             record[field.name] = stored_record(value)
-        elif not isinstance(value, str) or value != field.default:
+        elif value != field.default or not (
+            isinstance(value, str) or isinstance(settings, Settings)
+        ):
             record[field.name] = value
     return record
 
@@ -198,7 +208,7 @@ def checked(settings: NumbersT) -> NumbersT:
 
 
 def listed(settings: Struct, prefix: str = "") -> list[Setting]:
-    """Every number with the path that assigns it, in order."""
+    """Every number that means something with the path that assigns it, in order."""
     found: list[Setting] = []
     for field in msgspec.structs.fields(settings):
         value = getattr(settings, field.name)
@@ -206,7 +216,8 @@ def listed(settings: Struct, prefix: str = "") -> list[Setting]:
             found += listed(value, f"{prefix}{field.name}.")
         else:
             found.append(Setting(prefix + field.name, description(field), value))
-    return found
+    meaningless = getattr(settings, "meaningless", ())
+    return [each for each in found if each.path not in meaningless]
 
 
 def replaced(settings: SettingsT, path: str, value: Any) -> SettingsT:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
@@ -14,7 +13,11 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory import context
 from deltamem_tui.memory.deltamem.collections import DISPLAY
 from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.search import ranked
 from deltamem_tui.memory.writers.failure_markers import FAILED
+from deltamem_tui.memory.writers.rules.located import located, only_moves
+from deltamem_tui.memory.writers.rules.places import Chance, PlaceFact, chances, read
 from deltamem_tui.memory.writers.rules.procedure import (
     Procedure,
     filled,
@@ -22,23 +25,19 @@ from deltamem_tui.memory.writers.rules.procedure import (
     numbered,
     with_choices,
 )
+from deltamem_tui.text import count_tokens
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
 
-_FACT = re.compile(r"(?:- )?(?P<place>(?!- |works in |refused in )[^:;]+): (?P<items>.+)")
-_TAKEN = re.compile(r"take (?P<thing>\[object\]) from (?P<place>.+)")
-_SCENES = 200
-_PLACES = 5
+_SCENES = 500
+_PLACES = 12
 _CHOICES = 10
+_OF_KIND = 200
 _WARNINGS = 3
-
-
-class PlaceFact(NamedTuple):
-    """What a line of the env tree says: a place, and what was seen there."""
-
-    place: str
-    items: str
 
 
 def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
@@ -47,38 +46,87 @@ def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
 
 
 def context_entries(
-    bank: Bank, task: str, found: Mapping[str, CollectionRecall], goal: Goal | None
+    bank: Bank,
+    task: str,
+    found: Mapping[str, CollectionRecall],
+    goal: Goal | None,
+    facts: Sequence[PlaceFact] = (),
+    among: Sequence[str] = (),
+    budget: int | None = None,
 ) -> list[str]:
     """What both trees recalled, for an agent.
 
-    A chain in the rules' words becomes one procedure, its deltas at their places and the names
-    of the present task filled in; any other stands entry by entry. Then come what failed, and
-    where the things that the task names were seen; what the env tree recalled if the goal is
-    not understood, or there is nothing else.
+    A chain in the rules' words becomes one procedure, its deltas at their places, the names of
+    the present task filled in, and its things taken from where they are likeliest to be; any
+    other stands entry by entry. Then come what failed, and where the things that the task names
+    were seen; what the env tree recalled if the goal is not understood, or there is nothing else.
+
+    Args:
+        bank: The bank.
+        task: The task, as it was put.
+        found: What the trees recalled.
+        goal: The task as the rules understand it, if they do.
+        facts: What is known of places.
+        among: The kinds of places at hand, if that is known.
+        budget: How many tokens all may have: what is seen goes first, then what failed, the
+            last lines before the first. None is any number.
     """
     chains = found["task"].chains if "task" in found else ()
     known = [Procedure.of(chain) for chain in chains]
     names = dict(goal.slots) if goal else {}
-    facts = facts_of(bank) if goal else []
-    entries: list[str] = []
+    places = _places_of_things(facts, names, among, [each for each in known if each])
+    closes = {fact.place: False for fact in facts if not fact.sought}
+    closes |= {fact.place: True for fact in facts if fact.closes}
     scene = found["env"].query if "env" in found else ""
     dialect = _dialect(bank) if goal else None
+    entries: list[str] = []
     for chain, procedure in zip(chains, known, strict=True):
         if procedure is None:
             # Two chains may begin alike.
             entries += [each for each in chain_entries("task", chain) if each not in entries]
         elif procedure.steps and chain[-1].label == "success":
             choices = choices_of(bank.tree("task"), chain, names) if names else {}
-            steps = with_choices(located(procedure, facts, names).steps, choices)
+            steps = with_choices(located(procedure, places, names, closes).steps, choices)
             steps = [filled(step, names) for step in steps]
-            steps = dialect.from_here(steps, scene, facts) if dialect else steps
-            entries.append(_skill(task, steps, chain[-1], names, choices))
-    entries += _failed([line for each in known if each for line in each.warnings], names)
-    if where := seen(facts, names):
-        entries.append(where)
-    elif "env" in found and (goal is None or not entries):
-        entries += chain_entries("env", found["env"].chain)
-    return entries
+            told = [(fact.place, "; ".join(fact.things)) for fact in facts]
+            steps = dialect.from_here(steps, scene, told) if dialect else steps
+            shown = not choices and not is_of_the_past(chain[-1], procedure, names)
+            ending = filled(chain[-1].payload["termination_condition"], names) if shown else ""
+            entries.append(_skill(task, steps, ending, choices))
+    failed = _failed([line for each in known if each for line in each.warnings], names)
+    where = [text] if (text := seen(places, names)) else []
+    if not where and "env" in found and (goal is None or not (entries or failed)):
+        where = chain_entries("env", found["env"].chain)
+    return _within(budget, entries, [*failed, *where])
+
+
+def _within(budget: int | None, entries: Sequence[str], aside: Sequence[str]) -> list[str]:
+    """The entries, and as many lines of what stands aside as a budget in tokens leaves room for."""
+    kept = list(entries)
+    left = None if budget is None else budget - sum(map(count_tokens, entries))
+    for entry in aside:
+        lines = entry.splitlines()
+        while left is not None and len(lines) > 1 and count_tokens("\n".join(lines)) > left:
+            lines.pop()
+        if len(lines) > 1:
+            kept.append("\n".join(lines))
+            left = None if left is None else left - count_tokens(kept[-1])
+    return kept
+
+
+def _places_of_things(
+    facts: Sequence[PlaceFact],
+    names: Mapping[str, str],
+    among: Sequence[str],
+    known: Sequence[Procedure],
+) -> dict[str, list[Chance]]:
+    """Per slot the places for what stands there; not where it is to be, if it is only moved."""
+    goal = names.get("receptacle") if any(map(only_moves, known)) else None
+    return {
+        slot: [each for each in chances(facts, thing, among) if each.place != goal]
+        for slot, thing in names.items()
+        if thing not in among
+    }
 
 
 def _dialect(bank: Bank) -> Dialect:
@@ -88,11 +136,7 @@ def _dialect(bank: Bank) -> Dialect:
 
 
 def _skill(
-    task: str,
-    steps: Sequence[str],
-    node: Node,
-    names: Mapping[str, str],
-    choices: Mapping[str, Sequence[str]],
+    task: str, steps: Sequence[str], ending: str, choices: Mapping[str, Sequence[str]]
 ) -> str:
     lines = ["### Skill", f"When: {context.fenced(task)}"]
     lines += [
@@ -102,10 +146,16 @@ def _skill(
     ]
     numbers = "\n".join(numbered(steps))
     lines.append(f"How:\n{context.fenced(numbers)}")
-    ending = node.payload["termination_condition"]
-    if ending and not choices:
-        lines.append(f"Done when: {context.fenced(filled(ending, names))}")
+    if ending:
+        lines.append(f"Done when: {context.fenced(ending)}")
     return "\n".join(lines)
+
+
+def is_of_the_past(node: Node, procedure: Procedure, names: Mapping[str, str]) -> bool:
+    """Whether a node's ending quotes a value of its episode: a number, or a name not asked for."""
+    words = set(re.findall(r"\w+", node.payload["termination_condition"].lower()))
+    old = {name.lower() for name in procedure.names.values()} - set(names.values())
+    return any(word[0].isdigit() for word in words) or bool(old & words)
 
 
 def choices_of(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> dict[str, list[str]]:
@@ -116,8 +166,8 @@ def choices_of(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> d
     """
     rows = [tree.row(chain[0].id)]
     for row in rows:
-        rows += map(int, tree.child_rows(row)) if len(rows) < _SCENES else ()
-    nodes = (tree.node_at(row) for row in rows[:_SCENES])
+        rows += map(int, tree.child_rows(row)) if len(rows) < _OF_KIND else ()
+    nodes = (tree.node_at(row) for row in rows[:_OF_KIND])
     worked = [names_in(node) for node in nodes if node.label == "success"]
     found: dict[str, Counter[str]] = {}
     for slot, name in (pair for each in worked for pair in each.items()):
@@ -135,48 +185,37 @@ def _failed(warnings: Sequence[str], names: Mapping[str, str]) -> list[str]:
     return [f"### What failed ({DISPLAY['task'].warning})\n{context.fenced(text)}"]
 
 
-def facts_of(bank: Bank) -> list[PlaceFact]:
-    """What the youngest nodes of the env tree say of places, in their order."""
-    tree = bank.tree("env")
-    nodes = (tree.node_at(int(row)) for row in tree.rows[-_SCENES:])
-    lines = (line for node in nodes for line in node.payload["execution_procedure"].splitlines())
-    found = (_FACT.fullmatch(line) for line in lines)
-    return [PlaceFact(fact["place"], fact["items"]) for fact in found if fact]
+def facts_of(bank: Bank, scene: NDArray[np.float32] | None) -> list[PlaceFact]:
+    """What the env tree says of places: all nodes, or as many as are read at once.
 
-
-def seen(facts: Sequence[PlaceFact], names: Mapping[str, str]) -> str:
-    """Where the things that the task names were seen, the most frequent places first."""
-    lines = [
-        f"{thing}: {', '.join(f'{place} {times}' for place, times in places[:_PLACES])}"
-        for thing in names.values()
-        if (places := _places(facts, thing))
-    ]
-    return context.fenced("\n".join(["### Seen before, and how often", *lines])) if lines else ""
-
-
-def _places(facts: Sequence[PlaceFact], thing: str) -> list[tuple[str, int]]:
-    """The places that facts name a thing of, and how many facts do, the most frequent first."""
-    word = re.compile(rf"(?:^|; |, |\[){re.escape(thing)}(?= \[|[;\],]|$)", re.IGNORECASE)
-    return Counter(fact.place for fact in facts if word.search(fact.items)).most_common()
-
-
-def located(
-    procedure: Procedure, facts: Sequence[PlaceFact], names: Mapping[str, str]
-) -> Procedure:
-    """The procedure with its object taken from where such a thing was seen most often.
-
-    The place that it is to be brought to does not count: what lies there need not be taken.
+    Args:
+        bank: The bank.
+        scene: The question to the env tree, embedded: the most similar nodes are read. None if
+            there is no question: then it is the youngest.
     """
-    steps = procedure.steps
-    taken = ((at, found) for at, step in enumerate(steps) if (found := _TAKEN.fullmatch(step)))
-    at, found = next(taken, (0, None))
-    if found is None or "object" not in names:
-        return procedure
-    places = (place for place, _ in _places(facts, names["object"]))
-    place = next((place for place in places if place != names.get("receptacle")), found["place"])
-    if place == found["place"]:
-        return procedure
-    way_there = (f"go to {found['place']}", f"open {found['place']}")
-    before = [step for step in steps[:at] if step not in way_there]
-    way = [f"go to {place}", f"take {found['thing']} from {place}"]
-    return replace(procedure, steps=(*before, *way, *steps[at + 1 :]))
+    tree = bank.tree("env")
+    if scene is None or len(tree.rows) <= _SCENES:
+        nodes = [tree.node_at(int(row)) for row in tree.rows[-_SCENES:]]
+    else:
+        nodes = [each.node for _, each in ranked(tree, scene, weighting_of(bank), 0.0, _SCENES)]
+    own = {node.id for node in nodes}
+    # A fused chain says again what its nodes say.
+    single = (node for node in nodes if not own.intersection(node.origin.nodes))
+    return read(
+        line for node in single for line in node.payload["execution_procedure"].splitlines()
+    )
+
+
+def seen(places: Mapping[str, Sequence[Chance]], names: Mapping[str, str]) -> str:
+    """Where the things that the task names were seen, the likeliest places first."""
+    lines = [
+        f"{names[slot]}: {', '.join(map(_place, some[:_PLACES]))}"
+        for slot, some in places.items()
+        if any(each.found for each in some)
+    ]
+    title = "### Seen before, the likeliest place first (and how often)"
+    return context.fenced("\n".join([title, *lines])) if lines else ""
+
+
+def _place(chance: Chance) -> str:
+    return f"{chance.place} ({chance.found})" if chance.found else chance.place

@@ -23,7 +23,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.memory.context import compose
-from deltamem_tui.memory.deltamem.context import context_entries
+from deltamem_tui.memory.deltamem.context import context_entries, facts_of
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.deltamem.ways import best_first
 from deltamem_tui.memory.episodes.scenes import scene_of
@@ -109,7 +109,7 @@ def question_to(
 ) -> TreeQuestion:
     """A question made ready for a tree."""
     vector = embedder.embed_queries([text])[0]
-    if parameters.recall == "paper" or tree != "task":
+    if not _by_kind(tree, parameters):
         return TreeQuestion(text, vector)
     from deltamem_tui.memory.writers.rules.dialects import goal_of
 
@@ -128,15 +128,31 @@ def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -
     weighting = weighting_of(bank)
     found: dict[str, CollectionRecall] = {}
     goal: Goal | None = None
+    scene: NDArray[np.float32] | None = None
     for name, text in questions(query.task, query.environment).items():
         if text and settings[name].enabled:
             question = question_to(bank, name, text, settings[name], embedder)
             goal = question.kind.goal if question.kind else goal
+            scene = question.vector if name == "env" else None
             tree = bank.tree(name)
             found[name] = recall_tree(tree, question, settings[name], weighting, query.count)
-    entries = context_entries(bank, query.task, found, goal)
+    facts = facts_of(bank, scene) if goal and settings["env"].enabled else []
+    among = _places_at_hand(bank, query.environment) if goal else []
+    entries = context_entries(bank, query.task, found, goal, facts, among, settings.budget)
     context = compose(bank.manifest.domain, entries, query.folders)
     return Recollection(found.get("task"), found.get("env"), context)
+
+
+def _by_kind(tree: str, parameters: TreeParameters) -> bool:
+    """Whether the kind of a question to a tree is looked for before the best node."""
+    return tree == "task" and parameters.recall == "kind"
+
+
+def _places_at_hand(bank: Bank, scene: str) -> list[str]:
+    """The kinds of places that the rules read in a scene; empty if it does not say."""
+    from deltamem_tui.memory.writers.rules.dialects import dialect_of
+
+    return dialect_of(bank.manifest.domain).places(clean(scene))
 
 
 def recall_tree(
@@ -156,7 +172,7 @@ def recall_tree(
         recalled = candidates[:1]
     chains = [tree.chain(each.node.id) for each in recalled]
     succeeded = any(node.label == "success" for chain in chains for node in chain)
-    if chains and not succeeded and tree.name == "task" and parameters.recall == "kind":
+    if chains and not succeeded and _by_kind(tree.name, parameters):
         for way in _best_success(tree, question, weighting, threshold):
             recalled = [*recalled, way]
             chains.append(tree.chain(way.node.id))

@@ -32,10 +32,10 @@ class TreeParameters(Numbers, frozen=True):
         k_cons: Successful hits after which a residual's chain is fused (K_cons), at least 1;
             None never fuses.
         enabled: Whether the tree is queried and grown at all.
-        recall: `paper` takes the best node that reaches τ_base; `kind` looks for the kind of
-            goal first, where the rules understand it.
         tau_fixed: Whether τ_base stays as it is. Where it does not, the bank's first episodes
             replace the preset's; whatever assigns τ_base fixes it.
+        recall: `paper` takes the best node that reaches τ_base; `kind` looks for the kind of
+            goal first, where the rules understand it. It means nothing in the env tree.
     """
 
     fixes = {"tau_base": "tau_fixed"}  # noqa: RUF012 - a constant of the class
@@ -54,10 +54,20 @@ class TreeParameters(Numbers, frozen=True):
 
 
 class Parameters(Settings, frozen=True):
-    """The numbers of both trees."""
+    """The numbers of both trees, and of what an agent is given.
+
+    Attributes:
+        task: Those of the task tree.
+        env: Those of the env tree.
+        budget: How many tokens the entries of a context may have. Beyond it facts go first,
+            then warnings; a procedure stays whole.
+    """
+
+    meaningless = ("env.recall",)
 
     task: TreeParameters
     env: TreeParameters
+    budget: Annotated[int, Meta(ge=0, description="a whole number of tokens")] = 600
 
     @classmethod
     def preset(cls, domain: str) -> Self:

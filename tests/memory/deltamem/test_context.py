@@ -15,9 +15,12 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.context import FENCE, compose, fenced, header
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.context import PlaceFact, chain_entries, located, seen
+from deltamem_tui.memory.deltamem.context import chain_entries, is_of_the_past, seen
 from deltamem_tui.memory.engine import learn, recall
+from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.writers.rules.places import Chance
 from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, WON
@@ -182,51 +185,14 @@ def test_a_domain_that_is_a_path_is_no_domain(
     assert header(domain) == expected
 
 
-FACTS = [
-    PlaceFact("cabinet", "opens and closes; plate; mug"),
-    PlaceFact("shelf", "Mug; vase"),
-    PlaceFact("sinkbasin", "mugtree"),
-    PlaceFact("cabinet", "mug"),
-]
-MUG = {"object": "mug", "receptacle": "desk"}
-
-
-def test_what_was_seen_is_listed_by_thing_the_most_frequent_place_first() -> None:
-    assert seen(FACTS, {**MUG, "tool": "vase"}).splitlines()[1:] == [
-        "mug: cabinet 2, shelf 1",
-        "vase: shelf 1",
-    ]
-    assert seen(FACTS, {"object": "pen"}) == seen(FACTS, {}) == seen([], MUG) == ""
-
-
-@pytest.mark.parametrize(
-    ("receptacle", "place"), [("desk", "cabinet"), ("cabinet", "shelf"), ("shelf", "cabinet")]
-)
-def test_a_thing_is_taken_from_where_it_was_seen_most_but_not_from_where_it_goes(
-    receptacle: str, place: str
-) -> None:
-    names = {"object": "mug", "receptacle": receptacle}
-    end = ("go to [receptacle]", "put [object] in/on [receptacle]")
-    known = Procedure(("go to fridge", "open fridge", "take [object] from fridge", *end))
-    found = located(known, FACTS, names)
-    assert found.steps == (f"go to {place}", f"take [object] from {place}", *end)
-    assert located(found, FACTS, names) == found
-
-
-@pytest.mark.parametrize(
-    ("step", "names"),
-    [
-        ("take [object] from fridge", {"object": "pen"}),
-        ("take [object] from fridge", {}),
-        ("take mug from fridge", MUG),
-        ("use desklamp", MUG),
-    ],
-)
-def test_a_procedure_stays_where_nothing_is_known_of_its_object(
-    step: str, names: dict[str, str]
-) -> None:
-    known = Procedure(("go to fridge", step))
-    assert located(known, FACTS, names) == known
+def test_what_was_seen_is_listed_by_thing_the_likeliest_place_first() -> None:
+    places = {
+        "object": [Chance("shelf", 2, 0.5), Chance("cabinet", 3, 0.1), Chance("bed", 0, 0.0)],
+        "tool": [Chance("desk", 0, 0.2)],
+    }
+    names = {"object": "mug", "tool": "desklamp"}
+    assert seen(places, names).splitlines()[1:] == ["mug: shelf (2), cabinet (3), bed"]
+    assert seen({"tool": places["tool"]}, names) == seen({}, names) == ""
 
 
 def test_what_an_agent_reads_of_a_kind_is_filled_in_and_warned_of(tmp_path: Path) -> None:
@@ -251,3 +217,39 @@ def test_what_an_agent_reads_of_a_kind_is_filled_in_and_warned_of(tmp_path: Path
     ]
     assert "- [FAILED] heat egg with stoveburner (2 times) → Nothing happens." in failed
     assert "mug: countertop" in recall(bank, "put a hot mug in fridge.").context
+
+
+def test_a_budget_takes_facts_then_warnings_and_never_the_procedure(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    for each in (HEAT, HEAT_LOST):
+        learn(bank, each)
+
+    def parts(budget: int) -> list[str]:
+        change_settings(bank, "test", lambda numbers: replaced(numbers, "budget", budget))
+        text = recall(bank, "put a hot mug in fridge.", HEAT.environment).context
+        return [part.split(maxsplit=1)[0] for part in text.split("### ")[1:]]
+
+    assert parts(600) == ["Skill", "What", "Seen"]
+    assert parts(80) == ["Skill", "What"]
+    assert parts(0) == ["Skill"]
+
+
+def test_nothing_is_said_of_places_where_the_env_tree_is_switched_off(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    learn(bank, HEAT)
+    task = "put a hot mug in fridge."
+    assert "Seen before" in recall(bank, task, HEAT.environment).context
+    change_settings(bank, "test", lambda numbers: replaced(numbers, "env.enabled", False))
+    assert "Seen before" not in recall(bank, task, HEAT.environment).context
+
+
+@pytest.mark.parametrize(
+    ("ending", "shown"),
+    [("the [object] is hot", True), ("the mug is hot", False), ("it is 103 degrees", False)],
+)
+def test_an_ending_that_quotes_the_old_episode_is_left_out(ending: str, shown: bool) -> None:
+    text = "1. heat [object]\nWorked with [object] = mug."
+    node = born("task", None, "success", Payload("heat …", text, ending), Origin())
+    known = Procedure.of([node])
+    assert known
+    assert is_of_the_past(node, known, {"object": "egg"}) is not shown

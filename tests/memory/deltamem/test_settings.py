@@ -19,6 +19,7 @@ from deltamem_tui.memory.settings import (
     checked,
     from_record,
     replaced,
+    stored_record,
     to_record,
 )
 from tests.memory.support import new_bank, parameters
@@ -100,6 +101,18 @@ def test_a_manifest_without_a_rule_of_recall_asks_by_kind() -> None:
     assert from_record(Parameters, record).task.recall == "kind"
 
 
+def test_a_manifest_that_has_a_rule_of_recall_for_the_env_tree_still_opens() -> None:
+    record = to_record(parameters())
+    record["env"]["recall"] = "paper"
+    assert from_record(Parameters, record).task == parameters().task
+
+
+def test_a_bank_without_a_budget_of_its_own_says_nothing_of_one() -> None:
+    usual, own = parameters(), assigned(parameters(), "budget=90")
+    assert "budget" not in stored_record(usual)
+    assert from_record(Parameters, stored_record(own)).budget == 90
+
+
 def wrong(assignment: str) -> str:
     with pytest.raises(ConfigurationError) as caught:
         assigned(parameters(), assignment)
@@ -119,7 +132,6 @@ def wrong(assignment: str) -> str:
         ("task.enabled=true", "task", "enabled", True),
         ("task.failure_penalty=1e-2", "task", "failure_penalty", 0.01),
         ("task.recall=Paper", "task", "recall", "paper"),
-        ("env.recall=kind", "env", "recall", "kind"),
     ],
 )
 def test_what_a_person_types_is_assigned(
@@ -159,7 +171,9 @@ def test_what_a_person_types_is_assigned(
         ("task.enabled=none", "enabled must be true or false, not None"),
         ("task.recall=best", "recall must be kind or paper, not 'best'"),
         ("task.recall=1", "recall must be kind or paper, not 1"),
-        ("env.recall=none", "recall must be kind or paper, not None"),
+        ("task.recall=none", "recall must be kind or paper, not None"),
+        ("env.recall=kind", "there is no parameter 'env.recall'"),
+        ("budget=-1", "budget must be a whole number of tokens, not -1"),
     ],
 )
 def test_what_cannot_be_assigned_is_told(assignment: str, reason: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 
-from deltamem_tui.memory.writers.rules.alfworld import kinds
+from deltamem_tui.memory.writers.rules.alfworld_facts import kinds
 from deltamem_tui.memory.writers.rules.dialect import INSTANCES
 from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.expert import effective_actions

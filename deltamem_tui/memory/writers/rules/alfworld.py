@@ -5,30 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from deltamem_tui.memory.writers.rules.alfworld_facts import (
+    THING,
+    VISIT,
+    appliances,
+    kinds,
+    kinds_in,
+    place_facts,
+    thing_facts,
+)
 from deltamem_tui.memory.writers.rules.alfworld_goals import STATES, house_goal
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
-_THING = re.compile(r"\b([a-z]+) (\d+)\b")
 _ACT = re.compile(r"(?:take|put|move|heat|cool|clean|slice|use|toggle)\b")
 _DEVICE = re.compile(r"(?:use|toggle)\b")
-_VISIT = re.compile(r"go to (?P<place>(?P<kind>[a-z]+) \d+)")
-_SEEN = re.compile(r"(?:On|In) (?:the (?P<place>[a-z]+) \d+|it), you see (?P<things>[^.]*)\.?")
-_OPENED = re.compile(r"You open the (?P<place>[a-z]+) \d+")
-_CLOSED = re.compile(r"The (?P<place>[a-z]+) \d+ is closed")
 _WHAT = re.compile(
     r"(?P<verb>take|put|move|heat|cool|clean|slice|use|toggle) (?P<thing>[a-z]+ \d+)"
 )
 _WHERE = re.compile(r" (?:from|in/on|in|on|to|with) (?P<place>[a-z]+ \d+)$")
 _PUTTING = ("put", "move")
-_USED = re.compile(r"(?P<what>(?:heat|cool|clean|use|slice)\b.*)")
-_FEWEST_FOR_EMPTY = 2
-
-
-def kinds(text: str) -> str:
-    """`text` without instance numbers: `drawer 3` becomes `drawer`."""
-    return _THING.sub(r"\1", text)
+_SOUGHT = ("object", "tool")
 
 
 class AlfworldDialect(Dialect):
@@ -39,21 +37,19 @@ class AlfworldDialect(Dialect):
         asked = house_goal(trajectory.task)
         if asked is None:
             return super().goal(trajectory)
-        names = [(rf"\b{asked.object}(?: \d+)?\b", "[object]")]
-        if asked.receptacle:
-            names.append((rf"\b{asked.receptacle}(?: \d+)?\b", "[receptacle]"))
-        slots = (("object", asked.object), ("receptacle", asked.receptacle))
+        known = (("object", asked.object), ("receptacle", asked.receptacle), ("tool", asked.tool))
+        slots = tuple((slot, name) for slot, name in known if name)
         return Goal(
             trigger=asked.trigger,
-            variant=listed(distinct([asked.object, asked.receptacle])),
-            names=tuple((re.compile(name), kind) for name, kind in names),
-            slots=tuple((slot, name) for slot, name in slots if name),
+            variant=listed([name for slot, name in slots if slot != "tool"]),
+            names=tuple((re.compile(rf"\b{name}(?: \d+)?\b"), f"[{slot}]") for slot, name in slots),
+            slots=slots,
             understood=True,
         )
 
     def move(self, step: Step, goal: Goal) -> Move:
         """One step, its things named by their kinds."""
-        visit = _VISIT.fullmatch(step.action.strip())
+        visit = VISIT.fullmatch(step.action.strip())
         answer = re.sub(r"You arrive at loc \d+\. ", "", step.observation)
         return Move(
             action=condense(kinds(goal.generalise(step.action)), 12) or "no action",
@@ -81,7 +77,8 @@ class AlfworldDialect(Dialect):
                 here, kind = place, _place_in(moves[at], place)
                 lines.append(f"go to {kind}")
                 was_closed = any(move.wording.strip() == f"open {place}" for move in moves[:at])
-                if was_closed and place not in opened:
+                through = _WHAT.match(moves[at].wording)
+                if was_closed and place not in opened and through and through["verb"] not in STATES:
                     opened.add(place)
                     lines.append(f"open {kind}")
             lines.append(moves[at].action)
@@ -90,7 +87,7 @@ class AlfworldDialect(Dialect):
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """Kinds of places in sight never visited, and things in hand never put down."""
         visited = {found["kind"] for step in trajectory.steps if (found := _visit(step))}
-        shown = distinct(kind for kind, _ in _THING.findall(trajectory.environment))
+        shown = kinds_in(trajectory.environment)
         never = [f"go to {goal.generalise(kind)}" for kind in shown if kind not in visited]
         acts = [goal.generalise(step.action).split(" ")[:2] for step in trajectory.steps]
         held = ["take", "[object]"] in acts
@@ -101,48 +98,34 @@ class AlfworldDialect(Dialect):
 
     def scene(self, trajectory: Trajectory) -> str:
         """The room by the kinds of receptacles in it."""
-        shown = distinct(kind for kind, _ in _THING.findall(trajectory.environment))
+        shown = kinds_in(trajectory.environment)
         if not shown:
             return super().scene(trajectory)
         return f"in the middle of a room, looking around you see a {', a '.join(shown)}"
 
     def facts(self, trajectory: Trajectory) -> list[Fact]:
         """Which kinds of things are in which kinds of places, and how appliances answered."""
-        holds: dict[str, list[str]] = {}
-        looked: dict[str, set[str]] = {}
-        empty: dict[str, set[str]] = {}
-        closes: list[str] = []
-        here = ""
-        for step in trajectory.steps:
-            here = step.action.removeprefix("go to ") if _visit(step) else here
-            closes += [found["place"] for found in _OPENED.finditer(step.observation)]
-            for seen in _SEEN.finditer(step.observation):
-                place = seen["place"] or kinds(here)
-                if not place or step.action in ("look", "inventory"):
-                    continue
-                things = [kind for kind, _ in _THING.findall(seen["things"])]
-                holds.setdefault(place, []).extend(things)
-                looked.setdefault(place, set()).add(here)
-                if not things:
-                    empty.setdefault(place, set()).add(here)
-        facts = []
-        for place, things in holds.items():
-            items = [*(["opens and closes"] if place in closes else []), *distinct(things)]
-            vain = len(empty.get(place, ()))
-            if vain >= _FEWEST_FOR_EMPTY and vain * 2 > len(looked[place]):
-                items.append("often empty")
-            facts.append(Fact(place, tuple(items)))
-        return [*appliances(trajectory), *facts]
+        return [*appliances(trajectory), *place_facts(trajectory)]
+
+    def further_facts(self, trajectory: Trajectory) -> list[Fact]:
+        """How appliances answered, and where the things of the task were looked for."""
+        wanted = [name for kind, name in self.goal(trajectory).slots if kind in _SOUGHT]
+        sought = [fact for name in wanted for fact in thing_facts(trajectory, name)]
+        return [*sought, *appliances(trajectory)]
+
+    def places(self, scene: str) -> list[str]:
+        """The kinds of receptacles in a room."""
+        return kinds_in(scene)
 
 
 def _visit(step: Step) -> re.Match[str] | None:
-    return _VISIT.fullmatch(step.action.strip())
+    return VISIT.fullmatch(step.action.strip())
 
 
 def _counted(answer: str) -> str:
     """An answer with things named by kind, each kind once."""
     head, see, things = answer.partition("you see ")
-    seen = distinct(kind if number else "" for kind, number in _THING.findall(things))
+    seen = distinct(kind if number else "" for kind, number in THING.findall(things))
     if not see or not seen:
         return kinds(answer)
     return f"{kinds(head)}you see {listed(seen, 6)}"
@@ -153,7 +136,8 @@ def _needed(moves: Sequence[Move]) -> list[int]:
     done = [(at, _WHAT.match(move.wording.strip())) for at, move in enumerate(moves)]
     acts = [(at, act) for at, act in done if act and moves[at].effect == "done"]
     about = [(at, act) for at, act in acts if "[object]" in moves[at].action]
-    needed = set([at for at, act in acts if _DEVICE.match(act["verb"])][-1:])
+    lit = [at for at, act in acts if _DEVICE.match(act["verb"]) and "[tool]" in moves[at].action]
+    needed = set(lit[-1:])
     for thing in distinct(act["thing"] for _, act in about):
         own = [(at, act["verb"]) for at, act in about if act["thing"] == thing]
         puts = [at for at, verb in own if verb in _PUTTING]
@@ -172,7 +156,7 @@ def _place_of(moves: Sequence[Move], at: int) -> str:
     words = moves[at].wording.strip()
     if found := _WHERE.search(words):
         return found["place"]
-    visits = (_VISIT.fullmatch(move.wording.strip()) for move in reversed(moves[:at]))
+    visits = (VISIT.fullmatch(move.wording.strip()) for move in reversed(moves[:at]))
     return next((visit["place"] for visit in visits if visit), "")
 
 
@@ -180,27 +164,3 @@ def _place_in(act: Move, place: str) -> str:
     """A place as the act itself calls it: `[receptacle]` where the goal names it, else its kind."""
     kind = kinds(place)
     return "[receptacle]" if _WHERE.search(act.wording.strip()) and kind not in act.action else kind
-
-
-def appliances(trajectory: Trajectory) -> list[Fact]:
-    """What was heated, cooled, cleaned or used, and with what answer."""
-    closed: dict[str, bool] = {}
-    facts: dict[str, dict[str, None]] = {}
-    for step in trajectory.steps:
-        for found in _CLOSED.finditer(step.observation):
-            closed[found["place"]] = True
-        for found in _OPENED.finditer(step.observation):
-            closed[found["place"]] = False
-        used = _USED.fullmatch(step.action.strip())
-        if used is None:
-            continue
-        words = used["what"].split(" ")
-        device = words[-2] if len(words) > 1 else ""
-        verb = words[0]
-        if "Nothing happens" in step.observation:
-            answer = f"{verb} did nothing"
-        else:
-            door = " with its door closed" if closed.get(device) else ""
-            answer = f"{verb} works{door}"
-        facts.setdefault(device, {})[answer] = None
-    return [Fact(device, tuple(answers)) for device, answers in facts.items() if device]

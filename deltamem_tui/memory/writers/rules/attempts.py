@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.memory.writers.rules.alfworld import kinds
+from deltamem_tui.memory.writers.rules.alfworld_facts import kinds
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Move
 from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.expert import IN_HAND, places_of_things

@@ -65,10 +65,18 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a place, a device, a tool: what was seen there, or how it answered."""
+    """What is known of a place, a device, a tool: what was seen there, or how it answered.
+
+    Attributes:
+        subject: The place, the device, the tool.
+        items: What is known of it.
+        is_count: Whether the items are counts: they add to what a chain says, though it says
+            the same.
+    """
 
     subject: str
     items: tuple[str, ...]
+    is_count: bool = False
 
     @property
     def line(self) -> str:
@@ -228,3 +236,11 @@ class Dialect:
             Fact(f"{tool} fails", tuple(unlike(texts)[:2])) for tool, texts in refusals.items()
         ]
         return [*worked, *refused]
+
+    def further_facts(self, trajectory: Trajectory) -> list[Fact]:
+        """The same where a chain has facts of such a scene: what may be new to it."""
+        return self.facts(trajectory)
+
+    def places(self, scene: str) -> list[str]:  # noqa: ARG002
+        """The kinds of places that a scene names; empty if it does not say."""
+        return []

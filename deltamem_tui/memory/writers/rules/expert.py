@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from deltamem_tui.memory.writers.rules.alfworld import appliances
+from deltamem_tui.memory.writers.rules.alfworld_facts import appliances
 from deltamem_tui.memory.writers.rules.dialect import Fact
 from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.effects import command_of, whereabouts

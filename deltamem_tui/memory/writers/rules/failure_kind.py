@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from deltamem_tui.memory.writers.rules.alfworld import kinds
+from deltamem_tui.memory.writers.rules.alfworld_facts import kinds
 from deltamem_tui.memory.writers.rules.alfworld_goals import HouseGoal, house_goal
 from deltamem_tui.memory.writers.rules.attempts import moves_of, recoveries
 from deltamem_tui.memory.writers.rules.dialect import Move

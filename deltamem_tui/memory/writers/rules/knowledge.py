@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Fact
+from deltamem_tui.memory.writers.rules.places import are_counted, summed
 from deltamem_tui.memory.writers.rules.wording import (
     bulleted,
     condense,
@@ -25,6 +26,7 @@ _FACTS = 16
 _NEW_FACTS = 3
 _FACT_WORDS = 60
 _NEW_FACT_WORDS = 14
+_COUNT_WORDS = 20
 _ITEM_WORDS = 25
 _SUBJECT_WORDS = 16
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
@@ -32,7 +34,8 @@ _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
 def knowledge(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -> Extraction:
     """What an episode shows of its environment, whatever its outcome."""
-    facts = [_bounded(fact, _FACT_WORDS) for fact in dialect.facts(trajectory)]
+    shown = dialect.further_facts(trajectory) if chain else dialect.facts(trajectory)
+    facts = [_bounded(fact, _FACT_WORDS) for fact in shown]
     facts = [fact for fact in facts if fact.items][:_FACTS]
     if not facts:
         return Extraction(None, "the episode shows nothing of its environment")
@@ -43,7 +46,8 @@ def knowledge(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -
     fresh = _unknown(facts, procedure_lines(chain))
     if not fresh:
         return Extraction(None, "the chain states everything seen here")
-    new = [_bounded(fact, _NEW_FACT_WORDS) for fact in fresh[:_NEW_FACTS]]
+    new = [_bounded(fact, _COUNT_WORDS if fact.is_count else _NEW_FACT_WORDS) for fact in fresh]
+    new = new[:_NEW_FACTS]
     trigger = f"{scene} ({listed(distinct(fact.subject for fact in new))})"
     payload = payload_of(trigger, bulleted([fact.line for fact in new]))
     return Extraction(payload, f"new to the chain: {listed([fact.subject for fact in fresh], 6)}")
@@ -58,7 +62,7 @@ def _bounded(fact: Fact, words: int) -> Fact:
         if items and words < 0:
             break
         items.append(short)
-    return Fact(condense(fact.subject, _SUBJECT_WORDS), tuple(items))
+    return Fact(condense(fact.subject, _SUBJECT_WORDS), tuple(items), fact.is_count)
 
 
 def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
@@ -66,6 +70,9 @@ def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
     known = [f" {' | '.join(map(key, line.split('; ')))} " for line in lines]
     fresh: list[Fact] = []
     for fact in facts:
+        if fact.is_count:
+            fresh += [] if are_counted(fact, lines) else [fact]
+            continue
         about = [line for line in known if f" {key(fact.subject)} " in line]
         items = tuple(item for item in fact.items if key(item) and not _holds(about, key(item)))
         if items:
@@ -85,7 +92,7 @@ def fused_facts(chain: Sequence[Node]) -> Extraction:
         subject, items = (fact["subject"], fact["items"].split("; ")) if fact else (line, [])
         subjects.setdefault(subject, []).extend(items)
     lines = [
-        f"{subject}: {'; '.join(unlike(items))}" if items else subject
+        f"{subject}: {'; '.join(unlike(summed(items)))}" if items else subject
         for subject, items in subjects.items()
     ]
     payload = payload_of(chain[-1].payload["activation_condition"], bulleted(lines))
