@@ -24,6 +24,7 @@ from deltamem_tui.memory.reasoningbank.prompt_uses import PROMPTS
 from deltamem_tui.memory.reasoningbank.recall import (
     BY_DESCRIPTION,
     BY_ENTRY,
+    BY_LESSON,
     BY_TASK,
     recall_lessons,
 )
@@ -54,9 +55,10 @@ class ReasoningBank(Method):
         "skip": "it teaches nothing",
     }
     rules = {  # noqa: RUF012 - a constant of the class
-        BY_ENTRY: "the entry's lessons come with it; a score is the similarity of its task",
-        BY_TASK: "a score is the similarity of its entry's task, the greater one",
-        BY_DESCRIPTION: "a score is the similarity of its description, the greater one",
+        BY_ENTRY: "an entry's lessons come with it; a score is the similarity of its task",
+        BY_LESSON: "a score is the greater similarity, of its entry's task or its description",
+        BY_TASK: "the similarity of its entry's task is the greater one",
+        BY_DESCRIPTION: "the similarity of its description is the greater one",
     }
     prompts = PROMPTS
     settings = ReasoningBankSettings

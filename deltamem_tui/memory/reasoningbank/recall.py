@@ -19,14 +19,17 @@ from deltamem_tui.embedding.scan import Scan
 from deltamem_tui.memory.reasoningbank.collections import ENTRY_DEPTH, LESSON_DEPTH
 from deltamem_tui.memory.reasoningbank.settings import ReasoningBankSettings
 from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.vectors.search import Candidate, rows_of
+from deltamem_tui.memory.vectors.search import Candidate, scan_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
 
-BY_ENTRY, BY_TASK, BY_DESCRIPTION = "entry", "task", "description"
+BY_ENTRY, BY_LESSON = "entry", "lesson"
+"""What is ranked, and so how an answer was found."""
+BY_TASK, BY_DESCRIPTION = "task", "description"
+"""Which of its two similarities the score of a lesson is."""
 
 _NO_THRESHOLD = -1.0
 
@@ -73,7 +76,7 @@ def recall_lessons(
         _NO_THRESHOLD,
         tuple(found[: max(count, recalled)]),
         tuple(tree.chain(each.node.id) for each in found[:recalled]),
-        rule=found[0].rule if found else BY_ENTRY,
+        rule=settings.by,
     )
 
 
@@ -130,7 +133,7 @@ def _scans_of(tree: Tree, weighting: Weighting) -> _Scans:
     """The scans of a collection, made once for each commit that a handle shows."""
     known = _scans.get(tree)
     if known is None or known.weighting != weighting:
-        rows = replace(rows_of(tree), precedence=_precedence(tree))
+        rows = replace(scan_of(tree, "none").rows, precedence=_precedence(tree))
         lessons = tree.depth == LESSON_DEPTH
         # A parent is named by the row of its first line, and found by that of its last.
         with_lessons = np.zeros(len(tree.dead), dtype=np.bool_)
