@@ -1,7 +1,8 @@
 """Answers: the JSON object in a model's answer, checked against what it was asked for.
 
-Models wrap JSON in fences, greetings and thoughts, so the object is searched for. Whether it is
-the right one is decided strictly, and each refusal is worded so that the model can mend it.
+Models wrap JSON in fences, greetings and thoughts, so the object is searched for. They add
+fields, give lists where text is asked, and count words badly: what is meant is read all the same.
+Only what cannot be used is refused, worded so that the model can mend it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deltamem_tui.text import clean, count_tokens, one_line
+from deltamem_tui.text import clean, count_tokens
 
 ANSWER_LIMIT = 200_000
 SKIP = "skip"
@@ -21,13 +22,20 @@ ITEMS = "items"
 
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _MOST_ATTEMPTS = 200
-# Models count words badly: what is a little over is still what was asked for.
+# Models count words badly: what is a little over is still what was asked for, and what is far
+# over is taken if asking again does not mend it.
 _TOLERANCE = 1.25
+_MOST = 2.0
 _LONGEST_WORD = 20
 
 
 class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to ask again
     """What is wrong with an answer, worded for its model. Never leaves this package."""
+
+    def __init__(self, reason: str, usable: object = None) -> None:
+        """`usable` is what the answer is read as if asking again does not mend it, if anything."""
+        super().__init__(reason)
+        self.usable = usable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,11 @@ class Field:
     name: str
     most_words: int
     optional: bool = False
+
+    @property
+    def required(self) -> bool:
+        """Whether an object without it is of no use."""
+        return bool(self.most_words) and not self.optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,53 +92,57 @@ class Contract:
         """Find the object in `text` and check it.
 
         Raises:
-            UnusableAnswer: It is not there, or not as asked for.
+            UnusableAnswer: It is not there, or of no use.
         """
         answer = json_object(text)
-        if answer.get(SKIP, False) is not False:
+        if _is_true(answer.get(SKIP)) and (answer.get(QUOTE) or not self._filled(answer)):
             return self._skipped(answer)
-        return self._texts(answer, {SKIP, QUOTE} if self.skip else {SKIP})
+        return self._texts(answer)
 
     def read_items(self, text: str) -> tuple[Mapping[str, str], ...]:
-        """Find the list of objects in `text` and check each.
+        """Find the list of objects in `text`, and check each; those above the most are left out.
 
         Raises:
-            UnusableAnswer: It is not there, or not as asked for.
+            UnusableAnswer: It is not there, or of no use.
         """
         answer = json_object(text)
-        found = answer.get(ITEMS)
-        if set(answer) != {ITEMS} or not isinstance(found, list):
-            raise UnusableAnswer(f'the object must have the one field "{ITEMS}", a list of objects')
-        if len(found) > self.items:
-            raise UnusableAnswer(f"there are {len(found)} items; there may be {self.items}")
+        found = [answer] if self._filled(answer) else answer.get(ITEMS)
+        if not isinstance(found, list):
+            raise UnusableAnswer(f'the object must have the field "{ITEMS}", a list of objects')
         if not found and not self.skip:
             raise UnusableAnswer("there is no item: give one at least")
         if not all(isinstance(each, dict) for each in found):
             raise UnusableAnswer("each item must be an object")
-        return tuple(self._texts(each, set()) for each in found)
+        return tuple(map(self._texts, found[: self.items]))
 
-    def _texts(self, answer: Mapping[str, Any], further: set[str]) -> Mapping[str, str]:
-        """The fields of one object, which may have the `further` keys too."""
-        names = [field.name for field in self.fields]
-        missing = [name for name in names if name not in answer]
+    def excess(self, texts: Mapping[str, str]) -> str:
+        """Which of the texts that were read are longer than was asked for; empty if none is."""
+        fields = (field for field in self.fields if _is_over(field, texts[field.name], _TOLERANCE))
+        return "; ".join(_over(field, texts[field.name]) for field in fields)
+
+    def _filled(self, answer: Mapping[str, Any]) -> bool:
+        """Whether an object has all that it must have."""
+        return all(answer.get(field.name) for field in self.fields if field.required)
+
+    def _texts(self, answer: Mapping[str, Any]) -> Mapping[str, str]:
+        """The fields of one object; what else it has is left out."""
+        required = [field.name for field in self.fields if field.required]
+        missing = [name for name in required if name not in answer]
         if missing:
             raise UnusableAnswer(f"these fields are missing: {', '.join(missing)}")
-        strange = [one_line(name, 40) for name in answer if name not in {*names, *further}]
-        if strange:
-            raise UnusableAnswer(f"these fields were not asked for: {', '.join(strange[:5])}")
-        return {field.name: _checked(field, answer[field.name]) for field in self.fields}
+        return {field.name: _checked(field, answer.get(field.name)) for field in self.fields}
 
     def _skipped(self, answer: Mapping[str, Any]) -> Skip:
-        if answer[SKIP] is not True:
-            raise UnusableAnswer(f'"{SKIP}" must be true or false')
         if not self.skip:
             raise UnusableAnswer("skipping is not allowed here: fill in every field")
-        if any(answer.get(field.name) for field in self.fields):
-            raise UnusableAnswer('either "skip" is true or the fields are filled in, not both')
         quote = answer.get(QUOTE, "")
         if not isinstance(quote, str):
             raise UnusableAnswer(f'"{QUOTE}" must be text')
         return Skip(clean(quote).strip())
+
+
+def _is_true(value: object) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().casefold() == "true")
 
 
 def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
@@ -183,20 +200,38 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _checked(field: Field, value: object) -> str:
-    if not isinstance(value, str):
-        kind = {list: "a list", dict: "an object", type(None): "null"}.get(type(value), "a number")
-        raise UnusableAnswer(f'"{field.name}" must be text, not {kind}')
-    text = clean(value).strip()
+    """A field's text; a list is one line an entry, and what must stay empty is left out.
+
+    Raises:
+        UnusableAnswer: It is not text, is empty, or far too long.
+    """
     if not field.most_words:
-        if text:
-            raise UnusableAnswer(f'"{field.name}" must be empty here')
         return ""
-    if not text and not field.optional:
+    text = clean(_text(field, value)).strip()
+    if not text and field.required:
         raise UnusableAnswer(f'"{field.name}" must not be empty')
-    words, most = count_tokens(text), int(field.most_words * _TOLERANCE)
-    if words > most or len(text) > most * _LONGEST_WORD:
-        raise UnusableAnswer(
-            f'"{field.name}" has {words} words and {len(text):,} characters; '
-            f"it may have {field.most_words} words"
-        )
+    if _is_over(field, text, _MOST):
+        raise UnusableAnswer(_over(field, text))
     return text
+
+
+def _text(field: Field, value: object) -> str:
+    if isinstance(value, list) and not any(isinstance(each, list | dict) for each in value):
+        return "\n".join(_text(field, each) for each in value)
+    if isinstance(value, dict | list):
+        kind = "an object" if isinstance(value, dict) else "a list of lists"
+        raise UnusableAnswer(f'"{field.name}" must be text, not {kind}')
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _is_over(field: Field, text: str, times: float) -> bool:
+    """Whether a text has more words, or more characters than these words have, than it may."""
+    most = int(field.most_words * times)
+    return count_tokens(text) > most or len(text) > most * _LONGEST_WORD
+
+
+def _over(field: Field, text: str) -> str:
+    return (
+        f'"{field.name}" has {count_tokens(text)} words and {len(text):,} characters; '
+        f"it may have {field.most_words} words"
+    )

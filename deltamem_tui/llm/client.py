@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from deltamem_tui.errors import AnswerError, BudgetError, CredentialsError, UsageError
 from deltamem_tui.llm.answers import Contract, UnusableAnswer
@@ -44,11 +44,16 @@ _SHOWN_AGAIN = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What was made of an answer that passed its check, and what all attempts took."""
+    """What was made of an answer that passed its check, and what all attempts took.
+
+    Attributes:
+        flaw: Why it was asked again, if that did not mend it; empty if the answer has no flaw.
+    """
 
     value: T
     usage: Usage
     attempts: int
+    flaw: str = ""
 
 
 class NoUsableAnswerError(AnswerError):
@@ -192,7 +197,8 @@ class Client:
         Args:
             prompt: What is asked.
             read: Makes a value of the answer's text; raises `UnusableAnswer` with the reason,
-                worded for the model, if it cannot.
+                worded for the model, if it cannot. What it says is usable all the same is
+                taken if asking once more does not mend it.
             contract: The JSON object that is asked for; None for free text.
             on_answer: Called with what each answer took when it comes, in whatever thread,
                 before it is kept or used: useless ones, those out of the cache, and those that
@@ -208,6 +214,7 @@ class Client:
         messages: list[Message] = [{"role": "user", "content": prompt}]
         cancelled = self._cancelled
         usage, reason = Usage(), ""
+        flawed: tuple[T, str] | None = None
         for attempt in range(1, REPEATS + 2):
             try:
                 key = self._key(messages, schema)
@@ -219,6 +226,10 @@ class Client:
                 return Answer(_read(reply, read), usage, attempt)
             except UnusableAnswer as unusable:
                 reason = str(unusable)
+                if unusable.usable is not None:
+                    flawed = cast("T", unusable.usable), reason
+            if flawed and attempt > 1:
+                return Answer(flawed[0], usage, attempt, flawed[1])
             messages = [*messages, *_again(reply, reason)]
         kept = "" if usage.calls else ", all of them kept from an earlier run"
         useless = AnswerError(

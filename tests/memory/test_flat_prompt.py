@@ -47,7 +47,7 @@ def items(*advice: object) -> str:
 def test_a_list_of_notes_is_written_from_what_is_known(bank: Bank, server: ModelServer) -> None:
     asking = ModelExtractor(client(server), folders=FOLDERS, method="flat")
     asking.check()
-    server.answer(items("look", "take", "put", "rest"), items("look", "take"), items())
+    server.answer("look!", items("look", "take"), items())
     (result,) = learn(bank, EPISODE, asking).trees.values()
     assert [node.payload["advice"] for node in bank.tree(NOTES)] == ["look", "take"]
     assert result.calls[0].attempts == 2
@@ -88,25 +88,29 @@ def test_a_file_asks_for_no_more_than_the_method_takes(
     assert any(flaw in each.message for each in found)
 
 
+LISTED = Contract((Field("advice", 5),), items=3)
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "texts"),
     [
-        items(*"abcd"),
-        items(1),
-        items(""),
-        items(),
-        '{"items": {"advice": "a"}}',
-        '{"items": ["a"]}',
-        '{"items": [{"advice": "a", "more": "b"}]}',
-        '{"advice": "a"}',
-        '{"items": [{"advice": "a"}], "skip": false}',
+        (items("a", "b"), ["a", "b"]),
+        (items(*"abcd"), ["a", "b", "c"]),
+        (items(1), ["1"]),
+        ('{"items": [{"advice": ["a", "b"], "more": "c"}], "skip": false}', ["a\nb"]),
+        ('{"advice": "a"}', ["a"]),
     ],
 )
-def test_another_list_is_refused(text: str) -> None:
-    contract = Contract((Field("advice", 5),), items=3)
-    assert contract.read_items(items("a", "b")) == ({"advice": "a"}, {"advice": "b"})
+def test_a_list_is_read_as_it_is_meant(text: str, texts: list[str]) -> None:
+    assert [each["advice"] for each in LISTED.read_items(text)] == texts
+
+
+@pytest.mark.parametrize(
+    "text", [items(""), items(), '{"items": {"advice": "a"}}', '{"items": ["a"]}', '{"more": "b"}']
+)
+def test_a_list_of_no_use_is_refused(text: str) -> None:
     with pytest.raises(UnusableAnswer):
-        contract.read_items(text)
+        LISTED.read_items(text)
 
 
 def test_as_many_texts_are_shown_as_fit_one_of_each_list_in_turn() -> None:

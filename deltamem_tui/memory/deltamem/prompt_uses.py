@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from deltamem_tui.bank.node import Label
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, OPTIONAL
 from deltamem_tui.memory.prompts.use import MAY_SKIP, OF_AN_EPISODE, OF_NOTES, PromptUse
 
 BODY = "execution_procedure"
@@ -13,7 +13,8 @@ BODY = "execution_procedure"
 
 def _extraction(tree: str, label: Label | None = None) -> PromptUse:
     inputs = OF_AN_EPISODE | {MAY_SKIP}
-    return PromptUse(tree, inputs, COLLECTIONS[tree].fields, label=label, body=BODY)
+    fields = COLLECTIONS[tree].fields
+    return PromptUse(tree, inputs, fields, OPTIONAL, label=label, body=BODY)
 
 
 def _fusion(tree: str) -> PromptUse:
@@ -21,6 +22,7 @@ def _fusion(tree: str) -> PromptUse:
         tree,
         OF_NOTES,
         COLLECTIONS[tree].fields,
+        OPTIONAL,
         body=BODY,
         empty_of_failures=("termination_condition",),
         call="fuse",

@@ -246,19 +246,23 @@ def _payloads(
     """Make payloads of an answer.
 
     Raises:
-        UnusableAnswer: The answer breaks the contract, lacks a marker or misquotes.
+        UnusableAnswer: The answer breaks the contract, misquotes, or has a flaw with which it is
+            still of use: a missing marker, or more words than were asked for.
     """
     answer = contract.read_items(text) if contract.items else contract.read(text)
     if isinstance(answer, Skip):
         require_quote(answer.quote, covering)
         return answer
-    answer = answer if isinstance(answer, tuple) else (answer,)
-    for payload in answer:
+    payloads = answer if isinstance(answer, tuple) else (answer,)
+    flaws = [flaw for each in payloads if (flaw := contract.excess(each))]
+    for payload in payloads:
         missing = [mark for mark in markers if mark not in payload.get(body, "")]
         if missing:
             marks = " and ".join(missing)
-            raise UnusableAnswer(f'a failure record must contain {marks} in "{body}"')
-    return answer
+            flaws.append(f'a failure record must contain {marks} in "{body}"')
+    if flaws:
+        raise UnusableAnswer(flaws[0], usable=payloads)
+    return payloads
 
 
 def outcome_text(trajectory: Trajectory) -> str:

@@ -249,6 +249,7 @@ class ModelExtractor:
         else:
             payloads = answer.value
             reason = f"written by {model}" if payloads else f"{model} found nothing to write"
+            reason += f" (taken with a flaw: {answer.flaw})" if answer.flaw else ""
         usage, attempts = answer.usage, answer.attempts
         return Extraction(
             payloads[0] if payloads else None,
