@@ -142,12 +142,13 @@ def _cause(goal: str, cause: Diagnosis) -> Lesson:
 
 
 def _repeated(goal: str, attempt: Attempt) -> Lesson:
-    how = "refused" if attempt.refused else "without effect"
+    # A refusal's words tell why; what was seen once more is of no use in another episode.
+    how = f"was refused: {attempt.answer.rstrip('.')}" if attempt.refused else "changed nothing"
     return _lesson(
         f"Do not repeat {attempt.action}",
         f"`{attempt.action}` is answered as before in: {goal}. Not if its answer changes.",
-        f"It was {how} {counted(attempt.times, 'time')}: {attempt.answer.rstrip('.')}. "
-        "Do something else after the first time.",
+        f"{counted(attempt.times, 'time').capitalize()} it {how}. Do something else after the "
+        "first time.",
     )
 
 

@@ -137,9 +137,9 @@ class _Builder:
 
         What the lessons say as before stays the node that it was.
         """
-        everything = [self.episode, *trials.episodes]
-        label: Label = "success" if any(each.outcome.success for each in everything) else "failure"
         entry, change = trials.entry, set_change(trials.lessons, payloads)
+        solved = entry.label == "success" or self.episode.outcome.success
+        label: Label = "success" if solved else "failure"
         sources = tuple(each.id for each in reversed(trials.episodes))
         origin = self._origin(written, sources)
         joined = replace(entry.origin, sources=(*entry.origin.sources, self.episode.id))

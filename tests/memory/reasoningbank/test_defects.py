@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.answers import UnusableAnswer
+from deltamem_tui.memory import editing
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.reasoningbank.collections import LESSONS
 from deltamem_tui.memory.reasoningbank.prompt_uses import TRIALS
@@ -52,6 +53,14 @@ def test_an_episode_without_lessons_leaves_no_orphan_that_is_recalled(bank: Bank
     with pytest.raises(ExtractionError):
         teach(bank, trial(X, "third"), {"title": "no content", "description": X})
     assert [node.payload["description"] for node in bank.tree(LESSONS).roots()] == [Y]
+    assert recalled(bank, X) == [lesson(Y)]
+
+
+def test_an_entry_whose_lessons_a_person_deleted_is_not_recalled_either(bank: Bank) -> None:
+    teach(bank, trial(Y, "first"), lesson(Y))
+    teach(bank, trial(X, "second"), lesson(X))
+    (last,) = (node for node in bank.tree(LESSONS) if node.payload == lesson(X))
+    editing.delete(bank, LESSONS, last)
     assert recalled(bank, X) == [lesson(Y)]
 
 

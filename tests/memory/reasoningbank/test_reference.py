@@ -121,7 +121,7 @@ def state(bank: Bank) -> list[Any]:
 TEXTS = st.lists(st.builds(lesson, st.sampled_from(KEYS), st.sampled_from("abcd")), max_size=3)
 EPISODES = st.lists(
     st.tuples(st.sampled_from(KEYS), st.sampled_from(("here", "there")), st.booleans(), TEXTS),
-    max_size=10,
+    max_size=9,
 )
 
 

@@ -48,7 +48,7 @@ def test_a_failure_teaches_its_kind_a_repeat_and_what_was_not_tried() -> None:
     assert cause["title"] == "A failure of planning"
     assert "Next time: " in cause["content"]
     assert "go to fridge" in repeat["description"]
-    assert "5 times" in repeat["content"]
+    assert repeat["content"].startswith("5 times it changed nothing.")
     assert "sinkbasin" in untried["content"]
 
 
