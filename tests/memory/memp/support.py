@@ -132,8 +132,8 @@ def records(bank: Bank) -> list[Node]:
     return list(bank.tree(PROCEDURES).roots())
 
 
-def shown(bank: Bank, task: str, count: int = 1) -> list[Node]:
-    found = recall(bank, task, embedder=WordEmbedder(), candidates=count)[PROCEDURES]
+def shown(bank: Bank, task: str) -> list[Node]:
+    found = recall(bank, task, embedder=WordEmbedder())[PROCEDURES]
     return [chain[0] for chain in found.chains] if found else []
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.engine import due, learn, maintain, recall, search
 from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, WAITING
@@ -38,6 +39,11 @@ def grown(path: Path, count: int, **numbers: object) -> Bank:
     return bank
 
 
+def shown_of(bank: Bank, task: str, count: int) -> list[Node]:
+    found = recall(bank, task, embedder=WordEmbedder(), candidates=count)[PROCEDURES]
+    return [each.node for each in found.candidates] if found else []
+
+
 def test_chance_is_the_same_for_the_same_bank_and_question(tmp_path: Path) -> None:
     bank = grown(tmp_path / "one", 8, key="random", k=3)
     draws = {
@@ -48,7 +54,7 @@ def test_chance_is_the_same_for_the_same_bank_and_question(tmp_path: Path) -> No
     assert draws == {task: [each.id for each in shown(again, task)] for task in draws}
     assert all(len(set(drawn)) == 3 for drawn in draws.values())
     assert len({tuple(drawn) for drawn in draws.values()}) > 1
-    assert [each.id for each in shown(bank, HOT, 8)] == draws[HOT]
+    assert [each.id for each in shown_of(bank, HOT, 8)][:3] == draws[HOT]
     found = recall(bank, HOT, embedder=WordEmbedder(), candidates=99)[PROCEDURES]
     assert found is not None
     assert {each.node.id for each in found.candidates} == {each.id for each in records(bank)}
@@ -62,6 +68,19 @@ def test_a_lucky_fact_is_no_match_and_a_search_finds_records_alone(tmp_path: Pat
     assert [each.payload[KEY] for each in shown(bank, HOT)] == ["put a cup in fridge."]
     (found, _) = search(bank, "hot", embedder=WordEmbedder())
     assert [each.node for each in found.candidates] == records(bank)
+
+
+@pytest.mark.parametrize("key", ["query", "avefact"])
+def test_of_equals_the_useful_one_goes_first_then_the_newer(tmp_path: Path, key: str) -> None:
+    bank = grown(tmp_path / "bank", 3, key=key, k=1)  # the first is shown to both others
+    assert [each.payload["script"] for each in shown_of(bank, HOT, 3)] == ["0", "2", "1"]
+
+
+def test_of_equal_means_that_of_more_facts_goes_before_the_nearer_task(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", k=2)
+    teach(bank, attempt("put a apple in fridge."), SaidWriter(facts=3))
+    teach(bank, attempt(HOT), SaidWriter(facts=2))
+    assert [each.payload[KEY] for each in shown(bank, HOT)] == ["put a apple in fridge.", HOT]
 
 
 @pytest.mark.parametrize(
