@@ -76,7 +76,7 @@ class Judge:
         """Ask whether an episode solved its task.
 
         Raises:
-            NoUsableAnswerError: The first line was neither yes nor no, also when asked again.
+            NoUsableAnswerError: It said neither yes nor no, also when asked again.
             PromptTooLongError: The episode cannot be cut to the model's window.
             LanguageModelError: The model cannot be asked at all.
             ConfigurationError: The prompt file is wrong.
@@ -126,13 +126,17 @@ class Judge:
 
 
 def verdict(text: str) -> Outcome:
-    """Read a judge's answer: yes or no on the first line, then the reasons.
+    """Read a judge's answer: the reasons, then yes or no on the last line; or that on the first.
 
     Raises:
-        UnusableAnswer: The first line says neither, or both.
+        UnusableAnswer: Neither line says it and nothing else, or one says yes and the other no.
     """
-    first, _, rest = spoken(text).partition("\n")
-    word = _NOT_LETTERS.sub("", first.lower())
-    if word not in {"yes", "no"}:
-        raise UnusableAnswer("the first line must be `yes` or `no` and nothing else")
-    return Outcome(success=word == "yes", source="judge", reason=one_line(rest, _REASON_WIDTH))
+    lines = [line for line in spoken(text).splitlines() if line.strip()] or [""]
+    words = {at: _NOT_LETTERS.sub("", lines[at].lower()) for at in (0, -1)}
+    stated = {at: word == "yes" for at, word in words.items() if word in ("yes", "no")}
+    if len(set(stated.values())) != 1:
+        raise UnusableAnswer("the last line must be `yes` or `no` and nothing else")
+    reasons = lines[:-1] if -1 in stated else lines
+    reasons = reasons[1:] if 0 in stated else reasons
+    reason = one_line("\n".join(reasons), _REASON_WIDTH)
+    return Outcome(success=stated.popitem()[1], source="judge", reason=reason)

@@ -22,9 +22,11 @@ UNKNOWN = EPISODE.with_outcome(Outcome())
         ("No.\n\nStep 4 shows the cup in the cabinet.", False),
         ("**Yes**\nStep 4 shows\nthe cup in the cabinet.", True),
         ("<think>yes or no?</think>\n`no`\nStep 4 shows the cup in the cabinet.", False),
+        ("Step 4 shows the cup in the cabinet.\n\n**Yes.**", True),
+        ("no\nStep 4 shows the cup in the cabinet.\nno\n", False),
     ],
 )
-def test_the_first_line_decides_and_the_reasons_stay(
+def test_the_last_line_or_the_first_decides_and_the_reasons_stay(
     server: ModelServer, text: str, success: bool
 ) -> None:
     server.answer(text)
@@ -47,16 +49,16 @@ def test_a_judge_has_its_domain_s_prompt_under_all_spellings(server: ModelServer
     assert Judge(client(server), "AlfWorld").judge(unnamed).call.prompt == own
 
 
-@pytest.mark.parametrize("text", ["", "Maybe", "yes and no\nhm", "The answer:\nyes", "{}"])
+@pytest.mark.parametrize("text", ["", "Maybe", "yes and no\nhm", "yes\nIt is not.\nno", "{}"])
 def test_anything_else_is_asked_again(server: ModelServer, text: str) -> None:
     server.answer(text, "yes\nIt is there.")
     assert Judge(client(server)).judge(UNKNOWN).outcome.success is True
-    assert "the first line must be" in server.requests[1].body["messages"][2]["content"]
+    assert "the last line must be" in server.requests[1].body["messages"][2]["content"]
 
 
 def test_no_verdict_is_no_outcome(server: ModelServer) -> None:
     server.answer("Perhaps")
-    with pytest.raises(AnswerError, match="first line"):
+    with pytest.raises(AnswerError, match="last line"):
         Judge(client(server)).judge(UNKNOWN)
 
 

@@ -122,7 +122,7 @@ def test_the_journal_tells_what_was_asked_and_what_it_took(server: ModelServer, 
     calls = [call for detail in details for call in detail["calls"]]
     assert {(call["purpose"], call["model"]) for call in calls} == {("judge", MODEL)}
     assert calls[1]["attempts"] == 3
-    assert "first line" in details[1]["reason"]
+    assert "last line" in details[1]["reason"]
     told, spent = history(bank).usage, judge.usage
     assert replace(told, cost=None) == replace(spent, cost=None)
     assert told.cost == pytest.approx(spent.cost)
