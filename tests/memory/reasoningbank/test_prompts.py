@@ -55,7 +55,7 @@ def test_up_to_three_lessons_are_taken_and_wrong_answers_asked_again(
 ) -> None:
     asking = ModelExtractor(client(server))
     wrong = json.dumps({"items": [{"title": "t", "content": "c"}]})
-    server.answer(items(*"abcd"), wrong, items("look", "look", "take"))
+    server.answer("look!", wrong, items("look", "look", "take", "put"))
     result = learn(bank, episode, asking).trees[LESSONS]  # type: ignore[arg-type]
     assert contents(bank) == ["look", "take"]
     assert (result.decision, result.calls[0].attempts) == ("entry", 3)
