@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 DEFAULT = "deltamem"
 _MODULES = {
     "deltamem": "deltamem_tui.memory.deltamem.method:DeltaMem",
+    "awm": "deltamem_tui.memory.awm.method:Awm",
     "memp": "deltamem_tui.memory.memp.method:Memp",
     "reasoningbank": "deltamem_tui.memory.reasoningbank.method:ReasoningBank",
     "synapse": "deltamem_tui.memory.synapse.method:Synapse",
@@ -34,6 +35,7 @@ _MODULES = {
 }
 _DISPLAYS = {
     "deltamem": "deltamem_tui.memory.deltamem.collections",
+    "awm": "deltamem_tui.memory.awm.collections",
     "memp": "deltamem_tui.memory.memp.collections",
     "reasoningbank": "deltamem_tui.memory.reasoningbank.collections",
     "synapse": "deltamem_tui.memory.synapse.collections",

@@ -1,0 +1,63 @@
+"""AWM's recall: all workflows of a task's kind, in order of birth, without any ranking.
+
+A task whose kind the rules do not understand is taken to be of the kind whose name is nearest, so
+that kinds which a log or a model named are found too.
+"""
+
+from __future__ import annotations
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.awm.collections import WORKFLOWS
+from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.kinds import task_kind
+from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.exact import nodes_with_key
+from deltamem_tui.memory.vectors.search import Candidate, ranked
+from deltamem_tui.memory.writers.rules.dialects import goal_of
+from deltamem_tui.memory.writers.rules.procedure import filled
+from deltamem_tui.text import clean
+
+KIND, NEAREST = "kind", "nearest"
+_NO_THRESHOLD = -1.0
+
+
+def recall_workflows(
+    bank: Bank, task: str, embedder: Embedder, count: int = 1
+) -> CollectionRecall | None:
+    """The workflows for a task, and the next kinds' as candidates; None if there is no task."""
+    task = clean(task).strip()
+    if not task:
+        return None
+    tree = bank.tree(WORKFLOWS)
+    vector = embedder.embed_queries([task])[0]
+    near = [each for _, each in ranked(tree, vector, weighting_of(bank), 0.0, count)]
+    kind = task_kind(bank.manifest.domain, task)
+    rule, score = (KIND, 1.0) if kind else (NEAREST, near[0].score if near else 0.0)
+    kind = kind or (near[0].node.payload["group"] if near else "")
+    nodes = nodes_with_key(tree, kind, embedder.embed_passages([kind])[0]) if kind else []
+    shown = {node.id for node in nodes}
+    candidates = [Candidate(node, score, 0.0, score, rule) for node in nodes]
+    candidates += [each for each in near if each.node.id not in shown]
+    return CollectionRecall(
+        WORKFLOWS,
+        task,
+        _NO_THRESHOLD,
+        tuple(candidates[: max(count, len(nodes))]),
+        tuple((node,) for node in nodes),
+        rule,
+        new_kind=rule == KIND and not nodes,
+    )
+
+
+def context_entries(domain: str, task: str, workflows: list[Node]) -> list[str]:
+    """The workflows as they stand in a prompt, what the task names in place of their blanks."""
+    goal = goal_of(domain, task)
+    names = dict(goal.slots) if goal.understood else {}
+    return [
+        f"### Workflow: {fenced(filled(node.payload['title'], names))}\n"
+        f"{fenced(filled(node.payload['steps'], names))}"
+        for node in workflows
+    ]

@@ -1,0 +1,125 @@
+"""AWM's write: credit what was used, keep a success, and induce the workflows of its kind anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.awm.collections import SOLVED, WORKFLOWS
+from deltamem_tui.memory.awm.groups import WorkflowGroup, due_rows, known_kinds, waiting
+from deltamem_tui.memory.awm.induction import induce
+from deltamem_tui.memory.awm.settings import AwmNumbers
+from deltamem_tui.memory.awm.steps import was_done, way_of
+from deltamem_tui.memory.kinds import resolve_kinds, task_kind
+from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
+from deltamem_tui.memory.plan import Change, Count, Due, MaintenanceResult, Plan, Revise
+from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.writers.extraction import Call
+from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.text import clean, counted
+from deltamem_tui.trajectory.model import Trajectory
+
+
+def plan(
+    bank: Bank, episode: Trajectory, numbers: AwmNumbers, writer: Writer, embedder: Embedder
+) -> Plan[LearnResult]:
+    """What an episode changes."""
+    is_clear = task_kind(episode.domain or bank.manifest.domain, episode.task)
+    kinds = resolve_kinds(bank, episode, writer, () if is_clear else known_kinds(bank))
+    group = WorkflowGroup.of(bank, clean(kinds.kinds.task.name), embedder)
+    solved, reason = _solved(group, episode)
+    changes: list[Change] = []
+    result = CollectionResult(WORKFLOWS, "skip", reason, calls=kinds.calls)
+    if solved:
+        solved, result, changes = _with_induction(bank, group, solved, numbers, writer, kinds.calls)
+        changes.insert(0, addition(bank.tree(SOLVED), solved, group.vector))
+    added = CollectionResult(SOLVED, "solved" if solved else "skip", reason, solved)
+    results = {WORKFLOWS: result, SOLVED: added}
+    changes = [*_credit(group, episode), *changes]
+    return Plan(LearnResult(episode.id, True, results), tuple(changes), kinds.episode)
+
+
+def _credit(group: WorkflowGroup, episode: Trajectory) -> list[Count]:
+    """Counts of the workflows whose steps the episode took, in their order.
+
+    An agent is shown all of its group, so only what it did can tell them apart.
+    """
+    success = bool(episode.outcome.success)
+    return [
+        Count(WORKFLOWS, each.id, success, 1, success)
+        for each in group.workflows
+        if was_done(each.payload["steps"], episode)
+    ]
+
+
+def _solved(group: WorkflowGroup, episode: Trajectory) -> tuple[Node | None, str]:
+    """The node of a success, one a task, or None, and why."""
+    if not episode.outcome.success:
+        return None, "the episode failed"
+    payload = {"task": clean(episode.task).strip(), "group": group.kind, "actions": way_of(episode)}
+    if not all(payload.values()):
+        return None, "the episode has no task" if payload["actions"] else "nothing was done"
+    if any(_template(each.payload["task"]) == _template(payload["task"]) for each in group.solved):
+        return None, "the same task was solved before"
+    origin = Origin(trajectory=episode.id, outcome_source=episode.outcome.source)
+    return born(SOLVED, None, "success", payload, origin), "a success"
+
+
+def _template(task: str) -> str:
+    return " ".join(task.casefold().split())
+
+
+def _with_induction(
+    bank: Bank,
+    group: WorkflowGroup,
+    new: Node,
+    numbers: AwmNumbers,
+    writer: Writer,
+    calls: tuple[Call, ...],
+) -> tuple[Node, CollectionResult, list[Change]]:
+    """The new node, the result and the changes, with an induction if it is due now."""
+    before = waiting(group.solved)
+    if len(before) + 1 < numbers.every:
+        reason = f"after {counted(numbers.every - len(before) - 1, 'further solved task')}"
+        return new, CollectionResult(WORKFLOWS, "wait", reason, calls=calls), []
+    done = induce(bank.tree(WORKFLOWS), group, [*group.solved, new], writer)
+    decision = "wait" if done.first is None else "induce" if done.is_new else "keep"
+    node = done.first if done.is_new else None
+    result = CollectionResult(WORKFLOWS, decision, done.reason, node, calls=(*calls, *done.calls))
+    if done.first is None:
+        return new, result, []
+    return replace(new, consolidated=True), result, [*_marked(before), *done.changes]
+
+
+def _marked(solved: Sequence[Node]) -> list[Revise]:
+    return [Revise(SOLVED, replace(each, consolidated=True)) for each in solved]
+
+
+def due(bank: Bank, numbers: AwmNumbers) -> list[Due]:
+    """The kinds whose workflows are to be induced: an answer that could not be used left them."""
+    tree = bank.tree(SOLVED)
+    return [
+        Due(SOLVED, tuple(tree.node_at(row) for row in rows))
+        for rows in due_rows(tree, numbers.every).values()
+    ]
+
+
+def maintain(
+    bank: Bank, kind: str, numbers: AwmNumbers, writer: Writer, embedder: Embedder
+) -> Plan[MaintenanceResult] | None:
+    """Induce the workflows of a kind; None if that was done meanwhile."""
+    group = WorkflowGroup.of(bank, kind, embedder)
+    pending = waiting(group.solved)
+    if len(pending) < numbers.every:
+        return None
+    done = induce(bank.tree(WORKFLOWS), group, group.solved, writer)
+    result = MaintenanceResult(
+        WORKFLOWS, tuple(pending), done.first, done.reason, done.calls, written=done.is_new
+    )
+    if done.first is None:
+        return Plan(result)
+    return Plan(result, (*_marked(pending), *done.changes))

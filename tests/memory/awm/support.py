@@ -1,0 +1,78 @@
+"""Banks of workflows, episodes with the actions that a test wants, and a writer that it decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.awm.collections import WORKFLOWS
+from deltamem_tui.memory.awm.prompt_uses import INDUCE, TASKS
+from deltamem_tui.memory.awm.settings import AwmNumbers
+from deltamem_tui.memory.awm.steps import actions_in
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.learn_result import CollectionResult
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.rules.procedure import numbered
+from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+
+Answer = Sequence[Sequence[str]] | None
+"""The steps of each workflow; None for an answer that cannot be used."""
+
+
+@dataclass
+class Inducer:
+    """Answers what it is told to, and remembers the solved tasks that it was given."""
+
+    answer: Answer = ()
+    name: str = "rules"
+    given: list[tuple[str, ...]] = field(default_factory=list)
+
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        assert (purpose, episode) == (INDUCE, None)
+        self.given.append(tuple(inputs[TASKS]))
+        if self.answer is None:
+            raise ExtractionError("no answer")
+        found = [{"title": "w", "steps": "\n".join(numbered(each))} for each in self.answer]
+        return Extraction(found[0] if found else None, "said", further=tuple(found[1:]))
+
+
+def new_bank(path: Path, every: int = 1, domain: str = "generic") -> Bank:
+    numbers = AwmNumbers(every)
+    return create_bank(path, embedder="hashing", domain=domain, method="awm", parameters=numbers)
+
+
+def attempt(
+    task: str,
+    *actions: str,
+    kind: str = "chores",
+    success: bool = True,
+    number: int = 0,
+) -> Trajectory:
+    """An episode of a kind that its log states; the number tells equal ones apart."""
+    return Trajectory(
+        task,
+        environment=f"House {number}.",
+        steps=tuple(Step(each, f"{each}: done at {at}") for at, each in enumerate(actions)),
+        outcome=Outcome(success=success, source="stated"),
+        metadata={"task_kind": kind},
+    )
+
+
+def teach(bank: Bank, episode: Trajectory, writer: Writer | None = None) -> CollectionResult:
+    return learn(bank, episode, writer).trees[WORKFLOWS]
+
+
+def steps_of(bank: Bank) -> list[list[str]]:
+    return [actions_in(node.payload["steps"]) for node in bank.tree(WORKFLOWS)]
