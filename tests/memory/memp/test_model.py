@@ -82,8 +82,8 @@ def test_a_success_is_a_script_with_facts_and_a_failure_repairs_it(
 def test_weak_answers_are_asked_again_and_unknown_facts_left_out(
     bank: Bank, server: ModelServer
 ) -> None:
-    long = json.dumps({"script": "word " * 400})
-    many = said(("name", "much more than just four words of value"))
+    long = json.dumps({"script": "word " * 900})
+    many = said(("object", "word " * 20))
     odd = said(("Object", "cup"), ("object", "mug"), ("colour", "red"), ("state", "clean"))
     server.answer(long, '{"text": ""}', SCRIPT, many, odd)
     result = teach(bank, EPISODE, asking(server))
