@@ -8,13 +8,16 @@ and below those what each episode there showed of the things' functions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.vectors.exact import nodes_with_key
+from deltamem_tui.errors import NodeNotFoundError
+from deltamem_tui.memory.cdmem.collections import COLLECTIONS, DISPLAY
+from deltamem_tui.memory.method import cleaned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,40 +27,56 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 _MEMBER = 3
+_PIECE_ROWS = 4096
+_NO_EPISODE = Origin()
+
+
+def filed(
+    collection: str,
+    parent: Node | None,
+    label: Label,
+    texts: Mapping[str, str],
+    origin: Origin = _NO_EPISODE,
+) -> Node:
+    """A new node. A kind or a place comes from no episode: it has the same id in every bank.
+
+    Raises:
+        ExtractionError: It says nothing, or far too much.
+    """
+    fields = COLLECTIONS[collection].fields
+    payload = cleaned(texts, fields, DISPLAY[collection].optional)
+    return born(collection, parent, label, payload, origin)
 
 
 class IndexReader:
-    """Finds what a bank has under a text, and looks for no text twice."""
+    """Finds kinds and places in a bank: by their ids, which are digests of what they say."""
 
     def __init__(self, bank: Bank, embedder: Embedder) -> None:
         self.bank = bank
         self.embedder = embedder
-        self._found: dict[tuple[str, str], list[Node]] = {}
 
     def vector(self, text: str) -> Vector:
         """The text as a key. float32 [dimensions], of unit length."""
         vector: Vector = self.embedder.embed_passages([text])[0]
         return vector
 
-    def known(self, collection: str, text: str) -> list[Node]:
-        """The nodes of a collection that have this very text as their key."""
-        if not text:
-            return []
-        found = self._found.get((collection, text))
-        if found is None:
-            found = nodes_with_key(self.bank.tree(collection), text, self.vector(text))
-            self._found[collection, text] = found
-        return found
-
     def root(self, collection: str, kind: str, label: Label = "success") -> Node | None:
-        """The root of a kind."""
-        roots = (each for each in self.known(collection, kind) if each.parent is None)
-        return next((each for each in roots if each.label == label), None)
+        """The root of a kind; None if the bank has none."""
+        if not kind:
+            return None
+        return self.living(collection, filed(collection, None, label, {"text": kind}))
 
     def place(self, collection: str, root: Node, text: str, env: str = "") -> Node | None:
         """What lies right below a root: a task in an environment, or an environment."""
-        below = (each for each in self.known(collection, text) if each.parent == root.id)
-        return next((each for each in below if each.payload.get("env", "") == env), None)
+        texts = {"text": text, "env": env} if env else {"text": text}
+        return self.living(collection, filed(collection, root, root.label, texts))
+
+    def living(self, collection: str, node: Node) -> Node | None:
+        """A node as the bank has it now; None if it does not."""
+        try:
+            return self.bank.tree(collection).node(node.id)
+        except NodeNotFoundError:
+            return None
 
 
 def tries(tree: Tree, place: Node) -> Rows:
@@ -79,3 +98,28 @@ def unread(tree: Tree, root: Node) -> Rows:
     found = members(tree, root)
     read = tree.snapshot.first_row(root.payload["read"]) if root.payload["read"] else None
     return found if read is None else found[tree.birth[found] > read]
+
+
+def similarities(tree: Tree, rows: Rows, vector: NDArray[np.floating]) -> NDArray[np.float64]:
+    """The similarity of the vectors of some rows to another one. float64 [rows]."""
+    import numpy as np
+
+    found = np.zeros(len(rows))
+    for at, piece in _pieces(rows):
+        found[at : at + len(piece)] = tree.embeddings[piece] @ vector
+    return found
+
+
+def total(tree: Tree, rows: Rows) -> NDArray[np.float64]:
+    """The sum of the vectors of some rows. float64 [dimensions]."""
+    import numpy as np
+
+    found = np.zeros(tree.embeddings.shape[1])
+    for _, piece in _pieces(rows):
+        found += tree.embeddings[piece].sum(axis=0, dtype=np.float64)
+    return found
+
+
+def _pieces(rows: Rows) -> Iterator[tuple[int, Rows]]:
+    """Some rows at a time: a bank's vectors may be more than the memory holds."""
+    return ((at, rows[at : at + _PIECE_ROWS]) for at in range(0, len(rows), _PIECE_ROWS))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.bank.node import Node, Origin
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.cdmem.collections import (
@@ -21,7 +21,7 @@ from deltamem_tui.memory.cdmem.collections import (
     ENVIRONMENTS,
     INSIGHTS,
 )
-from deltamem_tui.memory.cdmem.index import IndexReader, members, unread
+from deltamem_tui.memory.cdmem.index import IndexReader, filed, members, unread
 from deltamem_tui.memory.cdmem.prompt_uses import FUNCTIONS, MISTAKES, PLANS
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import Change, MaintenanceResult, Plan, Revise
@@ -108,10 +108,10 @@ def induce(index: IndexReader, full: FullList, size: int, writer: Writer) -> Ind
         return Induction((), str(error), calls)
     if not wanted:
         return Induction((), extraction.reason, calls)
-    root = known or born(name, None, full.root.label, {"text": kind}, Origin())
+    root = known or filed(name, None, full.root.label, {"text": kind})
     change = set_change(present, wanted)
     origin = _origin(batch, extraction, writer.name)
-    added = [born(name, root, root.label, payload, origin) for payload in change.added]
+    added = [filed(name, root, root.label, payload, origin) for payload in change.added]
     new = added if known else [root, *added]
     changes: list[Change] = [*change.deletions(name)]
     changes += [addition(tree, node, index.vector(node.payload["text"])) for node in new]

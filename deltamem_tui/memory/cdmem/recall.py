@@ -22,7 +22,7 @@ from deltamem_tui.memory.cdmem.collections import (
     TASK_INSIGHTS,
     TASKS,
 )
-from deltamem_tui.memory.cdmem.index import IndexReader, members, tries
+from deltamem_tui.memory.cdmem.index import IndexReader, members, similarities, total, tries
 from deltamem_tui.memory.cdmem.settings import ContextNumbers
 from deltamem_tui.memory.cdmem.surroundings import Surroundings
 from deltamem_tui.memory.recall_result import CollectionRecall
@@ -50,7 +50,7 @@ def kind_of(index: IndexReader, place: Surroundings) -> str:
     if not len(rows):
         return ""
     vector = index.embedder.embed_queries([place.task])[0]
-    nearest = int(rows[(tree.embeddings[rows] @ vector).argmax()])
+    nearest = int(rows[similarities(tree, rows, vector).argmax()])
     return tree.chain_at(nearest)[0].payload["text"]
 
 
@@ -129,13 +129,13 @@ class Recaller:
         import numpy as np
 
         name, tree = INSIGHTS[half], self.index.bank.tree(half)
-        root = self.index.root(name, kind, label)
-        roots = (self.index.root(half, kind, each) for each in _LABELS)
-        rows = [members(tree, each) for each in roots if each]
-        if root is None or not sum(map(len, rows)):
+        roots = [self.index.root(half, kind, each) for each in _LABELS]
+        rows = np.concatenate([np.zeros(0, int), *(members(tree, each) for each in roots if each)])
+        known = roots[_LABELS.index(label)]
+        root = self.index.root(name, known.payload["text"], label) if known else None
+        if root is None or not len(rows):
             return []
-        memories = tree.embeddings[np.concatenate(rows)]
-        return ranked_insights(self.index.bank.tree(name), root, memories)
+        return ranked_insights(self.index.bank.tree(name), root, total(tree, rows), len(rows))
 
     def _answer(
         self,
@@ -163,9 +163,9 @@ def exemplars(tree: Tree, root: Node, here: Node | None, vector: Vector) -> Iter
     if here:
         yield from _shortest(tree, [row_here], 1.0, HERE)
     rows = tree.child_rows(tree.row(root.id))
-    similarities = np.round(tree.embeddings[rows].astype(np.float64) @ vector, DECIMALS)
-    order = np.argsort(-similarities, kind="stable")
-    for similarity, ties in groupby(order, key=lambda at: float(similarities[at])):
+    found = np.round(similarities(tree, rows, vector), DECIMALS)
+    order = np.argsort(-found, kind="stable")
+    for similarity, ties in groupby(order, key=lambda at: float(found[at])):
         others = [int(rows[at]) for at in ties if rows[at] != row_here]
         yield from _shortest(tree, others, similarity, KIND)
 
@@ -183,17 +183,18 @@ def _steps(node: Node) -> int:
     return int(text) if text.isdecimal() else 1_000_000
 
 
-def ranked_insights(tree: Tree, root: Node, memories: NDArray[np.float32]) -> list[Candidate]:
+def ranked_insights(
+    tree: Tree, root: Node, memories: NDArray[np.float64], count: int
+) -> list[Candidate]:
     """The insights below a root by the sum of their similarities to all memories of the kind.
 
-    Of equal ones that with more successes goes first, then the newer. The memories' vectors are
-    float32 [memories, dimensions].
+    Of equal ones that with more successes goes first, then the newer. Of the `count` memories, the
+    sum of the vectors is given, float64 [dimensions].
     """
     import numpy as np
 
     rows = tree.child_rows(tree.row(root.id))
-    total = memories.sum(axis=0, dtype=np.float64)
-    scores = np.round(tree.embeddings[rows].astype(np.float64) @ total, DECIMALS)
+    scores = np.round(similarities(tree, rows, memories), DECIMALS)
     successes = [tree.counts_at(int(row)).successes for row in rows]
     order = sorted(
         range(len(rows)), key=lambda at: (-scores[at], -successes[at], -int(tree.birth[rows[at]]))
@@ -201,7 +202,7 @@ def ranked_insights(tree: Tree, root: Node, memories: NDArray[np.float32]) -> li
     return [
         Candidate(
             tree.node_at(int(rows[at])),
-            round(float(scores[at]) / len(memories), DECIMALS),
+            round(float(scores[at]) / count, DECIMALS),
             0.0,
             float(scores[at]),
             INSIGHT,

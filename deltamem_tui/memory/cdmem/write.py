@@ -12,15 +12,14 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.node import Label, Node, Origin
 from deltamem_tui.memory.cdmem.collections import (
     COLLECTIONS,
-    DISPLAY,
     ENVIRONMENTS,
     INSIGHTS,
     TASKS,
 )
-from deltamem_tui.memory.cdmem.index import IndexReader, members, tries, unread
+from deltamem_tui.memory.cdmem.index import IndexReader, filed, members, tries, unread
 from deltamem_tui.memory.cdmem.insights import FullList, induce
 from deltamem_tui.memory.cdmem.prompt_uses import EXPERT, FAILURE, SHORTCUT
 from deltamem_tui.memory.cdmem.recall import Recaller
@@ -29,7 +28,6 @@ from deltamem_tui.memory.cdmem.settings import ContextNumbers
 from deltamem_tui.memory.cdmem.surroundings import Surroundings
 from deltamem_tui.memory.kinds import KindResolution
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
-from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import Change, Count, Plan, Revise
 from deltamem_tui.memory.record_sets import addition
 from deltamem_tui.memory.writers.extraction import Call, Extraction
@@ -39,8 +37,7 @@ from deltamem_tui.trajectory.model import Trajectory
 _KINDS = ("planning", "search", "operation")
 _NOTHING = frozenset(("none", "nothing", "n/a", "-"))
 _MEMORY_LINES = 200
-_OF_NO_EPISODE = Origin()
-"""Kinds and places have the same ids in every bank, so that banks join there when they merge."""
+_LABELS: tuple[Label, Label] = ("success", "failure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +108,11 @@ class Planner:
 
     def _earlier(self) -> list[Node]:
         """What was remembered of this very task in this environment, in order of birth."""
-        tree = self.index.bank.tree(TASKS)
-        here = [
-            each
-            for each in self.index.known(TASKS, self.place.task)
-            if each.depth == 2 and each.payload["env"] == self.place.env
-        ]
-        rows = sorted(
-            (int(row) for each in here for row in tries(tree, each)),
-            key=lambda row: int(tree.birth[row]),
-        )
-        return [tree.node_at(row) for row in rows]
+        tree, place = self.index.bank.tree(TASKS), self.place
+        roots = (self.index.root(TASKS, place.kind, label) for label in _LABELS)
+        found = (self.index.place(TASKS, each, place.task, place.env) for each in roots if each)
+        rows = [int(row) for each in found if each for row in tries(tree, each)]
+        return [tree.node_at(row) for row in sorted(rows, key=lambda row: int(tree.birth[row]))]
 
     def _env_memory(self) -> str:
         here = self._environment()
@@ -139,9 +130,9 @@ class Planner:
         label, place = self._label, self.place
         root = self._root(TASKS, place.kind, label)
         task = self.index.place(TASKS, root, place.task, place.env)
-        task = task or _born(TASKS, root, label, {"text": place.task, "env": place.env})
+        task = task or filed(TASKS, root, label, {"text": place.task, "env": place.env})
         texts = _memory(written.payload, label) | {"steps": str(len(self.episode.steps))}
-        node = _born(TASKS, task, label, texts, self._origin(written))
+        node = filed(TASKS, task, label, texts, self._origin(written))
         insights, induced = self._insights(TASKS, root, node)
         decision = "shortcut" if label == "success" else "reflection"
         result = CollectionResult(TASKS, decision, written.reason, node, calls=calls)
@@ -156,8 +147,7 @@ class Planner:
         root = self._root(ENVIRONMENTS, self.place.env_kind, "success")
         memory = self._new_memory(expert["locations"], written)
         known = self._environment()
-        texts = {"text": self.place.env, "memory": memory}
-        here = known or _born(ENVIRONMENTS, root, "success", texts)
+        here = known or filed(ENVIRONMENTS, root, "success", {"text": self.place.env})
         changes = list(self._adding(ENVIRONMENTS, root, here))
         if here.payload["memory"] != memory:
             payload = {**here.payload, "memory": memory}
@@ -167,7 +157,7 @@ class Planner:
             result = CollectionResult(ENVIRONMENTS, "places", reason, here, calls=calls)
             return _Part((result, _no_insights(ENVIRONMENTS)), tuple(changes))
         texts = {"text": expert["functions"]}
-        node = _born(ENVIRONMENTS, here, self._label, texts, self._origin(notes))
+        node = filed(ENVIRONMENTS, here, self._label, texts, self._origin(notes))
         insights, induced = self._insights(ENVIRONMENTS, root, node)
         result = CollectionResult(ENVIRONMENTS, "functions", notes.reason, node, calls=calls)
         changes += [*self._adding(ENVIRONMENTS, node), *induced]
@@ -201,7 +191,7 @@ class Planner:
 
     def _root(self, collection: str, kind: str, label: Label) -> Node:
         root = self.index.root(collection, kind, label)
-        return root or _born(collection, None, label, {"text": kind})
+        return root or filed(collection, None, label, {"text": kind})
 
     def _adding(self, collection: str, *nodes: Node) -> list[Change]:
         """The additions of those nodes that the bank does not have."""
@@ -209,7 +199,7 @@ class Planner:
         return [
             addition(tree, node, self.index.vector(node.payload["text"]))
             for node in nodes
-            if node not in self.index.known(collection, node.payload["text"])
+            if self.index.living(collection, node) is None
         ]
 
     def _origin(self, extraction: Extraction) -> Origin:
@@ -229,18 +219,6 @@ def _nothing(half: str, decision: str, reason: str, calls: tuple[Call, ...]) -> 
 
 def _no_insights(half: str) -> CollectionResult:
     return CollectionResult(INSIGHTS[half], "waiting", "nothing was filed that insights come from")
-
-
-def _born(
-    collection: str,
-    parent: Node | None,
-    label: Label,
-    texts: Mapping[str, str],
-    origin: Origin = _OF_NO_EPISODE,
-) -> Node:
-    fields = COLLECTIONS[collection].fields
-    payload = cleaned(texts, fields, DISPLAY[collection].optional)
-    return born(collection, parent, label, payload, origin)
 
 
 def _memory(payload: Mapping[str, str], label: Label) -> dict[str, str]:

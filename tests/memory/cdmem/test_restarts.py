@@ -9,7 +9,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory import engine
+from deltamem_tui.memory import editing, engine
 from deltamem_tui.memory.cdmem.collections import ENVIRONMENTS, INSIGHTS, TASK_INSIGHTS
 from deltamem_tui.memory.cdmem.collections import TASKS as SHORT
 from deltamem_tui.memory.cdmem.prompt_uses import FUNCTIONS, MISTAKES, PLANS
@@ -20,6 +20,7 @@ from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.cdmem.support import ROOMS, TASKS, EchoWriter, episode, new_bank
+from tests.memory.method_trials import assert_whole_wherever_it_ends
 from tests.memory.writers.model.learning import learnt_files
 
 STREAM = [
@@ -65,6 +66,16 @@ def test_a_restart_after_any_episode_changes_no_byte(bank: Bank, tmp_path: Path)
         learn(other, each, EchoWriter())
         learn(other, each, EchoWriter())  # and once
     assert learnt_files(other) == learnt_files(bank)
+
+
+def test_killed_anywhere_an_episode_and_its_batches_are_there_or_not(
+    bank: Bank, tmp_path: Path
+) -> None:
+    first, second = episode(TASKS[0], ROOMS[0], at=1), episode(TASKS[1], ROOMS[2], at=2)
+    learn(bank, first, EchoWriter())
+    assert_whole_wherever_it_ends(bank, second, embedder_of(bank), EchoWriter(), tmp_path)
+    learn(bank, second, EchoWriter())
+    assert len(texts(bank)) == 6  # it filled two batches: two insights each, and two kinds
 
 
 def test_equal_plans_of_equal_banks(bank: Bank) -> None:
@@ -125,9 +136,7 @@ def test_counts_and_batches_follow_a_deleted_memory(bank: Bank) -> None:
     for at in range(5):
         learn(bank, episode(TASKS[0], ROOMS[0], 2, at=at), EchoWriter())
     last = [node for node in bank.tree(SHORT) if node.depth == 3][3]  # the last that was read
-    from deltamem_tui.memory.editing import delete
-
-    delete(bank, SHORT, last)
+    editing.delete(bank, SHORT, last)
     writer = EchoWriter()
     learn(bank, episode(TASKS[0], ROOMS[0], 2, at=9), writer)
     assert len(writer.batches[0][1]) == 2
