@@ -63,6 +63,7 @@ COMMANDS = (
     CommandEntry("search", "Look"),
     CommandEntry("recall", "Use"),
     CommandEntry("init", "Learn"),
+    CommandEntry("methods", "Learn"),
     CommandEntry("import", "Learn", "import_"),
     CommandEntry("formats", "Learn"),
     CommandEntry("extract", "Learn"),

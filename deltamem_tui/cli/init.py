@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,12 +10,29 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.result import Result
 
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+
 Description = Annotated[
     str, typer.Option("--description", metavar="TEXT", help="What the bank is for.")
 ]
 
 Method = Annotated[
-    str, typer.Option("--method", metavar="NAME", help="The memory method that the bank is for.")
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="The memory method that the bank is for; `deltamem methods` lists them.",
+    ),
+]
+EpisodesFrom = Annotated[
+    str | None,
+    typer.Option(
+        "--episodes-from",
+        metavar="BANK",
+        help="Take over the episodes of a bank, waiting to be learnt; embedder and domain are "
+        "that bank's too, unless given.",
+    ),
 ]
 
 
@@ -25,20 +42,25 @@ def run(
     embedder: options.Embedder = None,
     domain: options.Domain = None,
     description: Description = "",
-    method: Method = "deltamem",
+    method: Method = None,
+    episodes_from: EpisodesFrom = None,
 ) -> Result:
-    """Make a new, empty bank.
+    """Make a new bank, empty or with the episodes of another one.
 
     The embedder is met once, and the bank will accept no other. The parameters are the
     domain's published preset.
     """
-    from deltamem_tui.config import DEFAULT_EMBEDDER
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.banks import create_bank
-    from deltamem_tui.memory.deltamem.settings import PRESETS, domain_named
-    from deltamem_tui.memory.methods import settings_record
-    from deltamem_tui.text import clean
+    from deltamem_tui.memory.methods import DEFAULT, settings_record
+    from deltamem_tui.text import clean, counted
+    from deltamem_tui.trajectory.domains import domain_named
 
     invocation = Invocation.of(context)
+    source = Bank.open(invocation.bank(episodes_from)) if episodes_from else None
+    if source:
+        embedder = embedder or str(source.manifest.embedder.get("model") or "") or None
+        domain = domain or source.manifest.domain
     settings = invocation.settings(embedder=embedder, domain=domain)
     path = invocation.new_bank(bank)
     made = create_bank(
@@ -46,24 +68,38 @@ def run(
         embedder=settings.embedder,
         domain=domain_named(clean(settings.domain).strip() or "generic"),
         description=clean(description),
-        method=method,
+        method=method or DEFAULT,
+        episodes_from=source,
     )
-    notes = [f"made {made.name} in {path}"]
-    if made.manifest.embedder["model"] != DEFAULT_EMBEDDER:
-        notes.append(
-            f"the thresholds were published for {DEFAULT_EMBEDDER}; the first `deltamem extract "
-            f"{bank}` takes some for {made.manifest.embedder['model']} from the bank's own episodes"
-        )
-    if made.manifest.domain not in PRESETS:
-        notes.append(
-            f"{made.manifest.domain} has no preset, so the generic one is used; there are presets "
-            f"for {', '.join(PRESETS)}"
-        )
-    data = {
+    data: dict[str, Any] = {
         "bank": made.name,
         "path": path,
         "embedder": made.manifest.embedder,
         "domain": made.manifest.domain,
         "parameters": settings_record(made),
     }
+    notes = [f"made {made.name} in {path}", *_preset_notes(made)]
+    if source:
+        data["episodes"] = len(made.episodes)
+        waiting = counted(len(made.episodes), "episode waits", "episodes wait")
+        notes.append(f"{waiting} to be learnt: `deltamem extract {bank}`")
     return Result("init", data, notes=notes)
+
+
+def _preset_notes(made: Bank) -> list[str]:
+    """Where the method's usual numbers may not be the right ones for a bank."""
+    from deltamem_tui.memory.methods import method_of
+
+    numbers, manifest = method_of(made).settings, made.manifest
+    notes, model, presets = list[str](), manifest.embedder["model"], numbers.presets()
+    if numbers.published_for not in ("", model):
+        notes.append(
+            f"the thresholds were published for {numbers.published_for}; the first `deltamem "
+            f"extract {made.name}` takes some for {model} from the bank's own episodes"
+        )
+    if presets and manifest.domain not in presets:
+        notes.append(
+            f"{manifest.domain} has no preset, so the generic one is used; there are presets "
+            f"for {', '.join(presets)}"
+        )
+    return notes

@@ -11,11 +11,13 @@ import orjson
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError, wrong_argument
+from deltamem_tui.memory.episodes.copying import copy_episodes
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.settings import Settings, checked, from_record, stored_record, to_record
@@ -50,8 +52,9 @@ def create_bank(
     parameters: Settings | Mapping[str, Any] | None = None,
     provenance: Mapping[str, Any] | None = None,
     method: str = DEFAULT,
+    episodes_from: Bank | None = None,
 ) -> Bank:
-    """Make an empty bank.
+    """Make a bank without nodes.
 
     Args:
         path: The new bank's folder; its last part is the bank's name.
@@ -61,9 +64,11 @@ def create_bank(
         parameters: The method's numbers; the domain's preset if not given.
         provenance: Who builds it, from what: anything that JSON can hold.
         method: The memory method that the bank is made for.
+        episodes_from: A bank whose episodes it gets, waiting to be learnt; none if not given.
 
     Raises:
-        UsageError: An argument is of the wrong kind, or a name cannot be one. Nothing is written.
+        UsageError: An argument is of the wrong kind, a name cannot be one, or there are no
+            episodes to be had. Nothing is written.
         ConfigurationError: A number is outside its range.
         EmbedderUnavailableError: The embedding model cannot be loaded.
         BankExistsError: Something is there already.
@@ -87,7 +92,12 @@ def create_bank(
         provenance=_facts({} if provenance is None else provenance),
     )
     loaded = load(embedder) if isinstance(embedder, str) else embedder
-    return Bank.create(path, replace(unembedded, embedder=asdict(loaded.card)))
+    manifest = replace(unembedded, embedder=asdict(loaded.card))
+    if episodes_from is None:
+        return Bank.create(path, manifest)
+    with files.new_folder(Path(path)) as draft:
+        copy_episodes(episodes_from, Bank.create(draft, manifest))
+    return Bank.open(path)
 
 
 def _settings(method: Method, domain: str, given: object) -> dict[str, Any]:

@@ -56,6 +56,11 @@ def names() -> list[str]:
     return list(dict.fromkeys([*_MODULES, *_registered, *entry_points(group=_GROUP).names]))
 
 
+def titles() -> dict[str, str]:
+    """What each method is, in a few words, by its name."""
+    return {name: method_named(name).title for name in names()}
+
+
 def method_named(name: str) -> Method:
     """A method by its name.
 

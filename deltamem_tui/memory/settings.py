@@ -7,7 +7,7 @@ manifest holds, what a person types, and what a caller passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -36,14 +36,24 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         meaningless: Paths of numbers that a collection shares with others and has no use for:
             they are read, and neither listed nor assigned.
+        published_for: The embedder whose similarities its usual thresholds were published for;
+            empty if it has none.
     """
 
     meaningless: ClassVar[tuple[str, ...]] = ()
+    published_for: ClassVar[str] = ""
 
     @classmethod
     def preset(cls, domain: str) -> Self:
         """The numbers that a new bank of a domain gets."""
         return cls()
+
+    @classmethod
+    def presets(cls) -> Collection[str]:
+        """The domains that have a preset of their own, the one of all others last; none if all
+        domains have the same numbers.
+        """
+        return ()
 
     @classmethod
     def groups(cls) -> dict[str, type[Numbers]]:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.deltamem.settings import PRESETS, Parameters, domain_named
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.deltamem.settings import PRESETS, Parameters
+from deltamem_tui.memory.episodes.kinds import EpisodeKinds, KindOf, with_kinds
+from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.episodes.verdicts import with_word, words_on
 from deltamem_tui.memory.settings import to_record
+from deltamem_tui.trajectory.domains import domain_named
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.readers.native import to_line
 from tests.cli.support import Program
 
 
@@ -52,3 +59,47 @@ def test_a_domain_that_could_be_more_than_a_name_is_refused(empty: Program, doma
     assert answer.code == 2
     assert "cannot be the name of a domain" in answer.error
     assert list((empty.folder / "memory_banks").iterdir()) == []
+
+
+def test_the_episodes_of_a_bank_are_taken_over_as_they_are(program: Program) -> None:
+    bank = Bank.open(program.bank)
+    ids = bank.episodes.ids()
+    first = next(episodes(bank))
+    judged = with_word(first, Outcome(False, source="judge", reason="it looked wrong"))
+    judged = with_kinds(judged, EpisodeKinds(task=KindOf("heat something", "model"), trial=2))
+    with bank.writing() as changes:
+        changes.put_episode_line(first.id, to_line(judged))
+        changes.log("import")
+
+    answer = program.json("init", "other", "--episodes-from", "kitchen")
+    assert answer.data["episodes"] == len(ids)
+    assert answer.data["embedder"]["model"] == "hashing"
+    other = Bank.open(program.folder / "memory_banks" / "other")
+    assert other.episodes.ids() == other.episodes.waiting() == ids
+    found = next(episodes(other))
+    assert found == judged
+    assert {each.source for each in words_on(found)} == {first.outcome.source, "judge"}
+    assert program("verify", "other").code == 0
+
+    again = program("init", "third", "--episodes-from", "other", "--domain", "webshop")
+    assert again.code == 0
+    third = Bank.open(program.folder / "memory_banks" / "third")
+    assert third.manifest.domain == "webshop"
+    assert [third.episodes.line(each) for each in ids] == [
+        other.episodes.line(each) for each in ids
+    ]
+
+
+def test_a_bank_without_episodes_gives_none_and_makes_none(empty: Program) -> None:
+    empty("init", "bare", "--embedder", "hashing")
+    answer = empty("init", "new", "--episodes-from", "bare")
+    assert answer.code == 2
+    assert "keeps no episodes" in answer.error
+    assert not (empty.folder / "memory_banks" / "new").exists()
+
+
+def test_methods_are_listed_by_what_they_keep(empty: Program) -> None:
+    found = {each["name"]: each["title"] for each in empty.json("methods").data["methods"]}
+    assert all(found.values())
+    for name in found:
+        assert empty("init", name, "--embedder", "hashing", "--method", name).code == 0

@@ -53,6 +53,7 @@ def test_a_bank_whose_embedder_is_not_there_is_asked_for_again(folder: Path) -> 
             "domain": "generic",
             "embedder": "./no-such-model",
             "description": "for the lab",
+            "episodes_from": "",
         }
         assert "no such folder" in reason(person)
         assert "minilm" in reason(person)
@@ -371,7 +372,7 @@ def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
 
     async def story(person: Person) -> None:
         await person.press("n")
-        label = str(list(person.app.screen.query(Static))[3].render())
+        label = str(list(person.app.screen.query(Static))[4].render())
         assert label.startswith("Embedder, for good")
         assert why in label
         assert ("downloaded" in label) is ("would be" in why)
@@ -387,7 +388,7 @@ def test_a_form_that_comes_back_shows_what_it_is_and_why_whatever_line_is_typed_
     async def story(person: Person) -> None:
         await person.press("n")
         await fill(person, name="a/b", description="for the lab")
-        for label in ("Name", "Domain", "minilm", "for the lab", "Name"):
+        for label in ("Name", "(•)", "Domain", "minilm", "for the lab", "With", "Name"):
             for said in ("A new bank", "'a/b' cannot be the name", "escape cancels", label):
                 assert said in person.screen, label
             await person.press("tab")

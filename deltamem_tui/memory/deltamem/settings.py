@@ -8,16 +8,14 @@ them from its first episodes by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
-from typing import Annotated, Literal, Self
+from collections.abc import Collection, Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
 from msgspec import Meta
 
-from deltamem_tui.errors import UsageError
+from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.memory.settings import Numbers, Settings
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.domains import GENERIC, key
 
 
@@ -69,12 +67,19 @@ class Parameters(Settings, frozen=True):
     env: TreeParameters
     budget: Annotated[int, Meta(ge=0, description="a whole number of tokens")] = 600
 
+    published_for: ClassVar[str] = DEFAULT_EMBEDDER
+
     @classmethod
     def preset(cls, domain: str) -> Self:
         """The published numbers of a domain; the generic ones for a domain without any."""
         tau_task, tau_env, k_cons = _PUBLISHED.get(key(domain), _PUBLISHED[GENERIC])
         task = TreeParameters(tau_task, k_cons=k_cons, tau_fixed=False)
         return cls(task, msgspec.structs.replace(task, tau_base=tau_env))
+
+    @classmethod
+    def presets(cls) -> Collection[str]:
+        """The domains of the paper, and the generic one."""
+        return _PUBLISHED
 
 
 # Per domain τ of the task tree, τ of the env tree, and K_cons; one ε for all.
@@ -87,23 +92,3 @@ _PUBLISHED: Mapping[str, tuple[float, float, int]] = {
 
 
 PRESETS = {domain: Parameters.preset(domain) for domain in _PUBLISHED}
-
-
-def domain_named(domain: str) -> str:
-    """A domain as a person types it, if it is not one with a preset, misspelt.
-
-    One with a preset has the preset's name, however it is spelt. Any other name is taken: a
-    domain of one's own has one's own prompts.
-
-    Raises:
-        UsageError: It is almost the name of a domain that has a preset.
-    """
-    if key(domain) in PRESETS:
-        return key(domain)
-    near = get_close_matches(key(domain), PRESETS, n=1, cutoff=0.8)
-    if not near:
-        return domain
-    raise UsageError(
-        f"there is no domain {one_line(domain, 40)!r}",
-        hint=f"did you mean {near[0]}? Those with presets are {', '.join(PRESETS)}",
-    )

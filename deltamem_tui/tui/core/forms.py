@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deltamem_tui.errors import DeltaMemError, UsageError
@@ -33,6 +33,7 @@ class FormLine:
         value: What stands there at first.
         hint: An example or the choices, shown while it is empty.
         tick: Whether it is a box to tick instead; its answer is `yes` or empty.
+        choices: What one of is chosen instead, and what each is; its answer is the one chosen.
     """
 
     name: str
@@ -40,6 +41,7 @@ class FormLine:
     value: str = ""
     hint: str = ""
     tick: bool = False
+    choices: Mapping[str, str] = field(default_factory=dict)
 
 
 ShowForm = Callable[[str, Sequence[FormLine], str, str, Callable[[FormAnswer | None], None]], None]

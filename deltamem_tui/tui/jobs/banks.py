@@ -65,17 +65,36 @@ def _why_not(wanted: str) -> str:
     return f"{name} is not on this machine and would be downloaded"
 
 
-def create(path: Path, *, embedder: str, domain: str, description: str) -> BankChange:
-    """Make an empty bank at `path`.
+def create(
+    path: Path,
+    *,
+    embedder: str,
+    domain: str,
+    description: str,
+    method: str = "",
+    episodes_from: Path | None = None,
+) -> BankChange:
+    """Make a bank without nodes at `path`, with the episodes of another one if that is given.
 
     Raises:
         EmbedderUnavailableError: The embedder cannot be loaded.
         BankExistsError: Something lies there already.
     """
     from deltamem_tui.memory.banks import create_bank
+    from deltamem_tui.memory.methods import DEFAULT
 
-    create_bank(path, embedder=embedder, domain=domain, description=description)
-    return BankChange(path, f"created {path.name}")
+    with about("episodes_from"):
+        source = None if episodes_from is None else Bank.open(episodes_from)
+    made = create_bank(
+        path,
+        embedder=embedder,
+        domain=domain,
+        description=description,
+        method=method or DEFAULT,
+        episodes_from=source,
+    )
+    waiting = f"; {counted(len(made.episodes), 'episode')} to learn" if source else ""
+    return BankChange(path, f"created {path.name}{waiting}")
 
 
 # Freezing and verifying

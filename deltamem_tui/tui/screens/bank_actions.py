@@ -7,8 +7,9 @@ from pathlib import Path
 
 from deltamem_tui import paths
 from deltamem_tui.errors import BankError, BankFrozenError, EmbeddingError, UsageError
-from deltamem_tui.memory.deltamem.settings import domain_named
+from deltamem_tui.memory.methods import DEFAULT, titles
 from deltamem_tui.text import clean, one_line
+from deltamem_tui.trajectory.domains import domain_named
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.job import BankChange, Progress, Retry
@@ -36,9 +37,11 @@ def create(browser: Browser) -> None:
     label = "Embedder, for good" + (f" ({why_not})" if why_not else "")
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
+        FormLine("method", "Method", DEFAULT, choices=titles()),
         FormLine("domain", "Domain", configuration.domain, "alfworld, scienceworld, webshop, …"),
         FormLine("embedder", label, embedder, "minilm, hashing, or a sentence-transformers model"),
         FormLine("description", "What it is for", hint="may be empty"),
+        FormLine("episodes_from", "With the episodes of", hint="a bank, or none"),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
@@ -48,11 +51,21 @@ def create(browser: Browser) -> None:
             path = paths.new_bank_path(name, browser.folder)
         with about("domain"):
             domain = paths.check_domain(domain_named(clean(answer["domain"]).strip() or "generic"))
+        with about("episodes_from"):
+            other = answer["episodes_from"]
+            source = paths.find_bank(other, browser.folder) if other else None
         embedder, description = answer["embedder"], clean(answer["description"])
 
         def work(_: Progress) -> BankChange:
             with about("embedder", EmbeddingError), about("name", BankError):
-                return banks.create(path, embedder=embedder, domain=domain, description=description)
+                return banks.create(
+                    path,
+                    embedder=embedder,
+                    domain=domain,
+                    description=description,
+                    method=answer["method"],
+                    episodes_from=source,
+                )
 
         return browser.work.start(f"creating {path.name}", work, retry=retry)
 

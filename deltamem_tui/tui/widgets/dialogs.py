@@ -15,7 +15,7 @@ from deltamem_tui.text import clean
 from deltamem_tui.tui.core.forms import FormLine
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
-from deltamem_tui.tui.widgets.inputs import LineInput, Tick
+from deltamem_tui.tui.widgets.inputs import Choice, LineInput, Tick
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _KEEP = Key("f2 or ctrl+o keeps it", "keep")
@@ -65,6 +65,9 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
                         yield Tick(field.label, ticked=bool(field.value), id=field.name)
                         continue
                     yield Static(Text(clean(field.label)))
+                    if field.choices:
+                        yield Choice(field.choices, field.value, id=field.name)
+                        continue
                     yield LineInput(
                         field.value, placeholder=field.hint, id=field.name, compact=True
                     )
@@ -72,6 +75,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
 
     def _keys(self) -> list[Key]:
         ticks = [Key("space ticks")] if any(field.tick for field in self._fields) else []
+        ticks += [Key("↑↓ choose")] if any(field.choices for field in self._fields) else []
         return [
             Key("enter goes on", "go_on"),
             Key("tab changes the line", "app.focus_next"),
@@ -91,6 +95,8 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
     def _answer(self, field: FormLine) -> str:
         if field.tick:
             return "yes" if self.query_one(f"#{field.name}", Tick).ticked else ""
+        if field.choices:
+            return self.query_one(f"#{field.name}", Choice).chosen
         return self.query_one(f"#{field.name}", Input).value.strip()
 
 
