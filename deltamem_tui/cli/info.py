@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,6 +15,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.views.statistics import TreeStatistics
 
 _REFUSED_SHOWN = 20
@@ -24,7 +25,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.methods import settings_record
+    from deltamem_tui.memory.methods import is_shown, settings_record
     from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics
@@ -51,7 +52,8 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     def view(page: Page) -> None:
         facts: dict[str, Any] = {**about, **episodes}
         page.facts({name.replace("_", " "): fact for name, fact in facts.items()})
-        page.table(("tree", *statistics.trees), _rows(statistics.trees), headed=True)
+        trees = {name: each for name, each in statistics.trees.items() if is_shown(opened, name)}
+        page.table(("tree", *trees), _rows(opened, trees), headed=True)
         if past.usage.calls or past.usage.cached:
             page.facts(usage_facts(past.usage))
         if past.refused:
@@ -87,15 +89,32 @@ def _without_outcome(waiting: int, bank: str) -> str:
     )
 
 
-def _rows(trees: Mapping[str, TreeStatistics]) -> list[list[Any]]:
-    """The trees' numbers side by side, a row a number."""
-    records = [asdict(numbers) for numbers in trees.values()]
+_OF_LAYERS = (
+    *("roots", "residuals", "consolidated", "max_depth"),
+    *("mean_tokens_root", "mean_tokens_residual"),
+)
+"""Numbers that mean something only where a node is what its parent lacks."""
+
+
+def _rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[Any]]:
+    """The collections' numbers side by side, a row a number."""
+    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.views.statistics import TreeStatistics
+
+    displays = [display_of(bank, name) for name in trees]
+    layered = any(each.layered for each in displays)
+    left_out = ("depths",) if layered else ("depths", *_OF_LAYERS)
     rows = [
-        [name.replace("_", " "), *(record[name] for record in records)]
-        for name in records[0]
-        if name != "depths"
+        [name.replace("_", " "), *(getattr(numbers, name) for numbers in trees.values())]
+        for name in (each.name for each in fields(TreeStatistics))
+        if name not in left_out
     ]
-    return [*rows, ["nodes by depth", *(_by_depth(numbers) for numbers in trees.values())]]
+    if layered:
+        return [*rows, ["nodes by depth", *(_by_depth(numbers) for numbers in trees.values())]]
+    sizes = (
+        display.sizes(tree.depths) for display, tree in zip(displays, trees.values(), strict=True)
+    )
+    return [*rows[:1], ["of these", *sizes], *rows[1:]]
 
 
 def _by_depth(numbers: TreeStatistics) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +14,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.tree import Tree
     from deltamem_tui.memory.recall_result import CollectionRecall
     from deltamem_tui.memory.vectors.search import Candidate
@@ -40,7 +41,7 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.engine import recall
-    from deltamem_tui.memory.methods import method_of
+    from deltamem_tui.memory.methods import display_of, is_shown, method_of
 
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")
@@ -56,21 +57,30 @@ def run(
 
     def view(page: Page) -> None:
         for answer in answers.values() if explain else ():
-            if answer is not None:
-                _explained(page, answer, method_of(opened).rules.get(answer.rule, ""))
+            if answer is not None and is_shown(opened, answer.collection):
+                _explained(page, opened, answer, method_of(opened).rules)
         if found.context:
             page.text(found.context)
 
-    nothing = "" if found.context else _nothing(answers.values())
+    titles = {name: display_of(opened, name).title for name in answers}
+    nothing = "" if found.context else _nothing(answers.values(), titles)
     data: dict[str, Any] = {"context": found.context, "why_nothing": nothing or None}
     data |= {str(name): record for name, record in records.items()}
     return Result("recall", data, view=view, notes=[nothing] if nothing else [])
 
 
-def _explained(page: Page, answer: CollectionRecall, rule: str) -> None:
-    """The rule, and what it recalled and did not, with all that a score is made of."""
-    how = f", by {answer.rule}: {rule}" if rule else ""
-    page.text(f"{answer.collection} tree, threshold {answer.threshold:g}{how}", style="bold")
+def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[str, str]) -> None:
+    """The rules, and what they recalled and did not, with all that a score is made of."""
+    from deltamem_tui.memory.methods import display_of, key_label
+
+    display = display_of(bank, answer.collection)
+    threshold = f", threshold {answer.threshold:g}" if answer.threshold > -1 else ""
+    how = f", by {answer.rule}: {rules[answer.rule]}" if rules.get(answer.rule) else ""
+    page.text(f"{display.title}{threshold}{how}", style="bold")
+    others = dict.fromkeys(each.rule for each in answer.candidates if each.rule != answer.rule)
+    for rule in others:
+        if rule in rules:
+            page.text(f"  by {rule}: {rules[rule]}")
     rows = [
         (
             _mark(answer, candidate),
@@ -78,11 +88,12 @@ def _explained(page: Page, answer: CollectionRecall, rule: str) -> None:
             candidate.similarity,
             candidate.penalty,
             candidate.score,
-            one_line(candidate.node.title, 80),
+            one_line(display.of_title(candidate.node), 80),
         )
         for candidate in answer.candidates
     ]
-    page.table(("", "node", "similarity", "penalty", "score", "when"), rows, headed=True)
+    columns = ("", "node", "similarity", "penalty", "score", key_label(bank, answer.collection))
+    page.table(columns, rows, headed=True)
 
 
 def _mark(answer: CollectionRecall, candidate: Candidate) -> str:
@@ -92,17 +103,18 @@ def _mark(answer: CollectionRecall, candidate: Candidate) -> str:
     return "match" if candidate.rule == answer.rule else f"by {candidate.rule}"
 
 
-def _nothing(answers: Iterable[CollectionRecall | None]) -> str:
+def _nothing(answers: Iterable[CollectionRecall | None], titles: Mapping[str, str]) -> str:
     """Why there is no context."""
-    reasons = [_why_unmatched(answer) for answer in answers if answer is not None]
+    asked = [answer for answer in answers if answer is not None]
+    reasons = [_why_unmatched(answer, titles[answer.collection]) for answer in asked]
     return "nothing matches: " + "; ".join(reasons or ["no tree was asked"])
 
 
-def _why_unmatched(answer: CollectionRecall) -> str:
+def _why_unmatched(answer: CollectionRecall, title: str) -> str:
     if not answer.candidates:
-        return f"the {answer.collection} tree is empty"
+        return f"nothing in the {title}"
     best = answer.candidates[0].score
-    return f"the best of the {answer.collection} tree scores {best:.3f}, below {answer.threshold:g}"
+    return f"the best of the {title} scores {best:.3f}, below {answer.threshold:g}"
 
 
 def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict[str, Any]:

@@ -27,23 +27,26 @@ def run(
     from deltamem_tui.cli.recall import candidate_record
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.engine import search
+    from deltamem_tui.memory.methods import display_of, is_shown, key_label
     from deltamem_tui.text import one_line
 
     if not text.strip():
         raise UsageError("the text is empty", hint="say what to look for")
     opened = Bank.open(Invocation.of(context).bank(bank))
-    answers = search(opened, text, options.tree_names(opened, tree), limit)
+    names = [name for name in options.tree_names(opened, tree) if tree or is_shown(opened, name)]
+    answers = search(opened, text, names, limit)
 
     def view(page: Page) -> None:
+        heads = dict.fromkeys(key_label(opened, answer.collection) for answer in answers)
         page.table(
-            ("tree", "node", "score", "label", "when"),
+            ("tree", "node", "score", "label", " / ".join(heads)),
             [
                 (
                     answer.collection,
                     candidate.node.id[:8],
                     candidate.score,
                     candidate.node.label,
-                    one_line(candidate.node.title, 100),
+                    one_line(display_of(opened, answer.collection).of_title(candidate.node), 100),
                 )
                 for answer in answers
                 for candidate in answer.candidates

@@ -18,25 +18,26 @@ def run(
 ) -> Result:
     """Show one node: its texts, its origin, and how often it was of use."""
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     name, found = opened.find_node(node, options.tree_name(opened, tree))
-    record = node_record(opened.tree(name), found)
+    record, display = node_record(opened.tree(name), found), display_of(opened, name)
 
     def view(page: Page) -> None:
         origin = {f"origin {key}": value for key, value in record["origin"].items() if value}
-        texts = tuple(found.payload)
+        facts = record | {"kind": display.level(found)} | origin
         page.facts(
             {
                 key.replace("_", " "): str(value)
-                for key, value in (record | origin).items()
-                if key not in (*texts, "origin") and value is not None
+                for key, value in facts.items()
+                if key not in (*found.payload, "origin") and value is not None
             }
         )
-        for key in texts:
-            if record[key]:
-                page.text(f"\n{key.replace('_', ' ')}", style="bold")
-                page.text(record[key])
+        for key, text in found.payload.items():
+            if text:
+                page.text(f"\n{display.label(key)}", style="bold")
+                page.text(text)
 
     return Result("show", {"nodes": [record]}, view=view)

@@ -16,6 +16,7 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.tree import Counts, Tree
+    from deltamem_tui.memory.display import Display
 
 Depth = Annotated[
     int | None, typer.Option("--depth", metavar="N", min=1, help="Leave out what lies deeper.")
@@ -25,6 +26,7 @@ Limit = Annotated[
 ]
 
 _LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
+_LEGEND_OF_RECORDS = "● record  ○ part of the one above  ✗ failure  ×n hits"
 
 
 def run(
@@ -36,6 +38,7 @@ def run(
 ) -> Result:
     """Show the outline of the trees, a line a node."""
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.methods import display_of, is_shown
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
@@ -46,11 +49,13 @@ def run(
 
     def view(page: Page) -> None:
         for name, found in rows.items():
-            shown = opened.tree(name)
-            entries: list[tuple[int, str]] = [(0, f"{name} tree ({len(shown)} nodes)")]
+            if tree is None and not is_shown(opened, name):
+                continue
+            shown, display = opened.tree(name), display_of(opened, name)
+            entries: list[tuple[int, str]] = [(0, f"{display.title} ({len(shown)} nodes)")]
             for row in found:
                 node = shown.node_at(row)
-                entries.append((node.depth, _line(node, shown.counts_at(row))))
+                entries.append((node.depth, _line(node, shown.counts_at(row), display)))
             page.outline(entries)
 
     nodes: list[dict[str, Any]] = [
@@ -58,7 +63,9 @@ def run(
         for name, found in rows.items()
         for row in found
     ]
-    return Result("tree", {"nodes": nodes}, view=view, notes=(_LEGEND,))
+    layered = any(display_of(opened, name).layered for name in rows)
+    legend = _LEGEND if layered else _LEGEND_OF_RECORDS
+    return Result("tree", {"nodes": nodes}, view=view, notes=(legend,))
 
 
 def _rows(tree: Tree, depth: int | None, limit: int | None) -> Iterator[int]:
@@ -74,9 +81,11 @@ def _rows(tree: Tree, depth: int | None, limit: int | None) -> Iterator[int]:
             waiting += [int(child) for child in tree.child_rows(row)[::-1]]
 
 
-def _line(node: Node, counts: Counts) -> str:
-    """A node on one line: id, marks, hits, and when it applies."""
-    marks = "✗" if node.label == "failure" else "●" if node.kind == "root" else "△"
+def _line(node: Node, counts: Counts, display: Display) -> str:
+    """A node on one line: id, marks, hits, and its title."""
+    marks = "✗" if node.label == "failure" else "●" if node.parent is None else "○"
+    if display.layered and marks == "○":
+        marks = "△"
     fused = " ⊕" if node.consolidated else ""
     hits = f" ×{counts.hits}" if counts.hits else ""
-    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(node.title)}"
+    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(display.of_title(node))}"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from deltamem_tui.bank.node import Node
+from deltamem_tui.text import counted
+
 
 @dataclass(frozen=True, slots=True)
 class Display:
@@ -18,6 +21,12 @@ class Display:
         warning: What an agent is warned with before a node that a failure wrote.
         layered: Whether a chain is a base with deltas.
         heading: What stands above all of them in a document: `Skills`.
+        levels: What a node is called at each depth, where a child is something else than its
+            parent: `procedure`, `fact`. Empty if all are of one sort.
+        name: The field that stands before a node's title, if it is not empty: `object: laptop`.
+        instruction: The field that says how it is done: what becomes of it as a skill. Empty if
+            these nodes are knowledge, not skills.
+        asked: Whether questions are put to it. If not, it is shown only while it holds something.
     """
 
     title: str
@@ -27,7 +36,31 @@ class Display:
     warning: str = ""
     layered: bool = False
     heading: str = ""
+    levels: tuple[str, ...] = ()
+    name: str = ""
+    instruction: str = ""
+    asked: bool = True
 
     def label(self, name: str) -> str:
         """What stands before the text of a field."""
         return self.labels.get(name) or name.replace("_", " ").capitalize()
+
+    def of_title(self, node: Node, title: str = "") -> str:
+        """The title by which a node is listed, or another text of it, after its name if any."""
+        name = node.payload.get(self.name, "").strip() if self.name else ""
+        return f"{name}: {title or node.title}" if name else title or node.title
+
+    def level(self, node: Node) -> str:
+        """What a node is called by its depth; `root` or `residual` if all are of one sort."""
+        return self.levels[min(node.depth, len(self.levels)) - 1] if self.levels else node.kind
+
+    def sizes(self, depths: Mapping[int, int]) -> str:
+        """How many there are of each sort, by the number of nodes at each depth."""
+        counts = dict.fromkeys(self.levels or (self.noun,), 0)
+        for depth, count in depths.items():
+            counts[[*counts][min(depth, len(counts)) - 1]] += count
+        return ", ".join(counted(count, noun, _many(noun)) for noun, count in counts.items())
+
+
+def _many(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"

@@ -119,6 +119,16 @@ def display_of(bank: Bank, collection: str) -> Display:
         return Display(title=collection, noun=collection)
 
 
+def key_label(bank: Bank, collection: str) -> str:
+    """What stands over the titles of a collection's nodes, in a table."""
+    return display_of(bank, collection).label(bank.collections[collection].key).lower()
+
+
+def is_shown(bank: Bank, collection: str) -> bool:
+    """Whether a collection is shown: questions are put to it, or it holds something."""
+    return display_of(bank, collection).asked or len(bank.tree(collection)) > 0
+
+
 def settings_of(bank: Bank) -> Settings:
     """The numbers of a bank's method.
 

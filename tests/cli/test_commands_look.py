@@ -168,7 +168,7 @@ def test_search_ranks_by_score_in_each_tree(program: Program) -> None:
     one = program.json("search", "kitchen", "heat", "--tree", "task", "--limit", "1").data["nodes"]
     assert [each["node"]["tree"] for each in one] == ["task"]
     head, *lines = program("search", "kitchen", "heat an apple").out.splitlines()
-    assert head == "tree\tnode\tscore\tlabel\twhen"
+    assert head == "tree\tnode\tscore\tlabel\twhen / where"
     assert len(lines) == len(found)
 
 
@@ -207,7 +207,7 @@ def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> 
 
 def test_an_empty_bank_says_so(empty: Program) -> None:
     assert empty("init", "new", "--embedder", "hashing").code == 0
-    assert empty("recall", "new", TASK).err == "nothing matches: the task tree is empty\n"
+    assert empty("recall", "new", TASK).err == "nothing matches: nothing in the task tree\n"
     assert empty.json("search", "new", "heat").data == {"nodes": []}
     assert empty.json("tree", "new").data == {"nodes": []}
     assert empty.json("info", "new").data["task"]["mean_tokens_root"] is None

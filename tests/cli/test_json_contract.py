@@ -52,6 +52,7 @@ browse nowhere
 init kitchen --embedder hashing --domain alfworld --description 'Hot food.'
 init kitchen --embedder hashing
 init 'two words' --embedder hashing
+methods
 init other --embedder nonsense/nowhere
 info kitchen
 info nowhere
@@ -63,6 +64,7 @@ import kitchen log.jsonl --dry-run
 import kitchen log.jsonl
 import kitchen log.jsonl
 import kitchen log.jsonl --outcome outcomes.csv
+init beside --episodes-from kitchen
 import kitchen broken.jsonl
 import kitchen leaky.jsonl
 import kitchen leaky.jsonl --no-redact --dry-run

@@ -36,6 +36,7 @@ DISPLAY: Mapping[str, Display] = {
         optional=OPTIONAL,
         warning="WARNING: this failed, never carry it out",
         layered=True,
+        instruction="execution_procedure",
     ),
     "env": Display(
         title="env tree",

@@ -33,6 +33,9 @@ DISPLAY: Mapping[str, Display] = {
             "trajectory": "Trajectory",
         },
         optional=("fact", "script", "trajectory"),
+        levels=("procedure", "fact"),
+        name="fact",
+        instruction="script",
     ),
     WAITING: Display(
         title="waiting for the update",
@@ -40,6 +43,7 @@ DISPLAY: Mapping[str, Display] = {
         heading="Waiting for the update",
         labels={"task": "Task", "shown": "Procedures shown"},
         optional=("shown",),
+        asked=False,
     ),
 }
 

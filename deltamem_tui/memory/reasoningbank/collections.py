@@ -30,5 +30,8 @@ DISPLAY: Mapping[str, Display] = {
         labels={"description": "When", "title": "Lesson", "content": "Do"},
         optional=("title", "content"),
         warning="learnt from a failure",
+        levels=("entry", "lesson"),
+        name="title",
+        instruction="content",
     )
 }

@@ -18,9 +18,9 @@ from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ConfigurationError, RecordError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
-from deltamem_tui.memory.deltamem.settings import Parameters
-from deltamem_tui.memory.settings import from_record, stored_record
+from deltamem_tui.memory.methods import method_named
+from deltamem_tui.memory.settings import Settings, from_record, stored_record
+from deltamem_tui.memory.skills.form import form_named
 from deltamem_tui.memory.skills.layout import BANK_FILE
 from deltamem_tui.memory.skills.reading import SkillBook
 from deltamem_tui.text import one_line
@@ -65,12 +65,13 @@ def install_skills(
     """
     if not any(book.nodes.values()) and (book.missing or not book.facts):
         raise RecordError("no skill and no knowledge here", hint="name a folder of Agent Skills")
-    parameters = _parameters(book)
+    method = method_named(form_named(book.facts.get("method")).method)
+    parameters = _parameters(book, method.settings)
     loaded = embedder or load(embedder_name(book))
     manifest = Manifest(
         name=path.name,
-        method=METHOD,
-        collections=COLLECTIONS,
+        method=method.name,
+        collections=method.collections,
         description=_text(book, "description"),
         domain=_text(book, "domain") or "generic",
         embedder=asdict(loaded.card),
@@ -81,7 +82,8 @@ def install_skills(
         bank = Bank.create(draft, manifest)
         with bank.writing() as batch:
             for tree, nodes in book.nodes.items():
-                vectors = _vectors(loaded, nodes, advance)
+                key = method.collections[tree].key
+                vectors = _vectors(loaded, nodes, key, advance)
                 for node, vector in zip(nodes, vectors, strict=True):
                     batch.add_node(tree, node, vector)
             batch.log("install", {"from": "skills", "changed": list(book.changed)})
@@ -90,14 +92,12 @@ def install_skills(
     return Bank.open(path)
 
 
-def _parameters(book: SkillBook) -> Parameters:
+def _parameters(book: SkillBook, kind: type[Settings]) -> Settings:
     record = book.facts.get("parameters")
     if not isinstance(record, Mapping):
-        return Parameters.preset(_text(book, "domain"))
+        return kind.preset(_text(book, "domain"))
     try:
-        return from_record(
-            Parameters, {str(tree): dict(numbers) for tree, numbers in record.items()}
-        )
+        return from_record(kind, {str(name): value for name, value in record.items()})
     except (ConfigurationError, TypeError, ValueError) as error:
         raise RecordError(
             f"the exported parameters cannot be used: {one_line(str(error), 120)}",
@@ -127,9 +127,9 @@ def _provenance(book: SkillBook) -> dict[str, Any]:
 
 
 def _vectors(
-    embedder: Embedder, nodes: Sequence[Node], advance: Callable[[int], None]
+    embedder: Embedder, nodes: Sequence[Node], key: str, advance: Callable[[int], None]
 ) -> Iterator[NDArray[np.float32]]:
     for start in range(0, len(nodes), _EMBEDDED_AT_ONCE):
         part = nodes[start : start + _EMBEDDED_AT_ONCE]
-        yield from embedder.embed_passages([node.title for node in part])
+        yield from embedder.embed_passages([node.payload[key] for node in part])
         advance(len(part))

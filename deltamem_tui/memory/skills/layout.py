@@ -42,8 +42,8 @@ def is_page(path: str) -> bool:
 
 
 def name_of(node: Node) -> str:
-    """The node's name: the start of its activation condition, then its id."""
-    start = slug(node.payload["activation_condition"])
+    """The node's name: the start of its title, then its id."""
+    start = slug(node.title)
     return f"{start}-{node.id}" if start else node.id
 
 

@@ -16,8 +16,8 @@ from msgspec import Meta, Struct, structs
 
 from deltamem_tui.bank import codec
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.skills import finding
+from deltamem_tui.memory.skills.form import form_named
 from deltamem_tui.memory.skills.layout import SKILL_LIMITS, is_page
 from deltamem_tui.text import one_line
 
@@ -65,7 +65,7 @@ class Listing:
     """The content of `deltamem.json`.
 
     Attributes:
-        facts: The bank: name, description, domain, embedder, parameters, provenance.
+        facts: The bank: name, method, description, domain, embedder, parameters, provenance.
         nodes: Per tree, the ids of all nodes that were written.
         files: What was written, by its path below the folder.
         unfinished: Digests of what was there before, by path, while another export takes its
@@ -120,7 +120,9 @@ def read(path: Path) -> Listing:
         for page in (*lists.files, *lists.unfinished):
             if not is_page(page):
                 raise ValueError(f"{page[:80]!r} is not where an export writes")
-        nodes = {name: lists.nodes.get(name, []) for name in COLLECTIONS}
+        nodes = {
+            name: lists.nodes.get(name, []) for name in form_named(record.get("method")).collections
+        }
         if not all(codec.are_ids(ids) for ids in nodes.values() if ids):
             raise ValueError("not a list of ids")
     except (msgspec.ValidationError, ValueError) as error:

@@ -11,11 +11,11 @@ from typing import Any
 from msgspec import structs
 
 from deltamem_tui.bank.collection import DEPTH_LIMIT
-from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.bank.node import Node, Origin
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from deltamem_tui.memory.skills import listing, section
 from deltamem_tui.memory.skills.finding import Finder
+from deltamem_tui.memory.skills.form import SkillForm, form_named
 from deltamem_tui.memory.skills.layout import BANK_FILE, SKILL_FILE, SKILL_LIMITS, SkillLimits
 from deltamem_tui.memory.skills.listing import Listing
 from deltamem_tui.memory.skills.section import NodeSection, SkillPage
@@ -88,8 +88,9 @@ class _SkillReader:
 
     def __init__(self, folder: Path, written: Listing | None, limits: SkillLimits) -> None:
         self.finder = Finder(folder, limits)
+        self.form = form_named(written.facts.get("method") if written else None)
         self.found: dict[str, dict[str, tuple[NodeSection, str]]] = {
-            name: {} for name in COLLECTIONS
+            name: {} for name in self.form.collections
         }
         self.adopted: list[str] = []
         self.left: list[RecordError] = []
@@ -99,7 +100,7 @@ class _SkillReader:
     def take(self, path: Path) -> None:
         """Read one file."""
         text = self.finder.text(path)
-        page = section.read(text, str(path))
+        page = section.read(self.form, text, str(path))
         for each in page.sections:
             self._put(each, path)
         if page.sections:
@@ -165,8 +166,9 @@ class _SkillReader:
                 f"or the {self._limits.front_matters:,} of all",
                 source=str(path),
             )
-        node = structs.replace(_adopted(head, body, str(path)), depth=0)
-        self._put(NodeSection("task", node, _AFTER_ALL, changed=False, line=1), path)
+        tree, node = _adopted(self.form, head, body, str(path))
+        node = structs.replace(node, depth=0)
+        self._put(NodeSection(tree, node, _AFTER_ALL, changed=False, line=1), path)
         self.adopted.append(str(path.parent))
 
 
@@ -243,7 +245,7 @@ def _parted(text: str) -> tuple[str, str]:
     return "", text
 
 
-def _adopted(head: str, body: str, source: str) -> Node:
+def _adopted(form: SkillForm, head: str, body: str, source: str) -> tuple[str, Node]:
     """The root that a skill with such a front matter and body becomes, or a `RecordError`."""
     import yaml
 
@@ -257,7 +259,7 @@ def _adopted(head: str, body: str, source: str) -> Node:
             "a skill needs a description in its front matter, and a body", source=source
         )
     origin = Origin(extractor=_ADOPTED_BY, outcome_source="unknown")
-    return born("task", None, "success", Payload(description, body.strip()), origin)
+    return form.adopted(description, body.strip(), origin)
 
 
 def _description(head: str) -> str:

@@ -28,17 +28,10 @@ from msgspec import structs
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.node import REVISION_LIMIT, Node, born
 from deltamem_tui.errors import BankCorruptError, BankError, RecordError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
+from deltamem_tui.memory.skills.form import SkillForm
 from deltamem_tui.memory.skills.layout import SKILL_LIMITS
 from deltamem_tui.memory.skills.markdown import Block, blocks, fenced
 from deltamem_tui.text import clean
-
-FIELDS: dict[str, tuple[str, str, str]] = {
-    "task": ("When", "How", "Done when"),
-    "env": ("Where", "What", "Done when"),
-}
-_NEEDED = 2
-"""How many of the texts every node has, be they empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +64,7 @@ class SkillPage:
     around: Sequence[tuple[int, str]]
 
 
-def write(tree: str, node: Node, place: int, level: int = 2) -> str:
+def write(form: SkillForm, tree: str, node: Node, place: int, level: int = 2) -> str:
     """A node as markdown: its place in order of birth, and headings of a level over its texts.
 
     Raises:
@@ -79,14 +72,15 @@ def write(tree: str, node: Node, place: int, level: int = 2) -> str:
     """
     cleaned = _presentable(tree, node)
     parts = [f"<!-- deltamem {_facts(tree, cleaned, place)} -->"]
-    texts = cleaned.payload.values()
-    for number, (heading, text) in enumerate(zip(FIELDS[tree], texts, strict=True)):
-        if text or number < _NEEDED:
+    headings = form.headings(tree)
+    for name, text in cleaned.payload.items():
+        if text or form.is_needed(tree, name):
+            heading = headings[name]
             parts.append(f"{'#' * level} {heading}\n\n{fenced(text)}")
     return "\n\n".join(parts)
 
 
-def read(text: str, source: str) -> SkillPage:
+def read(form: SkillForm, text: str, source: str) -> SkillPage:
     """All sections of a file's text, and what stands around them.
 
     Raises:
@@ -100,7 +94,7 @@ def read(text: str, source: str) -> SkillPage:
     around: list[tuple[int, str]] = []
     for block in blocks(lines):
         if block.kind == "marker":
-            parsers.append(_SectionParser(block.text, block.start + 1, source))
+            parsers.append(_SectionParser(form, block.text, block.start + 1, source))
         elif not (parsers and parsers[-1].takes(block, lines)):
             span = range(block.start, block.end)
             around += [(number + 1, lines[number]) for number in span if lines[number].strip()]
@@ -113,7 +107,7 @@ def _presentable(tree: str, node: Node) -> Node:
     If that is another text than its id is made from, it becomes the next revision. So does a
     node that a merge had to put elsewhere.
     """
-    payload = Payload(*(clean(text) for text in node.payload.values()))
+    payload = {name: clean(text) for name, text in node.payload.items()}
     cleaned = structs.replace(node, payload=payload)
     if payload == node.payload and _matches_id(tree, node):
         return cleaned
@@ -163,18 +157,19 @@ def _digest(node: Node) -> str:
 class _SectionParser:
     """Parses one section, block by block."""
 
-    def __init__(self, facts: str, line: int, source: str) -> None:
-        self._line, self._source = line, source
+    def __init__(self, form: SkillForm, facts: str, line: int, source: str) -> None:
+        self._form, self._line, self._source = form, line, source
         try:
             if len(facts) > SKILL_LIMITS.facts:
                 raise ValueError(f"its comment is longer than {SKILL_LIMITS.facts:,} bytes")
             self._record = orjson.loads(facts)
             self._tree: str = self._record["tree"]
-            if self._tree not in FIELDS or type(self._record["place"]) is not int:
+            if self._tree not in form.collections or type(self._record["place"]) is not int:
                 raise ValueError(f"no tree {str(self._tree)[:20]!r} or no place")
         except (ValueError, KeyError, TypeError) as error:
             raise self._refused(error) from error
-        self._texts: list[str | None] = [None] * len(FIELDS[self._tree])
+        self._fields = {text: name for name, text in form.headings(self._tree).items()}
+        self._texts: dict[str, str] = {}
         self._seen: set[str] = set()
         self._open = ""
         self._loose: list[str] = []
@@ -184,7 +179,7 @@ class _SectionParser:
         if block.kind == "heading":
             self._close()
             # The first of its name is the node's; a second one belongs to the text around it.
-            if block.text in FIELDS[self._tree] and block.text not in self._seen:
+            if block.text in self._fields and block.text not in self._seen:
                 self._open = block.text
                 self._seen.add(block.text)
             return bool(self._open)
@@ -197,7 +192,7 @@ class _SectionParser:
         return True
 
     def _put(self, text: str) -> None:
-        self._texts[FIELDS[self._tree].index(self._open)] = text
+        self._texts[self._fields[self._open]] = text
         self._open = ""
         self._loose = []
 
@@ -212,11 +207,12 @@ class _SectionParser:
         """The section, when all of it is there."""
         self._close()
         try:
-            for heading, text in zip(FIELDS[self._tree][:_NEEDED], self._texts, strict=False):
-                if text is None:
+            for heading, name in self._fields.items():
+                if name not in self._texts and self._form.is_needed(self._tree, name):
                     raise ValueError(f"the text under {heading!r} is missing")
+            collection = self._form.collections[self._tree]
             node = codec.from_line(
-                self._node_line(), COLLECTIONS[self._tree], self._source, f"line {self._line}"
+                self._node_line(), collection, self._source, f"line {self._line}"
             )
         except (ValueError, KeyError, TypeError) as error:
             raise self._refused(error) from error
@@ -230,9 +226,9 @@ class _SectionParser:
         """The node's line, so that it is checked where all nodes are."""
         parent = self._record["parent"]
         known = ("id", "parent", "label", "revision", "consolidated", "origin")
-        fields = zip(Payload("", ""), [text or "" for text in self._texts], strict=True)
+        fields = {name: self._texts.get(name, "") for name in self._fields.values()}
         shape = {"kind": "residual" if parent else "root", "depth": 2 if parent else 1}
-        return orjson.dumps({key: self._record[key] for key in known} | shape | dict(fields))
+        return orjson.dumps({key: self._record[key] for key in known} | shape | fields)
 
     def _refused(self, reason: str | Exception) -> RecordError:
         if isinstance(reason, KeyError):

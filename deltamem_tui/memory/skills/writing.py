@@ -1,4 +1,4 @@
-"""A bank → a folder of Agent Skills: one skill a task root, one knowledge file an env root."""
+"""A bank → a folder of Agent Skills: a skill or a page of knowledge for each root."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from deltamem_tui.bank.disk import files, temp_files
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.skills import placing, section
+from deltamem_tui.memory.skills.form import SkillForm, form_of
 from deltamem_tui.memory.skills.layout import (
     BANK_FILE,
     DESCRIPTION_LIMIT,
@@ -45,9 +46,9 @@ class SkillsExport:
     """What an export to skills wrote.
 
     Attributes:
-        skills: Folders with a SKILL.md, one a task root.
-        references: Residuals of the task tree, one file each.
-        knowledge: Knowledge files, one an env root.
+        skills: Folders with a SKILL.md, one for each root that says how.
+        references: Residuals below those, one file each.
+        knowledge: Knowledge files, one for each other root.
     """
 
     folder: Path
@@ -75,22 +76,17 @@ def write_skills(
         RecordError: The folder does not say what was written there before.
         StorageError: The disk refused.
     """
-    if bank.manifest.method != METHOD:
-        raise BankError(
-            f"a bank of the method {one_line(bank.manifest.method, 40)} has no form as skills",
-            source=bank.name,
-            hint="`--as markdown` and `--as jsonl` take any bank",
-        )
+    form = form_of(bank)
     old = placing.earlier(folder, replacing=replace)
     if old is None:
         with files.new_folder(folder) as draft:
-            new = _SkillWriter(bank, draft).write()
+            new = _SkillWriter(bank, form, draft).write()
     else:
         # Inside the folder, because only there it is sure to be on the same file system.
         with ExitStack() as stack:
             with files.storage_errors(folder):
                 draft = stack.enter_context(temp_files.beside(folder / BANK_FILE, Path.mkdir))
-            new = _SkillWriter(bank, draft).write()
+            new = _SkillWriter(bank, form, draft).write()
             placing.put(draft, folder, new, old, discarding=discard_changes)
     skills = sum(path.endswith(f"/{SKILL_FILE}") for path in new.files)
     knowledge = sum(path.startswith(f"{KNOWLEDGE}/") for path in new.files)
@@ -102,12 +98,13 @@ class _Subtree(NamedTuple):
     """A root with all below it, each before its children, and each one's place among the tree's."""
 
     tree: Tree
+    display: Display
     root: Node
     nodes: dict[str, Node]
     places: dict[str, int]
 
 
-def _subtrees(tree: Tree) -> Iterator[_Subtree]:
+def _subtrees(tree: Tree, display: Display) -> Iterator[_Subtree]:
     """All subtrees of a tree, in order of their roots."""
     places = {int(row): place for place, row in enumerate(tree.rows)}
     for root in tree.child_rows(None):
@@ -117,6 +114,7 @@ def _subtrees(tree: Tree) -> Iterator[_Subtree]:
         nodes = [tree.node_at(row) for row in rows]
         yield _Subtree(
             tree,
+            display,
             nodes[0],
             {node.id: node for node in nodes},
             {node.id: places[row] for row, node in zip(rows, nodes, strict=True)},
@@ -126,19 +124,17 @@ def _subtrees(tree: Tree) -> Iterator[_Subtree]:
 class _SkillWriter:
     """Writes a bank into a folder that no one else sees yet."""
 
-    def __init__(self, bank: Bank, folder: Path) -> None:
-        self._bank, self._folder = bank, folder
+    def __init__(self, bank: Bank, form: SkillForm, folder: Path) -> None:
+        self._bank, self._form, self._folder = bank, form, folder
         self._written: dict[str, ListedFile] = {}
         self._bytes = 0
 
     def write(self) -> Listing:
         """Write all files, and wait until they are on the disk."""
-        for subtree in _subtrees(self._bank.tree("task")):
-            self._write_skill(subtree)
-        for subtree in _subtrees(self._bank.tree("env")):
-            text = _knowledge(self._bank, subtree)
-            self._write(f"{KNOWLEDGE}/{name_of(subtree.root)}{PAGE_SUFFIX}", text)
-        nodes = {name: [node.id for node in self._bank.tree(name)] for name in COLLECTIONS}
+        for name, display in self._form.displays.items():
+            for subtree in _subtrees(self._bank.tree(name), display):
+                self._write_root(subtree)
+        nodes = {name: [node.id for node in self._bank.tree(name)] for name in self._form.displays}
         listed = Listing(_facts(self._bank), nodes, self._written)
         encoded = listed.encoded()
         self._require_room(BANK_FILE, len(encoded), SKILL_LIMITS.listing)
@@ -146,25 +142,52 @@ class _SkillWriter:
         self._sync()
         return listed
 
-    def _write_skill(self, subtree: _Subtree) -> None:
-        """One task root: SKILL.md, and a file for each residual below it."""
+    def _write_root(self, subtree: _Subtree) -> None:
+        """A root: a skill, or a page of knowledge, with all below it in the same file or others."""
+        name, display = name_of(subtree.root), subtree.display
+        if not display.instruction:
+            self._write(f"{KNOWLEDGE}/{name}{PAGE_SUFFIX}", self._page(subtree))
+        elif display.layered:
+            self._write_layers(subtree)
+        else:
+            self._write(f"{name}/{SKILL_FILE}", self._page(subtree))
+
+    def _write_layers(self, subtree: _Subtree) -> None:
+        """A skill: SKILL.md, and a file for each residual below it."""
         skill = name_of(subtree.root)
         for node in subtree.nodes.values():
             head = [_front_matter(self._bank, subtree, node)] if node is subtree.root else []
             body = [
                 f"# {_title(node)}",
                 _NOTE if node is subtree.root else _above(subtree, node),
-                section.write("task", node, subtree.places[node.id]),
+                self._section(subtree, node),
                 *_below(subtree, node),
             ]
             self._write(f"{skill}/{_file_of(node)}", "\n\n".join([*head, *body]) + "\n")
+
+    def _page(self, subtree: _Subtree) -> str:
+        """A root with all below it, in one file."""
+        parts = [_front_matter(self._bank, subtree, subtree.root)]
+        parts += [f"# {_title(subtree.root)}", _NOTE]
+        for node in subtree.nodes.values():
+            if node.parent:
+                parts.append(f"## {_title(node, subtree.display)}")
+                if subtree.display.layered:
+                    above = subtree.nodes[node.parent]
+                    parts.append(f"Adds to: {escaped(_condition(above))}")
+            parts.append(self._section(subtree, node, level=3))
+        return "\n\n".join(parts) + "\n"
+
+    def _section(self, subtree: _Subtree, node: Node, level: int = 2) -> str:
+        place = subtree.places[node.id]
+        return section.write(self._form, subtree.tree.name, node, place, level)
 
     def _write(self, path: str, text: str) -> None:
         data = text.encode()
         self._bytes += len(data)
         self._require_room(path, len(data), SKILL_LIMITS.file)
         self._require_room("all files", self._bytes, SKILL_LIMITS.total)
-        self._written[path] = ListedFile.of(data, section.read(text, path).around)
+        self._written[path] = ListedFile.of(data, section.read(self._form, text, path).around)
         _create(self._folder / path, data)
 
     def _require_room(self, what: str, size: int, limit: int) -> None:
@@ -197,6 +220,7 @@ def _facts(bank: Bank) -> dict[str, Any]:
     manifest = bank.manifest
     return {
         "name": manifest.name,
+        "method": manifest.method,
         "description": manifest.description,
         "domain": manifest.domain,
         "embedder": manifest.embedder,
@@ -205,37 +229,26 @@ def _facts(bank: Bank) -> dict[str, Any]:
     }
 
 
-def _knowledge(bank: Bank, subtree: _Subtree) -> str:
-    """One env root with all that differs below it, in one file."""
-    parts = [_front_matter(bank, subtree, subtree.root), f"# {_title(subtree.root)}", _NOTE]
-    for node in subtree.nodes.values():
-        if node.parent:
-            above = subtree.nodes[node.parent]
-            parts += [f"## {_title(node)}", f"Adds to: {escaped(_condition(above))}"]
-        parts.append(section.write("env", node, subtree.places[node.id], level=3))
-    return "\n\n".join(parts) + "\n"
-
-
 def _front_matter(bank: Bank, subtree: _Subtree, root: Node) -> str:
     import yaml
 
     record = {
         "name": name_of(root),
-        "description": _description(subtree.tree.name, root),
+        "description": _description(subtree.display, root),
         "metadata": _provenance(bank, subtree, root),
     }
     text = yaml.safe_dump(record, allow_unicode=True, sort_keys=False, width=10**6)
     return f"---\n{text}---"
 
 
-def _description(tree: str, root: Node) -> str:
-    if tree == "env":
-        lead = "What is known where: "
+def _description(display: Display, root: Node) -> str:
+    if not display.instruction:
+        lead = "What is known where: " if display.layered else "What is known of: "
     elif root.label == "failure":
         lead = "A warning of what failed before, for when: "
     else:
         lead = "Use when: "
-    condition = root.payload["activation_condition"].replace("<", "‹")
+    condition = root.title.replace("<", "‹")
     return one_line(_unruled(lead + condition), DESCRIPTION_LIMIT)
 
 
@@ -291,10 +304,11 @@ def _file_of(node: Node) -> str:
     return SKILL_FILE if node.parent is None else f"{REFERENCES}/{name_of(node)}{PAGE_SUFFIX}"
 
 
-def _title(node: Node) -> str:
+def _title(node: Node, display: Display | None = None) -> str:
     warning = "Warning: " if node.label == "failure" else ""
-    return escaped(warning + one_line(node.payload["activation_condition"], _TITLE_WIDTH))
+    title = display.of_title(node) if display else node.title
+    return escaped(warning + one_line(title, _TITLE_WIDTH))
 
 
 def _condition(node: Node) -> str:
-    return one_line(node.payload["activation_condition"], _LINE_WIDTH)
+    return one_line(node.title, _LINE_WIDTH)

@@ -20,5 +20,6 @@ DISPLAY: Mapping[str, Display] = {
         noun="exemplar",
         heading="Exemplars",
         labels={"task": "Task", "dialogue": "Dialogue"},
+        instruction="dialogue",
     )
 }

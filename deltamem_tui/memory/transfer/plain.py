@@ -101,12 +101,12 @@ def markdown(bank: Bank) -> Iterator[str]:
 def _entry(tree: Tree, node: Node, display: Display) -> Iterator[str]:
     """One node: its title, parent, counts and texts."""
     warning = "Warning: " if node.label == "failure" else ""
-    title = warning + one_line(node.title, _TITLE_WIDTH)
+    title = warning + one_line(display.of_title(node), _TITLE_WIDTH)
     yield f"{'#' * min(node.depth + 2, 6)} {escaped(title)}"
-    above = f", adds to {node.parent}" if node.parent else ""
+    above = f", {'adds to' if display.layered else 'of'} {node.parent}" if node.parent else ""
     counts = tree.counts(node.id)
     yield (
-        f"`{node.id}` {node.kind} at depth {node.depth}{above}; {node.label}; "
+        f"`{node.id}` {display.level(node)} at depth {node.depth}{above}; {node.label}; "
         f"{counts.hits} hits, {counts.recalls} recalls, {counts.successes} successes"
     )
     for name, text in node.payload.items():

@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.views.filters import Order, matching
 from deltamem_tui.memory.views.language import Filter, Language
 from deltamem_tui.tui.models.family import Family, Mask
@@ -53,11 +55,13 @@ class ArrangedNodes:
         arrangement: Filter and order.
         families: Per tree, who is whose child.
         due: Which rows of a tree are due for maintenance.
+        displays: Per tree that is shown, how; one that is never asked is not while it is empty.
     """
 
     arrangement: NodeArrangement
     families: Mapping[str, Family]
     due: DueRows
+    displays: Mapping[str, Display]
 
 
 def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool]) -> ArrangedNodes:
@@ -80,4 +84,5 @@ def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool
         families[name] = Family(tree, arrangement.order, kept)
         if kept is not None:
             _ = families[name].preorder  # laid out here: all of it is shown at once
-    return ArrangedNodes(arrangement, families, due)
+    displays = {name: display_of(bank, name) for name in families if is_shown(bank, name)}
+    return ArrangedNodes(arrangement, families, due, displays)

@@ -44,9 +44,9 @@ class NodeLine:
     procedure: str
 
 
-def node_line(tree: Tree, node: Node, counts: Counts) -> NodeLine:
+def node_line(tree: Tree, node: Node, counts: Counts, display: Display) -> NodeLine:
     """What an outline says of a node."""
-    trigger, procedure = _texts(tree, node)
+    trigger, procedure = _texts(tree, node, display)
     return NodeLine(
         trigger=trigger,
         depth=node.depth,
@@ -59,12 +59,15 @@ def node_line(tree: Tree, node: Node, counts: Counts) -> NodeLine:
     )
 
 
-def _texts(tree: Tree, node: Node) -> tuple[str, str]:
-    """The text that is embedded, and the first of the others, each on one line."""
+def _texts(tree: Tree, node: Node, display: Display) -> tuple[str, str]:
+    """The text that is embedded, after its name if it has one, and the first of the others, each
+    on one line.
+    """
     collection = tree.snapshot.table.nodes
     key = collection.key if collection else next(iter(node.payload))
     other = next((name for name in node.payload if name != key), "")
     trigger, procedure = node.payload.get(key, ""), node.payload.get(other, "")
+    trigger = display.of_title(node, trigger) if trigger else ""
     return _on_a_line(trigger) or NOTHING, _on_a_line(procedure)
 
 
@@ -74,7 +77,9 @@ def _on_a_line(text: str) -> str:
 
 def detail(tree: Tree, node: Node, display: Display) -> list[Section]:
     """All that a bank knows of a node."""
-    sections = [Section(_heading(tree.name, node), _facts(tree, node), node.label == "failure")]
+    sections = [
+        Section(_heading(tree.name, display, node), _facts(tree, node), node.label == "failure")
+    ]
     sections += [
         Section(display.label(name), text)
         for name, text in node.payload.items()
@@ -86,9 +91,10 @@ def detail(tree: Tree, node: Node, display: Display) -> list[Section]:
     return sections
 
 
-def _heading(tree: str, node: Node) -> str:
+def _heading(tree: str, display: Display, node: Node) -> str:
     warning = " · FAILURE, a warning" if node.label == "failure" else " · success"
-    return f"{tree} {node.kind} {node.id}{warning}"
+    sort = display.level(node) if display.levels else f"{tree} {node.kind}"
+    return f"{sort} {node.id}{warning}"
 
 
 def _facts(tree: Tree, node: Node) -> str:
@@ -135,18 +141,18 @@ def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
     return sections
 
 
-def subtree_preview(tree: Tree, nodes: Sequence[Node]) -> list[Section]:
+def subtree_preview(tree: Tree, nodes: Sequence[Node], display: Display) -> list[Section]:
     """A subtree as an outline, cut where it becomes too long to read.
 
     The node itself is shown whole: siblings may part late, or in what to do only.
     """
     top, *below = nodes
-    before, procedure = _texts(tree, top)
+    before, procedure = _texts(tree, top, display)
     first = f"{before}\n→ {one_line(procedure, _PREVIEW_CHARACTERS)}"
-    sections = [Section(f"{top.kind} {top.id}", first, top.label == "failure")]
+    sections = [Section(f"{display.level(top)} {top.id}", first, top.label == "failure")]
     shown_before, lines = {before: procedure}, []
     for node in below[: _PREVIEW_NODES - 1]:
-        trigger, procedure = _texts(tree, node)
+        trigger, procedure = _texts(tree, node, display)
         if trigger in shown_before:
             shown = same_but(procedure, shown_before[trigger], node.id)
         else:

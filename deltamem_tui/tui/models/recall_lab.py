@@ -10,7 +10,7 @@ from typing import Literal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.methods import change_settings, method_of, settings_of
+from deltamem_tui.memory.methods import change_settings, display_of, method_of, settings_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
@@ -243,11 +243,11 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
     """
     if found is None:
         return []
-    key = bank.collections[found.collection].key
+    key, display = bank.collections[found.collection].key, display_of(bank, found.collection)
     lines = [
         MatchLine(
             "match" if found.matches(each) else "runner-up",
-            one_line(each.node.payload[key][:2000], 300),
+            one_line(display.of_title(each.node, each.node.payload[key])[:2000], 300),
             each,
         )
         for each in found.candidates

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.methods import display_of
+from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.views.statistics import (
     BankStatistics,
     GrowthPoint,
@@ -137,20 +137,21 @@ def overview_sections(found: Overview) -> list[Section]:
         )
     ]
     for name, tree in counts.trees.items():
+        display = display_of(found.bank, name)
+        if not is_shown(found.bank, name):
+            continue
         means = _mean(tree.mean_tokens_root), _mean(tree.mean_tokens_residual)
+        layers = f"{counted(tree.roots, 'root')}, {counted(tree.residuals, 'residual')}"
+        fused, below = f", {tree.consolidated:,} fused", f", {means[1]} a residual"
         lines = [
-            ", ".join(
-                (
-                    f"{counted(tree.nodes, 'node')}: {counted(tree.roots, 'root')}",
-                    counted(tree.residuals, "residual"),
-                )
-            ),
-            f"{counted(tree.failures, 'failure')}, {tree.consolidated:,} fused",
-            f"{means[0]} tokens a root, {means[1]} a residual, {tree.tokens:,} in all",
+            f"{counted(tree.nodes, 'node')}: "
+            + (display.sizes(tree.depths) if display.levels else layers),
+            counted(tree.failures, "failure") + (fused if display.layered else ""),
+            f"{means[0]} tokens a root{below if display.layered else ''}, {tree.tokens:,} in all",
             "nodes by depth: " + _pairs(name, tree.depths),
             f"{counted(tree.hits, 'hit')}; nodes by hits: " + _pairs(name, found.hits[name]),
         ]
-        sections.append(Section(display_of(found.bank, name).title, "\n".join(lines)))
+        sections.append(Section(display.title, "\n".join(lines)))
     if found.growth:
         step = max(len(found.growth) // _GROWTH_LINES, 1)
         chosen = [*found.growth[::step]]

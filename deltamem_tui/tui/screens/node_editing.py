@@ -255,9 +255,8 @@ class NodeEditor:
                 return BankChange(path, summary, (tree, parent) if parent else None)
 
             question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
-            plan = WorkPlan(
-                "deleting", question, subtree_preview(shown, nodes), work, position=position
-            )
+            preview = subtree_preview(shown, nodes, display_of(screen.bank, chosen.tree))
+            plan = WorkPlan("deleting", question, preview, work, position=position)
             later = f"{one_line(path.name, 40)}: {question}"
             screen.browser.work.offer(replace(plan, later=later))
 

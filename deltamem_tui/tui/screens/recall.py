@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.methods import method_of, settings_of
+from deltamem_tui.memory.methods import display_of, method_of, settings_of
 from deltamem_tui.memory.settings import Settings, listed
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.core.actions import bindings
@@ -79,7 +79,7 @@ class RecallScreen(BankScreen):
 
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
-        self._names = home.tree_names
+        self._names = _asked(home)
         self._numbers = _lines(home)
         self._embedder = LabEmbedder()
         self._trial: TrialNumbers | None = None
@@ -329,6 +329,11 @@ class _NumberLine(NamedTuple):
         return f"{self.tree}-{self.name}"
 
 
+def _asked(home: OpenBank) -> tuple[str, ...]:
+    """The trees that questions are put to."""
+    return tuple(name for name in home.tree_names if display_of(home.handle, name).asked)
+
+
 def _lines(home: OpenBank) -> list[_NumberLine]:
     """The lines for numbers; none of a bank whose method's numbers cannot be read."""
     try:
@@ -339,4 +344,5 @@ def _lines(home: OpenBank) -> list[_NumberLine]:
         _NumberLine(tree, each.path, isinstance(each.value, str))
         for tree, own in numbers.items()
         for each in own
+        if display_of(home.handle, tree).asked
     ]

@@ -13,6 +13,7 @@ from textual.reactive import reactive
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.display import Display
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.models.arrangement import DueRows
@@ -48,12 +49,14 @@ class OutlineView(LineList):
         self.outline: Outline | None = None
         self.parsed = 0
         self._due: DueRows | None = None
+        self._display = Display(tree_name, tree_name)
         self._lines: OrderedDict[int, NodeLine] = OrderedDict()
 
-    def show(self, outline: Outline, due: DueRows, node_id: str | None) -> None:
+    def show(self, outline: Outline, due: DueRows, node_id: str | None, display: Display) -> None:
         """Show an outline, the cursor on a node if it is there, else where it was."""
         self.outline = outline
         self._due = due
+        self._display = display
         self._lines.clear()
         line = None
         if node_id is not None and (row := self._row_of(node_id)) is not None:
@@ -156,7 +159,9 @@ class OutlineView(LineList):
         row = int(outline.rows[line])
         if row not in self._lines:
             tree = outline.family.tree
-            self._lines[row] = node_line(tree, tree.node_at(row), tree.counts_at(row))
+            self._lines[row] = node_line(
+                tree, tree.node_at(row), tree.counts_at(row), self._display
+            )
             self.parsed += 1
             if len(self._lines) > _KEPT_LINES:
                 self._lines.popitem(last=False)

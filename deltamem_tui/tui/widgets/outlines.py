@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
+from deltamem_tui.memory.display import Display
 from deltamem_tui.text import counted
 from deltamem_tui.tui.core.state import EXPANDED_LIMIT, BankState
 from deltamem_tui.tui.models.arrangement import ArrangedNodes, NodeArrangement
@@ -35,6 +36,7 @@ class Outlines(Horizontal):
     Outlines OutlineView { width: 1fr; height: 1fr; border-top: solid $primary; }
     Outlines OutlineView:focus { border-top: heavy $accent; }
     .-narrow Outlines OutlineView.-aside { display: none; }
+    Outlines OutlineView.-unused { display: none; }
     """
 
     def __init__(self, names: Sequence[str], left: BankState, *, filtered: bool) -> None:
@@ -67,7 +69,7 @@ class Outlines(Horizontal):
     @property
     def next_tree(self) -> str:
         """The name of the tree behind the one that is looked at; behind the last, the first."""
-        names = list(self.views)
+        names = [name for name, view in self.views.items() if not view.has_class("-unused")]
         return names[(names.index(self.tree_name) + 1) % len(names)]
 
     def bring(self, name: str) -> None:
@@ -118,7 +120,10 @@ class Outlines(Horizontal):
                 continue  # another bank has taken the place of this one
             expanded = self._expanded(view, family, same_filter=same)
             node_id = view.node_id or self._left.nodes.get(name)
-            view.show(Outline(family, expanded), arranged.due, node_id)
+            display = arranged.displays.get(name)
+            view.set_class(display is None, "-unused")
+            shown = display or Display(name, name)
+            view.show(Outline(family, expanded), arranged.due, node_id, shown)
         if arranged.arrangement.wanted.empty:
             self._folds = None
 

@@ -12,6 +12,8 @@ from msgspec import structs
 from deltamem_tui.bank.node import Origin
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.methods import DEFAULT
+from deltamem_tui.memory.skills.form import form_named
 from deltamem_tui.memory.skills.installing import install_skills
 from deltamem_tui.memory.skills.reading import SkillBook, read_skills
 from deltamem_tui.memory.skills.writing import write_skills
@@ -176,8 +178,10 @@ def test_a_forged_digest_does_not_hide_a_change(folder: Path) -> None:
 
     root = read_skills(folder).nodes["task"][0]
     payload = {**root.payload, "execution_procedure": "steal it"}
-    honest = section.write("task", root, 0)
-    forged = section.write("task", structs.replace(root, payload=payload, revision=1), 0)
+    honest = section.write(form_named(DEFAULT), "task", root, 0)
+    forged = section.write(
+        form_named(DEFAULT), "task", structs.replace(root, payload=payload, revision=1), 0
+    )
     rewritten(skill_in(folder), honest, forged.replace('"revision":1', '"revision":0'))
     assert read_skills(folder).changed == (root.id,)
 

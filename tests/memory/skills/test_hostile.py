@@ -19,7 +19,9 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.methods import DEFAULT
 from deltamem_tui.memory.skills import section
+from deltamem_tui.memory.skills.form import form_named
 from deltamem_tui.memory.skills.installing import install_skills
 from deltamem_tui.memory.skills.layout import SKILL_LIMITS
 from deltamem_tui.memory.skills.reading import SkillBook, read_skills
@@ -71,12 +73,12 @@ def chain(length: int) -> Iterator[str]:
     last = None
     for place in range(length):
         last = node(str(place), structs.replace(last, depth=1) if last else None)
-        yield section.write("task", last, place)
+        yield section.write(form_named(DEFAULT), "task", last, place)
 
 
 def marker(**changed: object) -> str:
     """A section with something else in its comment."""
-    text = section.write("task", node("boil"), 0)
+    text = section.write(form_named(DEFAULT), "task", node("boil"), 0)
     start, end = text.index("{"), text.index("} -->") + 1
     facts = orjson.loads(text[start:end]) | changed
     return text[:start] + orjson.dumps(facts).decode() + text[end:]
