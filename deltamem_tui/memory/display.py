@@ -63,4 +63,7 @@ class Display:
 
 
 def _many(noun: str) -> str:
+    first, of, rest = noun.partition(" of ")
+    if of:
+        return f"{_many(first)}{of}{rest}"
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"

@@ -7,6 +7,7 @@ import os
 import shutil
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets import OptionList
@@ -154,7 +155,7 @@ def test_who_went_on_while_a_bank_was_made_keeps_the_cursor(
 ) -> None:
     go_on, create = threading.Event(), banks.create
 
-    def late(path: Path, **rest: str) -> BankChange:
+    def late(path: Path, **rest: Any) -> BankChange:
         assert go_on.wait(20)
         return create(path, **rest)
 

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
 from deltamem_tui.embedding import load as loading
+from deltamem_tui.memory import methods
 from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import banks
 from deltamem_tui.tui.jobs.episodes import import_logs
@@ -22,6 +23,7 @@ from deltamem_tui.tui.screens import import_forms
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.inputs import Tick
+from tests.memory import flat_method
 from tests.tui.support import Person, browse, small_bank
 
 
@@ -394,3 +396,27 @@ def test_a_form_that_comes_back_shows_what_it_is_and_why_whatever_line_is_typed_
             await person.press("tab")
 
     browse(folder, story, size=size, configuration=Configuration(embedder="minilm"))
+
+
+def test_a_new_bank_has_the_method_and_the_episodes_that_are_chosen(folder: Path) -> None:
+    flat_method.register()
+
+    async def story(person: Person) -> None:
+        await person.press("n")
+        known = list(methods.titles())
+        await person.press("tab", *["down"] * known.index("flat"))
+        assert "(•) flat" in person.screen
+        await fill(person, name="other", embedder="hashing", episodes_from="nowhere")
+        assert "nowhere" in reason(person)
+        assert "(•) flat" in person.screen
+        await fill(person, episodes_from="kitchen")
+        other, kitchen = Bank.open(folder / "other"), Bank.open(folder / "kitchen")
+        assert other.manifest.method == "flat"
+        assert other.episodes.waiting() == kitchen.episodes.ids()
+
+    browse(folder, story, size=(100, 40))
+
+
+@pytest.fixture(autouse=True)
+def only_the_package_s_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "_registered", {})

@@ -21,6 +21,7 @@ from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import banks as bank_jobs
 from deltamem_tui.tui.models import banks
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.widgets import bars
 from tests.tui.pictures import colour_types, colours, fixed
 from tests.tui.support import (
@@ -35,6 +36,13 @@ from tests.tui.support import (
 THEMES = ("textual-dark", "textual-light", "ansi-dark")
 SIZES = ((80, 24), (120, 40))
 NARROW = (60, 20)
+
+
+@pytest.fixture(autouse=True)
+def two_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures do not change whenever there is another method."""
+    known = {"deltamem": "residual experience in two trees", "flat": "a list of what worked"}
+    monkeypatch.setattr(bank_actions, "titles", lambda: known)
 
 
 async def learning(person: Person) -> None:

@@ -50,6 +50,8 @@ DISPLAY: Mapping[str, Display] = {
         labels=_REMEMBERED,
         optional=tuple(_REMEMBERED),
         warning="WARNING: this failed, never carry it out",
+        levels=("kind of task", "task", "memory"),
+        instruction="actions",
     ),
     ENVIRONMENTS: Display(
         title="environments",
@@ -57,6 +59,7 @@ DISPLAY: Mapping[str, Display] = {
         heading="Environments by kind",
         labels={"memory": "Seen there", "read": _REMEMBERED["read"]},
         optional=("memory", "read"),
+        levels=("kind of environment", "environment", "memory"),
     ),
     TASK_INSIGHTS: Display(
         title="task insights",
@@ -64,11 +67,13 @@ DISPLAY: Mapping[str, Display] = {
         heading="Insights by kind of task",
         labels={"text": "Insight"},
         warning="WARNING: a mistake and its remedy",
+        levels=("kind of task", "insight"),
     ),
     ENV_INSIGHTS: Display(
         title="environment insights",
         noun="environment insight",
         heading="Insights by kind of environment",
         labels={"text": "Insight"},
+        levels=("kind of environment", "insight"),
     ),
 }
