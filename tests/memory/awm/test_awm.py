@@ -90,6 +90,18 @@ def test_a_task_counts_once_and_memory_does_not_flicker(tmp_path: Path) -> None:
     assert len(writer.given) == 2
 
 
+def test_what_comes_again_later_is_the_same_node(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    other = ("sing it", "hum it")
+    teach(bank, attempt("a cup", *WASH), Inducer([WASH]))
+    (first,) = bank.tree(WORKFLOWS)
+    teach(bank, attempt("a song", *other, number=1), Inducer([other]))
+    assert steps_of(bank) == [list(other)]
+    teach(bank, attempt("a hymn", *other, number=2), Inducer([WASH]))
+    (again,) = bank.tree(WORKFLOWS)
+    assert again.id == first.id
+
+
 @pytest.mark.parametrize("answer", [None, (), [("wash it",)]])
 def test_an_empty_answer_wipes_nothing_and_the_induction_stays_due(
     tmp_path: Path, answer: list[tuple[str, ...]] | None

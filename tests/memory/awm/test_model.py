@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.awm.collections import WORKFLOWS
 from deltamem_tui.memory.awm.prompt_uses import INDUCE
 from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.runs.estimate import estimate_learning
+from deltamem_tui.memory.runs.preview import preview
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from tests.llm.fixtures import running, server
@@ -57,6 +60,18 @@ def test_workflows_are_induced_from_all_solved_tasks_of_the_kind(
     for text in ("chores", "a cup", "wash it", "a pan", "sell it", "It was found."):
         assert text in prompt
     assert (PROMPTS / domain / "_awm_example.md").read_text("utf-8").strip() in prompt
+
+
+def test_what_would_be_asked_is_shown_and_estimated_unsent(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    bank = new_bank(tmp_path / "bank")
+    frugal = ModelExtractor(client(server, budget=NoBudget()), method="awm")
+    episodes = [attempt(task, "wash it", number=at) for at, task in enumerate(("a cup", "a pan"))]
+    usage = estimate_learning(bank, episodes, frugal, embedder_of(bank))
+    assert (usage.calls, len(server.requests)) == (2, 0)
+    learn(bank, attempt("a pot", "wash it", "dry it"))
+    assert "2. dry it" in preview(bank, INDUCE)
 
 
 def test_a_kind_is_asked_for_where_the_rules_know_none(tmp_path: Path, server: ModelServer) -> None:
