@@ -28,6 +28,7 @@ _GOALS = tuple(
         ),
     )
 )
+_MARK = "your task is to:"
 STATES = {"clean": "clean", "heat": "hot", "cool": "cool"}
 """What each treatment makes of a thing."""
 
@@ -68,8 +69,11 @@ class HouseGoal:
 
 
 def house_goal(task: str) -> HouseGoal | None:
-    """The goal that a task asks for; None if it is not in the simulator's own words."""
-    task = task.strip().rstrip(".").lower()
+    """The goal that a task asks for; None if it is not in the simulator's own words.
+
+    What stands before the game's mark of a goal is its scene, and is passed over.
+    """
+    task = " ".join(task.lower().split()).rpartition(_MARK)[2].strip().rstrip(".")
     found = next((match for goal in _GOALS if (match := goal.fullmatch(task))), None)
     if found is None:
         return None

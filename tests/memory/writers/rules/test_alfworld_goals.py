@@ -1,0 +1,30 @@
+"""ALFWorld's goals as people paste them."""
+
+from __future__ import annotations
+
+import pytest
+
+from deltamem_tui.memory.writers.rules.alfworld_goals import HouseGoal, house_goal
+from deltamem_tui.memory.writers.rules.dialects import goal_of
+
+PLAIN = "put a clean mug in coffeemachine."
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "put a clean mug in coffeemachine",
+        "Put a clean mug in the coffeemachine.",
+        "put  a clean\n mug in coffeemachine. ",
+        f"Your task is to: {PLAIN}",
+        f"You are in the middle of a room. You see a fridge 1.\nYour task is to: {PLAIN}\n",
+    ],
+)
+def test_a_goal_is_understood_however_it_is_spaced_and_marked(task: str) -> None:
+    assert house_goal(task) == house_goal(PLAIN) == HouseGoal("mug", "coffeemachine", "clean")
+    assert goal_of("alfworld", task) == goal_of("alfworld", PLAIN)
+
+
+@pytest.mark.parametrize("task", ["", "Your task is to:", "put a mug", "your task is to: rest"])
+def test_other_words_are_no_goal(task: str) -> None:
+    assert house_goal(task) is None
