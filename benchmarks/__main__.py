@@ -25,6 +25,7 @@ NAMES = (
     "travelling",
     "sharding",
     "quality",
+    "methods",
     "extracting",
 )
 

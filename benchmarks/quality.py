@@ -48,7 +48,7 @@ EMBEDDERS = ("hashing", "minilm")
 UNWEIGHTED = "hashing_unweighted"
 
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-_LOGS = {
+LOGS = {
     "scienceworld": _DATA / "generated" / "scienceworld_train_variations.jsonl",
     "alfworld": _DATA / "generated" / "alfworld_valid_train_experts.jsonl",
 }
@@ -101,7 +101,7 @@ class Fold:
 
 def run() -> str:
     """Measure every simulator with every offline embedder."""
-    missing = [path.name for path in _LOGS.values() if not path.exists()]
+    missing = [path.name for path in LOGS.values() if not path.exists()]
     if missing:
         return goals.skipped("quality", f"no {', '.join(missing)} in ../shared/data/generated")
     measured: dict[str, dict[str, Any]] = {}
@@ -113,7 +113,7 @@ def run() -> str:
             continue
         measured[name] = {
             simulator: _summary(_folds(simulator, episodes_of(path), embedder))
-            for simulator, path in _LOGS.items()
+            for simulator, path in LOGS.items()
         }
         if _GAMES.exists():
             measured[name]["alfworld_unseen_games"] = _unseen(embedder)
@@ -142,7 +142,7 @@ def fold_numbers(episodes: Sequence[Trajectory]) -> dict[tuple[str, str], int]:
     """The fold of every (kind, variation): dealt out in turn within a kind."""
     folds: dict[tuple[str, str], int] = {}
     dealt: Counter[str] = Counter()
-    for kind, variation in sorted({_variation(episode) for episode in episodes}):
+    for kind, variation in sorted({variation_of(episode) for episode in episodes}):
         folds[kind, variation] = dealt[kind] % FOLDS
         dealt[kind] += 1
     return folds
@@ -184,9 +184,9 @@ def _folds(simulator: str, episodes: Sequence[Trajectory], embedder: Embedder) -
     folds = []
     for number in range(FOLDS):
         held_out = {
-            _variation(each): each for each in episodes if numbers[_variation(each)] == number
+            variation_of(each): each for each in episodes if numbers[variation_of(each)] == number
         }
-        training = [each for each in episodes if _variation(each) not in held_out]
+        training = [each for each in episodes if variation_of(each) not in held_out]
         with tempfile.TemporaryDirectory(prefix="deltamem-quality-") as folder:
             bank = calibrated_bank(Path(folder), simulator, training, embedder)
             folds.append(_asked(bank, training, list(held_out.values()), embedder))
@@ -195,7 +195,7 @@ def _folds(simulator: str, episodes: Sequence[Trajectory], embedder: Embedder) -
 
 def _unseen(embedder: Embedder) -> dict[str, Any]:
     """What a bank of all ALFWorld episodes answers to the goals of other games."""
-    training = episodes_of(_LOGS["alfworld"])
+    training = episodes_of(LOGS["alfworld"])
     known = {episode.task for episode in training}
     questions = [game for game in _games() if game.task not in known]
     with tempfile.TemporaryDirectory(prefix="deltamem-quality-") as folder:
@@ -222,7 +222,7 @@ def _games() -> list[Trajectory]:
 def _asked(
     bank: Bank, training: Sequence[Trajectory], questions: Sequence[Trajectory], embedder: Embedder
 ) -> Fold:
-    kinds = {episode.id: _kind(episode) for episode in training}
+    kinds = {episode.id: kind_of(episode) for episode in training}
     neighbours = Scan(
         Rows.of_vectors(embedder.embed_passages([episode.task for episode in training])),
         embedder.card.weighting,
@@ -235,9 +235,9 @@ def _asked(
         best = found.candidates[0].node if found else None
         answers.append(
             Answer(
-                asked=_kind(question),
+                asked=kind_of(question),
                 found=kinds[_episode(bank, best)] if best else "",
-                nearest=_kind(training[row]),
+                nearest=kind_of(training[row]),
                 matched=bool(found and found.match),
             )
         )
@@ -267,12 +267,14 @@ def _episode(bank: Bank, node: Node) -> str:
     return node.origin.trajectory
 
 
-def _variation(episode: Trajectory) -> tuple[str, str]:
+def variation_of(episode: Trajectory) -> tuple[str, str]:
+    """The kind of an episode's task, and what varies within the kind."""
     facts = episode.metadata
     return facts["task_type"], facts.get("game") or facts["variation"]
 
 
-def _kind(episode: Trajectory) -> str:
+def kind_of(episode: Trajectory) -> str:
+    """The kind of an episode's task, as the simulator names it."""
     return episode.metadata["task_type"]
 
 
@@ -310,5 +312,5 @@ def _part(some: int, all_: int) -> float:
 def _worst(by_simulator: Mapping[str, Any]) -> float:
     """The lower share of the two simulators; 0 if the embedder cannot be had here."""
     return min(
-        (by_simulator[name]["same_kind"] for name in _LOGS if name in by_simulator), default=0.0
+        (by_simulator[name]["same_kind"] for name in LOGS if name in by_simulator), default=0.0
     )

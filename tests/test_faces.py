@@ -1,0 +1,61 @@
+"""The faces and the bank ask no method by its name: what is shown is the method's to say."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import deltamem_tui
+from deltamem_tui.memory.methods import method_named, names
+
+PACKAGE = Path(deltamem_tui.__file__).parent
+ROOMS = (
+    *("bank", "cli", "tui", "memory/skills", "memory/views", "memory/reports"),
+    *("memory/transfer", "memory/runs"),
+)
+
+# Words that mean something else here, where they are: the program itself, a question's two texts,
+# facts of an episode or of a bank, keys of JSON.
+ORDINARY = {
+    *("deltamem", "task", "env", "title", "description", "content", "text", "key", "name"),
+    *("steps", "memory", "waiting", "read", "failure", "actions", "trajectory", "short", "cause"),
+}
+# Banks of the first format say nothing of their method, so the format's reader knows it.
+EXCEPTIONS = {("bank/manifest.py", "activation_condition")} | {
+    ("bank/manifest.py", f"{part}_{what}")
+    for part, what in (("execution", "procedure"), ("termination", "condition"))
+}
+
+
+def own_words() -> set[str]:
+    """All names that methods give to themselves, their collections and the texts of nodes."""
+    words = set(names())
+    for method in map(method_named, names()):
+        for name, collection in method.collections.items():
+            words |= {name, *collection.fields}
+    return (words - ORDINARY) | {f"memory.{name}" for name in names()}
+
+
+def modules() -> list[Path]:
+    return sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
+
+
+def said_in(tree: ast.AST) -> Iterator[str]:
+    """The texts in a module, and what it imports of a method."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.ImportFrom):
+            inner = (node.module or "").removeprefix("deltamem_tui.memory.")
+            yield from (f"memory.{name}" for name in names() if inner.split(".")[0] == name)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_no_module_of_the_faces_names_a_method_or_its_parts(path: Path) -> None:
+    place = path.relative_to(PACKAGE).as_posix()
+    words = own_words()
+    found = {text for text in said_in(ast.parse(path.read_text())) if text in words}
+    assert {(place, text) for text in found} <= EXCEPTIONS
