@@ -121,7 +121,7 @@ def display_of(bank: Bank, collection: str) -> Display:
 
 def key_label(bank: Bank, collection: str) -> str:
     """What stands over the titles of a collection's nodes, in a table."""
-    return display_of(bank, collection).label(bank.collections[collection].key).lower()
+    return display_of(bank, collection).label(bank.collections[collection].fields[0]).lower()
 
 
 def is_shown(bank: Bank, collection: str) -> bool:

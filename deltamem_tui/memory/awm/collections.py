@@ -25,11 +25,13 @@ DISPLAY: Mapping[str, Display] = {
         noun="workflow",
         heading="Workflows",
         labels={"title": "Workflow", "group": "For", "steps": "Steps"},
+        instruction="steps",
     ),
     SOLVED: Display(
         title="solved tasks",
         noun="solved task",
         heading="Solved tasks",
         labels={"task": "Task", "group": "Of the kind", "actions": "Done"},
+        asked=False,
     ),
 }

@@ -51,7 +51,8 @@ class SkillForm:
             raise RecordError(f"the method {self.method} keeps no skills")
         name = self.skills[0]
         collection, display = self.collections[name], self.displays[name]
-        texts = {collection.key: description, display.instruction: body}
+        texts = dict.fromkeys((collection.fields[0], collection.key), description)
+        texts[display.instruction] = body
         payload = {field: texts.get(field, "") for field in collection.fields}
         return name, born(name, None, "success", payload, origin)
 
