@@ -86,7 +86,7 @@ def test_the_commands(checkout: Path, warm: dict[str, str]) -> None:
     assert "frozen\tyes" in run(["deltamem", "info", "household"], checkout, warm)
     (context,) = (said[line] for line in said if line.startswith("deltamem recall scienceworld"))
     assert "### Skill" in context
-    assert "### Seen before" in context
+    assert "### Where to look" in context
 
 
 def test_the_json_block(checkout: Path, environment: dict[str, str]) -> None:

@@ -120,13 +120,17 @@ def _places_of_things(
     among: Sequence[str],
     known: Sequence[Procedure],
 ) -> dict[str, list[Chance]]:
-    """Per slot the places for what stands there; not where it is to be, if it is only moved."""
+    """Per slot the places for what stands there; not where it is to be, if it is only moved.
+
+    Where nothing is known of a thing's places there are none: the procedure's own is better.
+    """
     goal = names.get("receptacle") if any(map(only_moves, known)) else None
-    return {
+    likely = {
         slot: [each for each in chances(facts, thing, among) if each.place != goal]
         for slot, thing in names.items()
         if thing not in among
     }
+    return {slot: some for slot, some in likely.items() if some and some[0].chance > 0}
 
 
 def _dialect(bank: Bank) -> Dialect:
@@ -207,13 +211,13 @@ def facts_of(bank: Bank, scene: NDArray[np.float32] | None) -> list[PlaceFact]:
 
 
 def seen(places: Mapping[str, Sequence[Chance]], names: Mapping[str, str]) -> str:
-    """Where the things that the task names were seen, the likeliest places first."""
+    """Where to look for the things that the task names, as far as they were seen anywhere."""
     lines = [
         f"{names[slot]}: {', '.join(map(_place, some[:_PLACES]))}"
         for slot, some in places.items()
         if any(each.found for each in some)
     ]
-    title = "### Seen before, the likeliest place first (and how often)"
+    title = "### Where to look, the likeliest place first (and how often it was seen there)"
     return context.fenced("\n".join([title, *lines])) if lines else ""
 
 

@@ -229,7 +229,7 @@ def test_a_budget_takes_facts_then_warnings_and_never_the_procedure(tmp_path: Pa
         text = recall(bank, "put a hot mug in fridge.", HEAT.environment).context
         return [part.split(maxsplit=1)[0] for part in text.split("### ")[1:]]
 
-    assert parts(600) == ["Skill", "What", "Seen"]
+    assert parts(600) == ["Skill", "What", "Where"]
     assert parts(80) == ["Skill", "What"]
     assert parts(0) == ["Skill"]
 
@@ -238,9 +238,11 @@ def test_nothing_is_said_of_places_where_the_env_tree_is_switched_off(tmp_path: 
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
     learn(bank, HEAT)
     task = "put a hot mug in fridge."
-    assert "Seen before" in recall(bank, task, HEAT.environment).context
+    assert "Where to look" in recall(bank, task, HEAT.environment).context
     change_settings(bank, "test", lambda numbers: replaced(numbers, "env.enabled", False))
-    assert "Seen before" not in recall(bank, task, HEAT.environment).context
+    text = recall(bank, task, HEAT.environment).context
+    assert "Where to look" not in text
+    assert "1. go to countertop\n2. take mug from countertop\n" in text  # as the episode had it
 
 
 @pytest.mark.parametrize(

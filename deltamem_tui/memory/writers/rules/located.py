@@ -77,11 +77,14 @@ def _led(steps: Sequence[str], likely: Mapping[str, Sequence[Chance]]) -> list[s
 def _opening(
     steps: Iterable[str], names: Mapping[str, str], closed: Collection[str]
 ) -> Iterator[str]:
-    """The steps with each closed place opened once, before anything goes in or out."""
+    """The steps with each closed place opened once, before anything goes in or out.
+
+    A way to the kind of place where one is already is left out: an appliance may be the goal's.
+    """
     here = ""
     opened = set()
     for step in steps:
-        if step == f"{_GO}{here}":
+        if here and step.startswith(_GO) and filled(step, names) == f"{_GO}{filled(here, names)}":
             continue
         if step.startswith(_GO):
             here = step.removeprefix(_GO)

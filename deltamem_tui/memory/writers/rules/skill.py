@@ -74,7 +74,8 @@ class Episode:
 def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
     """What a success teaches: the whole way, or where it differs from the chain's.
 
-    Put together with its chain, what is written gives this episode's own commands again.
+    Put together with its chain, what is written gives the way that the dialect reads in this
+    episode, with the names that it had.
     """
     steps = episode.dialect.procedure(episode.moves)[:_STEPS]
     if not steps:

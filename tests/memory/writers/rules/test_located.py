@@ -36,6 +36,10 @@ def place(kind: str) -> list[Chance]:
             LIT, {"object": place("bed"), "tool": place("desk")}, (),
             ("go to bed", "take [object] from bed", "go to desk", "use [tool]"),
         ),
+        (
+            Procedure((*FETCHED.steps[:2], "go to desk", "heat [object] with desk", *PUT)), {}, (),
+            (*FETCHED.steps[:2], "go to desk", "heat [object] with desk", PUT[1]),
+        ),
         (Procedure(("use [tool]",)), {"tool": place("desk")}, (), ("go to desk", "use [tool]")),
         (Procedure(("open door to hall", "go to hall")), {"object": place("desk")}, ("hall",),
          ("open door to hall", "go to hall")),
@@ -44,7 +48,7 @@ def place(kind: str) -> list[Chance]:
 def test_things_are_taken_and_used_where_they_are_likeliest(
     known: Procedure, places: dict[str, list[Chance]], doors: tuple[str, ...], steps: tuple[str]
 ) -> None:
-    names = MUG if known is FETCHED else {"object": "mug"}
+    names = {"object": "mug"} if "use [tool]" in known.steps else MUG
     found = located(known, places, names, dict.fromkeys(doors, True))
     assert found.steps == steps
     assert located(found, places, names, dict.fromkeys(doors, True)) == found
