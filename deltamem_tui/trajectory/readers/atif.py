@@ -108,17 +108,17 @@ def _is_atif(value: object) -> bool:
     return isinstance(version, str) and version.startswith("ATIF") and "steps" in record
 
 
-def _documents(value: object, place: str = "", depth: int = 0) -> Iterator[tuple[str, Json]]:
+def _documents(value: object, *path: str | int) -> Iterator[tuple[str, Json]]:
     """The documents in a record, and where each lies in it: it may be one, or wrap several."""
     if _is_atif(value):
-        yield place, as_mapping(value)
-    elif depth < _DEEPEST and isinstance(value, dict):
+        steps = (f" {key}" if isinstance(key, int) else f".{quoted(key, 40)}" for key in path)
+        yield "".join(steps).strip(" ."), as_mapping(value)
+    elif len(path) < _DEEPEST and isinstance(value, dict):
         for key, inner in value.items():
-            where = f"{place}.{quoted(key, 40)}".removeprefix(".")
-            yield from _documents(unfolded(inner), where, depth + 1)
-    elif depth < _DEEPEST and isinstance(value, list):
+            yield from _documents(unfolded(inner), *path, key)
+    elif len(path) < _DEEPEST and isinstance(value, list):
         for index, inner in enumerate(value, 1):
-            yield from _documents(inner, f"{place} {index}".strip(), depth + 1)
+            yield from _documents(inner, *path, index)
 
 
 def _parts(value: object) -> Iterator[Part]:

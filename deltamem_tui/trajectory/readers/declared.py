@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
@@ -25,7 +24,7 @@ from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_o
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.openings import NO_OPENING, Opening
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings, share
+from deltamem_tui.trajectory.readers.reader import Part, Reader, Reading, each_part, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
 from deltamem_tui.trajectory.secrets.quoting import quoted
@@ -112,8 +111,9 @@ def _is_true(own: Callable[[object], object], value: object) -> bool:
 
 def _is_read(declaration: Declaration, value: object) -> bool:
     with suppress(RecordError):
-        found = [*_readings(declaration, [value] if declaration.gathers else value, "")]
-        return bool(found) and all(isinstance(each, Trajectory) and each.steps for each in found)
+        parts = _parts(declaration, [value] if declaration.gathers else value)
+        found = [parse(Conversation()) for _, parse in parts]
+        return bool(found) and all(each.steps for each in found)
     return False
 
 
@@ -125,14 +125,7 @@ def _read(declaration: Declaration, log: Log) -> Iterator[Reading]:
     # Trials of one task may well begin alike, and with the user's own request.
     if "messages" in declaration.expressions and "metadata.trial" not in declaration.expressions:
         common = opening_of(log, lambda value: _chats(declaration, value))
-    for item in log.records():
-        if isinstance(item, RecordError):
-            yield item
-            continue
-        try:
-            yield from _readings(declaration, item.value, item.position, common)
-        except RecordError as error:
-            yield located(error, log.name, item.position)
+    yield from each_part(lambda value: _parts(declaration, value, common))(log)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,7 +145,9 @@ class _Gathered(Session):
         self.values += as_list(self.declaration.found("records", value)) or [value]
 
     def episode(self, conversation: Conversation) -> Trajectory:
-        return _episode(conversation, self.declaration, self.values, NO_OPENING)
+        return _episode(
+            conversation, declaration=self.declaration, record=self.values, common=NO_OPENING
+        )
 
 
 def _chats(declaration: Declaration, value: object) -> Iterator[list[object]]:
@@ -163,26 +158,25 @@ def _chats(declaration: Declaration, value: object) -> Iterator[list[object]]:
             yield as_list(declaration.found("messages", record))
 
 
-def _readings(
-    declaration: Declaration, value: object, position: str, common: Opening = NO_OPENING
-) -> Iterator[Reading]:
-    """The episodes of one JSON value of the log; each is refused by itself."""
+def _parts(declaration: Declaration, value: object, common: Opening = NO_OPENING) -> Iterator[Part]:
+    """The episodes of one JSON value of the log, each with its place in it."""
+    parse = partial(_episode, declaration=declaration, common=common)
     if "records" not in declaration.expressions:
-        yield from conversation_readings(position, _episode, declaration, value, common)
+        yield "", partial(parse, record=value)
         return
     found = declaration.found("records", value)
     if not isinstance(found, list):
         raise RecordError(f"`records` gave {_shown(found)} where a list was expected")
     for index, record in enumerate(found, 1):
         row = as_mapping(record)
-        place = f", episode {index}" if len(found) > 1 else ""
+        place = f"episode {index}" if len(found) > 1 else ""
         if row.keys() == {"key", "value"}:  # as `entries` gives them
-            place = f", key {quoted(as_text(row['key']), 80)}"
-        yield from conversation_readings(position + place, _episode, declaration, record, common)
+            place = f"key {quoted(as_text(row['key']), 80)}"
+        yield place, partial(parse, record=record)
 
 
 def _episode(
-    conversation: Conversation, declaration: Declaration, record: object, common: Opening
+    conversation: Conversation, *, declaration: Declaration, record: object, common: Opening
 ) -> Trajectory:
     environment = _text(declaration, "environment", record).strip()
     if "messages" in declaration.expressions:

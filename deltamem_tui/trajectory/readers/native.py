@@ -14,7 +14,8 @@ from stringzilla import contains
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.logs.notice import Notice, located
+from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import (
     OUTCOME_SOURCES,
     LogSource,
@@ -26,7 +27,7 @@ from deltamem_tui.trajectory.model import (
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.pictures import PICTURE_SIGN
-from deltamem_tui.trajectory.readers.reader import Reading, json_reader, readings_of
+from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.quoting import quoted
@@ -100,11 +101,6 @@ def outcome_of(record: Mapping[str, object]) -> Outcome:
 
 def _read(log: Log) -> Iterator[Reading]:
     unknown_keys = _UnknownKeys()
-
-    def parse(value: object) -> Iterator[Reading]:
-        yield checked(_of_log(_typed(_with_outcome(value))))
-        yield from unknown_keys.of(value)
-
     group: list[Trajectory] = []
     size = 0
     for item in log.values():
@@ -116,11 +112,24 @@ def _read(log: Log) -> Iterator[Reading]:
             yield item
         elif record is None:
             for parsed in log.parsed(item):
-                yield from readings_of(parsed, parse, log)
+                yield from _readings(parsed, unknown_keys)
         else:
             group.append(_of_log(record, item.position))
             size += len(item.data)
     yield from _looked_at(group)
+
+
+def _readings(item: Record | RecordError, unknown_keys: _UnknownKeys) -> Iterator[Reading]:
+    """The episode of a record that is not quite of the type, and the keys that are left out."""
+    if isinstance(item, RecordError):
+        yield item
+        return
+    try:
+        yield checked(_of_log(_typed(_with_outcome(item.value)), item.position))
+    except RecordError as error:
+        yield located(error, "", item.position)
+    else:
+        yield from (located(note, "", item.position) for note in unknown_keys.of(item.value))
 
 
 def _with_outcome(value: object) -> object:

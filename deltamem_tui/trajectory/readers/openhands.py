@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
@@ -77,10 +77,13 @@ class _StreamSession(Session):
 
 
 def _stream_episode(conversation: Conversation, run: Json) -> Trajectory:
-    scene = _Scene()
-    for event in _events(as_list(run.get("history"))):
-        scene.notice(event)
+    events = list(_events(as_list(run.get("history"))))
+    for event in events:
         _add(conversation, event)
+    extras = [as_mapping(event.get("extras")) for event in events]
+    system = (as_mapping(each.get("args")) for each in events if each.get("action") == "system")
+    noted = [as_text(each.get("repo_name")) for each in extras]
+    places = (as_text(as_mapping(each.get("metadata")).get("working_dir")) for each in extras)
     instance, issue = as_mapping(run.get("instance")), as_mapping(run.get("issue"))
     metadata = as_mapping(run.get("metadata"))
     owner = "/".join(filter(None, (as_text(issue.get("owner")), as_text(issue.get("repo")))))
@@ -88,10 +91,10 @@ def _stream_episode(conversation: Conversation, run: Json) -> Trajectory:
     return conversation.episode(
         task="" if conversation.has_task else as_text(run.get("instruction")),
         environment=workspace(
-            repository=as_text(instance.get("repo")) or owner or scene.repository,
+            repository=as_text(instance.get("repo")) or owner or _first(noted),
             language=as_text(instance.get("language")),
-            tools=scene.tools,
-            directory=scene.directory,
+            tools=next(filter(None, (tool_names(each.get("tools")) for each in system)), []),
+            directory=_first(places),
         ),
         outcome=_outcome(run),
         agent=as_text(as_mapping(metadata.get("llm_config")).get("model")),
@@ -106,21 +109,9 @@ def _events(history: list[object]) -> Iterator[Json]:
             yield as_mapping(event)
 
 
-class _Scene:
-    """What the events say of the place, gathered on the way."""
-
-    def __init__(self) -> None:
-        self.tools: list[str] = []
-        self.repository = ""
-        self.directory = ""
-
-    def notice(self, event: Json) -> None:
-        arguments, extras = as_mapping(event.get("args")), as_mapping(event.get("extras"))
-        if event.get("action") == "system" and not self.tools:
-            self.tools = tool_names(arguments.get("tools"))
-        self.repository = self.repository or as_text(extras.get("repo_name"))
-        place = as_mapping(extras.get("metadata")).get("working_dir")
-        self.directory = self.directory or as_text(place)
+def _first(texts: Iterable[str]) -> str:
+    """The first text that says something; empty if none does."""
+    return next(filter(None, texts), "")
 
 
 def _add(conversation: Conversation, event: Json) -> None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice, located
-from deltamem_tui.trajectory.logs.record import Preview, Record
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.shapes import as_mapping
@@ -70,47 +70,6 @@ def json_reader(
     return Reader(name, description, claims, read, is_typed)
 
 
-def each_record(
-    parse: Callable[[object], Trajectory | Iterable[Reading]],
-) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for formats in which every JSON record is an episode or several.
-
-    `parse` gives its trajectories, or raises `RecordError`. Of several, one that is none is a
-    `RecordError` in its place; one that is raised ends the record.
-    """
-
-    def read(log: Log) -> Iterator[Reading]:
-        for item in log.records():
-            yield from readings_of(item, parse, log)
-
-    return read
-
-
-def readings_of(
-    item: Record | RecordError, parse: Callable[[object], Trajectory | Iterable[Reading]], log: Log
-) -> Iterator[Reading]:
-    """The trajectories of one record, or why there are none; `parse` is as for `each_record`."""
-    if isinstance(item, RecordError):
-        yield item
-        return
-    try:
-        parsed = parse(item.value)
-        for found in [parsed] if isinstance(parsed, Trajectory) else parsed:
-            if isinstance(found, Trajectory):
-                yield _placed(found, item)
-            else:
-                yield located(found, log.name, item.position)
-    except RecordError as error:
-        yield located(error, log.name, item.position)
-
-
-def _placed(trajectory: Trajectory, record: Record) -> Trajectory:
-    source = trajectory.source
-    if source.position or source.file:
-        return trajectory
-    return replace(trajectory, source=LogSource(position=record.position, format=source.format))
-
-
 def share(preview: Preview, matches: Callable[[object], bool]) -> float:
     """The share of a JSON log's first records that satisfy `matches`; 0 if it has none."""
     if not preview.records:
@@ -158,6 +117,14 @@ def each_part(parts: Callable[[object], Iterable[Part]]) -> Callable[[Log], Iter
                 yield located(error, log.name, item.position)
 
     return read
+
+
+def each_record(parse: Callable[[object], Trajectory]) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, for formats in which every JSON record is one episode.
+
+    `parse` gives its trajectory, or raises `RecordError`.
+    """
+    return each_part(lambda value: [("", lambda _: parse(value))])
 
 
 def each_conversation(

@@ -241,7 +241,8 @@ def trace_episode(
     level = _level(own, tool_calls)
     helped = sum(call.depth > level for call in model_calls)
     conversation.pass_over("model call", "made by a sub-agent", helped)
-    tool_calls = [call for call in tool_calls if call.depth <= level]
+    if any(call.asked for call in model_calls):  # else nothing in it is another agent's
+        tool_calls = [call for call in tool_calls if call.depth <= level]
     longest = _longest([call for call in own if call.depth <= level])
     if longest:
         longest = _continued(longest, [call for call in model_calls if call.depth <= level])

@@ -42,18 +42,13 @@ def _read(log: Log) -> Iterator[Reading]:
 def _attempts(value: object, log_name: str) -> Iterator[Part]:
     run = as_mapping(value)
     attempts = [as_mapping(attempt) for attempt in as_list(run.get("attempts"))]
-    if len(attempts) < 2:
-        whole = partial(_swe_episode, run={**run, **(attempts or [run])[0]}, log_name=log_name)
-        yield "attempt 1" if attempts else "", whole
-        return
     submitted = as_mapping(run.get("info")).get("best_attempt_idx")
-    for index, attempt in enumerate(attempts):
-        is_submitted = type(submitted) is int and index == submitted
-        attempted = partial(_swe_episode, run={**run, **attempt}, log_name=log_name)
-        yield (
-            f"attempt {index + 1}",
-            partial(attempted, trial=str(index + 1), is_submitted=is_submitted),
-        )
+    for index, attempt in enumerate(attempts or [run]):
+        parse = partial(_swe_episode, run={**run, **attempt}, log_name=log_name)
+        if len(attempts) > 1:
+            is_submitted = type(submitted) is int and index == submitted
+            parse = partial(parse, trial=str(index + 1), is_submitted=is_submitted)
+        yield f"attempt {index + 1}" if attempts else "", parse
 
 
 def _swe_episode(
