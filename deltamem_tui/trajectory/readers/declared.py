@@ -238,16 +238,16 @@ def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
 
 def _outcome(declaration: Declaration, record: object) -> Outcome:
     """What the expressions say; what they find and what says nothing is the reason."""
-    flag, points = (declaration.found(f"outcome.{key}", record) for key in ("success", "reward"))
+    keys = ("success", "reward")
+    flag, points = (declaration.found(f"outcome.{key}", record) for key in keys)
+    told = [declaration.name_of(f"outcome.{key}") for key in keys]
+    names = told if told[0] != told[1] else keys
     best = number(declaration.found("outcome.best", record)) or 1.0
     verdict = verdict_of(flag, best=1.0 if isinstance(flag, str) else best)
-    outcome = together({"success": verdict, "reward": stated(points, best=best)})
+    outcome = together({names[0]: verdict, names[1]: stated(points, best=best)})
     if outcome.source != "unknown":
         return replace(outcome, reason=_text(declaration, "outcome.reason", record))
-    given = {
-        declaration.name_of(f"outcome.{key}"): value
-        for key, value in (("success", flag), ("reward", points))
-    }
+    given = {names[0]: flag, names[1]: points}
     return explained(outcome, given, given)
 
 

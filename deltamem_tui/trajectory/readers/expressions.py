@@ -12,6 +12,7 @@
 | `path(tree, key)` | from the root of a tree to the leaf reached last, its branches under a key |
 | `beside(tree, key)` | how many of its nodes are not on that path |
 | `first(tree, key, flag)` | its first node under which a flag is true, from the top |
+| `merged(list, key)` | items as turns: another begins at a key, or at what says otherwise |
 | `without(object, names)` | an object without some of its members |
 | `parsed(text)` | the value that a text is, in JSON or as Python shows it; any other as it is |
 """
@@ -126,6 +127,19 @@ class _LogFunctions(Functions):  # type: ignore[misc]
     )
     def _func_first(self, tree: object, key: str, flag: str) -> Json | None:
         return next((node for node in _nodes(as_mapping(tree), key) if node.get(flag)), None)
+
+    @signature({"types": ["array", "object", "null"]}, {"types": ["string"]})  # type: ignore[untyped-decorator]
+    def _func_merged(self, items: object, begins: str) -> list[Json]:
+        if isinstance(items, dict):  # each is a turn of its own, by its name
+            return [*map(as_mapping, items.values())]
+        turns: list[Json] = []
+        for each in map(as_mapping, as_list(items)):
+            turn = turns.pop() if turns else {}
+            if begins in each or any(turn.get(key, each[key]) != each[key] for key in each):
+                turns.append(turn)
+                turn = {}
+            turns.append({**turn, **each})
+        return turns
 
     @signature({"types": ["object", "null"]}, {"types": ["array-string"]})  # type: ignore[untyped-decorator]
     def _func_without(self, members: object, names: list[str]) -> Json:

@@ -16,7 +16,6 @@ from deltamem_tui.trajectory.readers import (
     agent_data,
     alfworld,
     atif,
-    benchmark_runs,
     chat_logs,
     claude_code,
     codex,
@@ -34,6 +33,7 @@ from deltamem_tui.trajectory.readers import (
     otel,
     scienceworld,
     swe_agent,
+    toolbench,
     webshop,
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
@@ -70,8 +70,7 @@ READERS: tuple[Reader, ...] = (
     scienceworld.RECORDING,
     labelled.REFLEXION,
     labelled.FIREACT,
-    benchmark_runs.TOOLBENCH,
-    benchmark_runs.AGENTBOARD,
+    toolbench.READER,
     agent_data.READER,
     *shipped_readers(),
 )

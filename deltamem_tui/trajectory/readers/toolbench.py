@@ -1,4 +1,4 @@
-"""Runs of AgentBoard and ToolBench, as JSON objects."""
+"""ToolBench: answers, each with the search that led to it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcome_keys import explained, stated_under
-from deltamem_tui.trajectory.outcomes import decided, number, stated, together, verdict_of
+from deltamem_tui.trajectory.outcome_keys import stated_under
+from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.coding import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import (
     each_conversation,
-    each_record,
     json_reader,
 )
 from deltamem_tui.trajectory.readers.shapes import (
@@ -27,69 +26,8 @@ from deltamem_tui.trajectory.readers.shapes import (
     texts,
 )
 
-_METADATA = ("id", "task_name", "difficulty")
 
-
-def _agentboard_episode(value: object) -> Trajectory:
-    record = as_mapping(value)
-    turns = list(_turns(record.get("trajectory")))
-    goals = [as_text(turn["Goal"]) for turn in turns if "Goal" in turn]
-    opening = next((turn for turn in turns if "Action" not in turn and "Observation" in turn), {})
-    return Trajectory(
-        task=(as_text(record.get("goal")) or "".join(goals[:1])).strip(),
-        environment=as_text(opening.get("Observation")).strip(),
-        steps=tuple(_agentboard_step(turn) for turn in turns if "Action" in turn),
-        outcome=_outcome(record),
-        metadata=texts(record, _METADATA),
-    )
-
-
-def _turns(trajectory: object) -> Iterator[dict[str, object]]:
-    """Turn by turn, whether the log names its turns or lists what happened one by one."""
-    if isinstance(trajectory, dict):
-        yield from (dict(as_mapping(turn)) for turn in trajectory.values())
-        return
-    turn: dict[str, object] = {}
-    for item in map(as_mapping, as_list(trajectory)):
-        facts = {key: value for key, value in item.items() if key != "id"}
-        if "Action" in facts or facts.keys() & turn.keys():
-            yield turn
-            turn = {}
-        turn |= facts
-    yield turn
-
-
-def _agentboard_step(turn: Json) -> Step:
-    return Step(
-        action=as_text(turn["Action"]),
-        observation=as_text(turn.get("Observation")),
-        thought=as_text(turn.get("Thought")),
-        reward=number(turn.get("Progress Rate")),
-    )
-
-
-def _outcome(record: Json) -> Outcome:
-    outcomes = {
-        "is_done": verdict_of(record.get("is_done")),
-        "progress_rate": stated(record.get("progress_rate")),
-    }
-    return explained(together(outcomes), record, outcomes)
-
-
-def _is_example(value: object) -> bool:
-    record = as_mapping(value)
-    return {"trajectory", "is_done", "progress_rate"} <= record.keys()
-
-
-AGENTBOARD = json_reader(
-    name="agentboard",
-    description="AgentBoard: objects with goal, trajectory, is_done and progress_rate",
-    is_own=_is_example,
-    read=each_record(_agentboard_episode),
-)
-
-
-def _toolbench_episode(conversation: Conversation, value: object) -> Trajectory:
+def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
     answer = as_mapping(record.get("answer_generation"))
     task = required_text(answer, "query").strip()
@@ -162,13 +100,13 @@ def _is_answer(value: object) -> bool:
 
 
 def _checked(conversation: Conversation, value: object) -> Trajectory:
-    trajectory = _toolbench_episode(conversation, value)
+    trajectory = _episode(conversation, value)
     if not trajectory.steps:
         raise RecordError("neither a valid conversation nor a tool call in the tree")
     return trajectory
 
 
-TOOLBENCH = json_reader(
+READER = json_reader(
     name="toolbench",
     description="ToolBench answers: win, tree and answer_generation",
     is_own=_is_answer,
