@@ -25,7 +25,7 @@ from deltamem_tui.memory.writers.rules.procedure import (
     numbered,
     with_choices,
 )
-from deltamem_tui.text import count_tokens
+from deltamem_tui.text import count_tokens, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +38,7 @@ _PLACES = 12
 _CHOICES = 10
 _OF_KIND = 200
 _WARNINGS = 3
+_TASK_WIDTH = 1000
 
 
 def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
@@ -57,8 +58,9 @@ def context_entries(
     """What both trees recalled, for an agent.
 
     A chain in the rules' words becomes one procedure, its deltas at their places, the names of
-    the present task filled in, and its things taken from where they are likeliest to be; any
-    other stands entry by entry. Then come what failed, and where the things that the task names
+    the present task filled in, and its things taken from where they are likeliest to be; if it
+    was not recalled by the task's kind, it says what it was learnt for. Any other chain stands
+    entry by entry. Then come what failed, and where the things that the task names
     were seen; what the env tree recalled if the goal is not understood, or there is nothing else.
 
     Args:
@@ -92,8 +94,12 @@ def context_entries(
             steps = dialect.from_here(steps, scene, told) if dialect else steps
             shown = not choices and not is_of_the_past(chain[-1], procedure, names)
             ending = filled(chain[-1].payload["termination_condition"], names) if shown else ""
-            entries.append(_skill(task, steps, ending, choices))
+            of_kind = found["task"].rule == "kind"
+            when = one_line(task, _TASK_WIDTH) if of_kind else chain[-1].title
+            entries.append(_skill(when, steps, ending, choices))
     failed = _failed([line for each in known if each for line in each.warnings], names)
+    if chains and not (entries or failed):
+        failed = ["\n\n".join(chain_entries("task", chains[0]))]
     where = [text] if (text := seen(places, names)) else []
     if not where and "env" in found and (goal is None or not (entries or failed)):
         where = chain_entries("env", found["env"].chain)
@@ -140,9 +146,9 @@ def _dialect(bank: Bank) -> Dialect:
 
 
 def _skill(
-    task: str, steps: Sequence[str], ending: str, choices: Mapping[str, Sequence[str]]
+    when: str, steps: Sequence[str], ending: str, choices: Mapping[str, Sequence[str]]
 ) -> str:
-    lines = ["### Skill", f"When: {context.fenced(task)}"]
+    lines = ["### Skill", f"When: {context.fenced(when)}"]
     lines += [
         f"Only the first [{slot}] of these that is there: {context.fenced(', '.join(some))}"
         for slot, some in choices.items()

@@ -255,3 +255,30 @@ def test_an_ending_that_quotes_the_old_episode_is_left_out(ending: str, shown: b
     known = Procedure.of([node])
     assert known
     assert is_of_the_past(node, known, {"object": "egg"}) is not shown
+
+
+def test_a_skill_of_another_kind_says_what_it_was_learnt_for(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    learn(bank, HEAT)
+    change_settings(bank, "test", lambda numbers: replaced(numbers, "task.tau_base", 0.0))
+    other = recall(bank, "warm a mug and rest", HEAT.environment)
+    assert other["task"] is not None
+    assert f"When: {other['task'].chain[-1].title}\n" in other.context
+
+
+def test_a_failure_without_a_refusal_is_shown_all_the_same(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    learn(bank, structs.replace(HEAT_LOST, steps=HEAT_LOST.steps[:1]))
+    found = recall(bank, HEAT_LOST.task)
+    assert found["task"] is not None
+    assert found["task"].chain[-1].label == "failure"
+    assert found.context
+
+
+def test_an_endless_task_is_not_repeated_whole(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    learn(bank, HEAT)
+    scene = "You see a fridge 1. " * 5_000
+    found = recall(bank, f"{scene}Your task is to: put a hot egg in fridge.", HEAT.environment)
+    assert "heat egg with microwave" in found.context
+    assert len(found.context) < 3_000
