@@ -43,8 +43,9 @@ def without_images(text: str) -> str:
 
 def medium_in(part: Json, kind: str) -> str:
     """`image`, `audio`, `video` or `document` if a part of a message is one; else empty."""
-    for key, (held, usual) in _WRAPPED.items():
-        inner = as_mapping(part.get(key))
+    for key in filter(part.__contains__, _WRAPPED):
+        held, usual = _WRAPPED[key]
+        inner = as_mapping(part[key])
         if held in inner:
             return _named_kind(inner) or usual
     if any(word in kind for word in _IMAGE_WORDS) or any(word in part for word in _IMAGE_WORDS):
