@@ -21,6 +21,7 @@ PICTURE_SIGN = b";base64,"
 """Stands before each picture in a text."""
 _MEDIA = frozenset({"image", "audio", "video"})
 _IMAGE_WORDS = ("image", "blob", "inline_data", "inlinedata")
+_IMAGE = re.compile("|".join(_IMAGE_WORDS))
 # Where parts of messages say of what kind their bytes are.
 _KIND_KEYS = ("mimeType", "mime_type", "media_type")
 # Where OpenAI's, Google's and Bedrock's parts keep bytes under a name, and what kind they are
@@ -48,7 +49,7 @@ def medium_in(part: Json, kind: str) -> str:
         inner = as_mapping(part[key])
         if held in inner:
             return _named_kind(inner) or usual
-    if any(word in kind for word in _IMAGE_WORDS) or any(word in part for word in _IMAGE_WORDS):
+    if _IMAGE.search(kind) or not part.keys().isdisjoint(_IMAGE_WORDS):
         return _named_kind(part) or "image"
     if kind in ("input_file", "document") and _has_bytes(part):
         return "document"
