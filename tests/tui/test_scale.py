@@ -154,7 +154,7 @@ NOT_BEFORE_IT_IS_ASKED_FOR = {
     "textual_plot",
     "deltamem_tui.trajectory.readers",
     "deltamem_tui.llm",
-    "deltamem_tui.memory.prompts",
+    "deltamem_tui.memory.prompts.library",
     "deltamem_tui.memory.deltamem.recall",
     "deltamem_tui.tui.screens.banks",
     "deltamem_tui.tui.screens.recall",

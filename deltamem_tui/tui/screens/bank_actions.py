@@ -37,9 +37,9 @@ def create(browser: Browser) -> None:
     label = "Embedder, for good" + (f" ({why_not})" if why_not else "")
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
-        FormLine("method", "Method", DEFAULT, choices=titles()),
         FormLine("domain", "Domain", configuration.domain, "alfworld, scienceworld, webshop, …"),
         FormLine("embedder", label, embedder, "minilm, hashing, or a sentence-transformers model"),
+        FormLine("method", "Method", DEFAULT, choices=titles()),
         FormLine("description", "What it is for", hint="may be empty"),
         FormLine("episodes_from", "With the episodes of", hint="a bank, or none"),
     )
