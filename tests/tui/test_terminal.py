@@ -16,8 +16,8 @@ __all__ = ["hostile"]  # a fixture
 _STRING = re.compile(rb"\x1b([\]PX^_])([^\x07\x1b]*)")
 """Where a sequence begins that carries a text: OSC, DCS, SOS, PM or APC; and its text."""
 _STYLES = re.compile(rb"\x1b\[([0-9;]*)m")
-_OPEN = " edit "
-"""A key that the footer shows once the bank is read and a node is chosen, not with the frame."""
+_OPEN = "Origin"
+"""What the pane shows of a node: one is chosen then. The footer may come before that."""
 
 
 def seen(bank: Path, keys: str, *last: str, **environment: str) -> bytes:
