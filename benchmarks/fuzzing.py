@@ -278,7 +278,7 @@ def _alarm(seconds: int) -> Iterator[None]:
     def ring(_: int, __: FrameType | None) -> None:
         raise HangError(f"more than {seconds} seconds")
 
-    # Time of this process only: that others keep the machine busy is no find.
+    # Time of this process only: that others keep the machine busy is not a finding.
     before = signal.signal(signal.SIGPROF, ring)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     # No signal is heard inside a pattern's search. If one never ends, say where, and leave the log.

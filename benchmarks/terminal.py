@@ -1,4 +1,4 @@
-"""A real terminal for a program: a pseudo-terminal with somebody who types and looks.
+"""A real terminal for a program: a pseudo-terminal typed into and looked at.
 
 Nothing is drawn here. What the program writes is searched for words as it comes, so that the
 moment at which they were painted is known.

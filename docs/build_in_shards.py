@@ -43,8 +43,8 @@ class Shard:
     Attributes:
         folder: Its bank.
         learnt: How many episodes it learnt.
-        waiting: How many wait, because nobody said how they ended.
-        rejected: The records of its log that are no episodes, a line each.
+        waiting: How many wait, because how they ended is not known.
+        rejected: The records of its log that are not episodes, a line each.
         error: Why there is no bank, if there is none.
     """
 

@@ -54,7 +54,7 @@ def set_change(
     """How the nodes that are there become the payloads that are wanted.
 
     Two payloads are the same if `same_as` makes one text of them; of equal ones the first counts.
-    Where nothing is wanted, nothing changes: an empty answer is no reason to forget.
+    Where nothing is wanted, nothing changes: an empty answer does not delete anything.
     """
     if not wanted:
         return SetChange(tuple(present), (), ())

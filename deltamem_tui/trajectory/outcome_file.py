@@ -81,7 +81,7 @@ def _from_first_row(lines: list[TextLine]) -> list[TextLine]:
 
 
 def _readable_lines(log: Log) -> list[TextLine]:
-    """All lines of a side file; bytes replaced in one of them are no matter."""
+    """All lines of a side file; bytes replaced in one of them do not matter."""
     items = list(log.lines())
     lines = [item for item in items if isinstance(item, TextLine)]
     there = {line.position for line in lines}
@@ -98,7 +98,7 @@ def _cells(lines: list[TextLine], delimiter: str) -> list[list[str]]:
         return list(rows)
     except csv.Error as error:
         raise RecordError(
-            f"a row that is no row of a table: {one_line(str(error), 120)}",
+            f"a row that is not a row of a table: {one_line(str(error), 120)}",
             position=lines[rows.line_num - 1].position,
             hint="leave out long columns, and look for a quotation mark without its partner",
         ) from error

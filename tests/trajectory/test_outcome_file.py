@@ -393,7 +393,7 @@ def test_a_cell_may_hold_the_delimiter_and_quotation_marks(tmp_path: Path) -> No
         ("id,success,Success\na,1,1\n", "two columns success"),
         ("id,success\na,1,2\n", "3 cells, where 2 are expected"),
         ("a,1\nb,1,2\n", "row 2: 3 cells, where 2 are expected"),
-        ("id,success\na," + "x" * 140_000 + "\n", "line 2: a row that is no row of a table"),
+        ("id,success\na," + "x" * 140_000 + "\n", "line 2: a row that is not a row of a table"),
     ],
 )
 def test_tables_that_cannot_be_read(tmp_path: Path, content: str, words: str) -> None:

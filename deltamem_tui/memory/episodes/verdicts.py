@@ -21,7 +21,7 @@ def words_on(episode: Trajectory) -> tuple[Outcome, ...]:
 def with_word(episode: Trajectory, word: Outcome) -> Trajectory:
     """The episode with one more word on it; of one source the last is kept.
 
-    What a source says without a success, as a reward that nobody decided on, counts for less than
+    What a source says without a success, such as a bare reward, counts for less than
     any that has one.
     """
     words = _by_source((*reversed(words_on(episode)), word))

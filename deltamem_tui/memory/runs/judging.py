@@ -218,7 +218,7 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
 
     Raises:
         TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
-            judge overrules no one. The first word of a judge is kept beside it.
+            judge only fills a gap. The first word of a judge is kept beside it.
         BankCorruptError: What the bank has under this id is not that episode.
         BankFrozenError: The bank is frozen.
     """
@@ -226,7 +226,7 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
     with bank.writing() as batch:
         known = known_episode(bank, episode_id)
         by_now = TrajectoryError(
-            f"its outcome is {known.outcome.source} by now, and a judge overrules no one",
+            f"its outcome is {known.outcome.source} by now, and a judge only fills a gap",
             source=episode_id,
         )
         if any(each.source == "judge" for each in words_on(known)):

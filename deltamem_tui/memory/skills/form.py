@@ -20,7 +20,7 @@ class SkillForm:
     Attributes:
         method: The method's name.
         collections: What a node of each consists of.
-        displays: How each is shown. Collections that no question is put to are no memory for an
+        displays: How each is shown. Collections that no question is put to are not memory for an
             agent, and are left out.
     """
 

@@ -64,7 +64,7 @@ def read_skills(folder: Path, limits: SkillLimits = SKILL_LIMITS) -> SkillBook:
 
     Raises:
         RecordError: There is a link, more than there may be, or a file that is not what it
-            should be; a section is no node's, an id stands twice, a residual's parent is
+            should be; a section belongs to no node, an id stands twice, a residual's parent is
             nowhere, or an export was interrupted. The error names the file.
         StorageError: The disk refused.
     """

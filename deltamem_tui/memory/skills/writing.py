@@ -122,7 +122,7 @@ def _subtrees(tree: Tree, display: Display) -> Iterator[_Subtree]:
 
 
 class _SkillWriter:
-    """Writes a bank into a folder that no one else sees yet."""
+    """Writes a bank into a folder that is not visible yet."""
 
     def __init__(self, bank: Bank, form: SkillForm, folder: Path) -> None:
         self._bank, self._form, self._folder = bank, form, folder

@@ -177,7 +177,7 @@ class Content:
             f"a record of more than {human_size(self.limits.record_bytes)}",
             source=self.name,
             position=position,
-            hint="split it, or leave out what no one will read",
+            hint="split it, or leave out what will not be read",
         )
 
 

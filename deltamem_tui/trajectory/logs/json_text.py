@@ -262,4 +262,4 @@ class ValueCutter:
 def junk_reason(data: bytes, size: int) -> str:
     """The report of bytes that are not a JSON object or array."""
     shown = quoted(data.decode("utf-8", "replace"), 40)
-    return f"{human_size(size)} that are no JSON object were left out: {shown}"
+    return f"{human_size(size)} that are not JSON objects were left out: {shown}"

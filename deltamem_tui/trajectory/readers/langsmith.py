@@ -36,7 +36,7 @@ def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
         trace, name = as_name(_trace_of(run)), as_name(run.get("id"))
         if trace is None or name is None:
             yield stray(
-                f"a run whose trace or id is no text of up to {MOST_NAME} characters, "
+                f"a run whose trace or id is not a text of up to {MOST_NAME} characters, "
                 "with all that it called"
             )
             continue

@@ -23,7 +23,7 @@ _SETTING_LENGTH = 200  # what is longer is a text, and no setting
 _REPORT_KEYS = frozenset({"resolved_ids", "unresolved_ids", "resolved_instances"})
 _SCREEN_LINE = re.compile(r"^\s*[─-╿▀-▟]|\x1b\[[0-9;]*[HJf]|^Script started on ")
 _SETTING_LINE = re.compile(r"^\s*(?:[\w.-]+\s*[:=]|\[[\w.\" -]+\]\s*$|[#;])")
-# Words of descriptions that are no keys.
+# Words of descriptions that are not keys.
 _WORD = re.compile(r"[A-Za-z_]{3,}")
 _NO_KEYS = frozenset(
     {"action", "also", "and", "beside", "blocks", "flat", "inside", "json", "jsonl", "name"}

@@ -124,7 +124,7 @@ TEXT = Reader(
 # Lists and mappings come as themselves, or as Python writes them.
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _SESSION = re.compile(r"\d{8}_\d+_\w+|fixed_\d+")
-_LONGEST = 2_000  # characters of a written list; no one types more keywords
+_LONGEST = 2_000  # characters of a written list; a person types fewer keywords
 
 
 @dataclass(frozen=True, slots=True)

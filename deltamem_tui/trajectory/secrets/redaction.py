@@ -145,7 +145,7 @@ class Redactor:
             value = text[start:end]
             if not value:
                 continue
-            # The mark of a secret found before names its kind, and is no name of another.
+            # The mark of a secret found before names its kind, and is not the name of another.
             if _IN_A_MARK.search(text, max(match.start() - 52, 0), match.start()):
                 continue
             self.found.setdefault(value, rule.kind)

@@ -115,7 +115,7 @@ def why_not(tree: str, name: str, error: ValueError | DeltaMemError) -> str:
 
 
 def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
-    """Change the numbers that were typed over, and leave the others to whoever wrote them last.
+    """Change the numbers that were typed over, and leave the others as they were last written.
 
     Returns:
         What the numbers of the lab are now, as a sentence.

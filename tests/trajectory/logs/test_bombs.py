@@ -186,7 +186,7 @@ def test_a_run_is_not_written_with_all_that_called_it(tmp_path: Path) -> None:
     long = {**RUN, "id": "x" * 1_000_000, "child_runs": [RUN] * 1000}
     path.write_bytes(orjson.dumps([{**RUN, "id": "r"}, long]))
     (stray, *_) = read_logs([path], format="langsmith", limits=LogLimits(piped_bytes=2_000_000))
-    assert "a run whose trace or id is no text of up to 300 characters, with all" in told(stray)
+    assert "a run whose trace or id is not a text of up to 300 characters, with all" in told(stray)
     deep: dict[str, object] = {**RUN, "id": "d", "name": "x" * 1000}
     for number in range(100):
         deep = {**RUN, "id": f"d{number}", "child_runs": [deep], "name": "x" * 1000}

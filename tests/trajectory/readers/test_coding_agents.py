@@ -390,7 +390,7 @@ def test_codex_local_shell_and_search(tmp_path: Path) -> None:
 
 def test_openclaw(tmp_path: Path) -> None:
     found = readings(tmp_path, b"garbage " + lines(*OPENCLAW, OPENCLAW[2]))
-    assert "8 bytes that are no JSON object" in str(refusals(found)[0])
+    assert "8 bytes that are not JSON objects" in str(refusals(found)[0])
     assert episodes(found) == [
         Trajectory(
             task="Fix the parser.",

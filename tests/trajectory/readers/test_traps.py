@@ -402,7 +402,7 @@ def test_bytes_before_the_first_brace(tmp_path: Path, name: str, file: str, data
     plain = read(tmp_path / file, data)
     found = read(tmp_path / file, b"\x01\x02 log: " + data)
     assert episodes(found) == episodes(plain)
-    (told,) = (each for each in refusals(found) if "that are no JSON object" in each.message)
+    (told,) = (each for each in refusals(found) if "that are not JSON objects" in each.message)
     assert told.source == file
 
 

@@ -1,4 +1,4 @@
-"""A judge's word is kept episode by episode, overrules nobody, and a stopped run goes on."""
+"""A judge's word is kept episode by episode, fills gaps only, and a stopped run goes on."""
 
 from __future__ import annotations
 
