@@ -15,7 +15,7 @@ from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     room_of,
     scene_of,
 )
-from deltamem_tui.memory.writers.rules.scienceworld_goals import LIVING, goal_of
+from deltamem_tui.memory.writers.rules.scienceworld_goals import goal_of
 from deltamem_tui.memory.writers.rules.scienceworld_house import from_here
 from deltamem_tui.memory.writers.rules.scienceworld_way import shortest
 from deltamem_tui.memory.writers.rules.wording import distinct
@@ -99,8 +99,6 @@ class ScienceWorldDialect(Dialect):
                 lines += [f"open door to {name}"] * opened + [f"go to {name}"]
             route = []
             lines += move.action.split("\n")
-            if re.fullmatch(rf".+ {LIVING}", move.action):
-                lines.append("0")  # the first of them
         return lines
 
     def from_here(

@@ -45,11 +45,7 @@ _DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
 _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
 _ROOM = re.compile(rf"\b({ROOMS})\b")
 _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
-# The simulator takes this name for whatever lives, and asks which is meant if there are several.
-LIVING = "living thing"
-_OF_A_KIND = re.compile(r"find a\(n\) (?:animal|living thing|plant)\b")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
-_POT = r"move ([a-z ]+ \d+) containing {}\b"
 _FOCUSED = re.compile(r"focus on (.+)")
 
 
@@ -85,16 +81,12 @@ def goal_of(trajectory: Trajectory) -> Goal:
     slots += _numbered("box", [f"{colour} box" for colour in boxes])
     slots += _numbered("surface", surfaces) + _numbered("room", rooms)
     trigger, patterns = condense(text, _GOAL_WORDS), _patterns(slots)
-    mentions = [mention for _, mention in things]
-    if _OF_A_KIND.search(text):
-        patterns += tuple((mention, LIVING) for mention in mentions)
-    else:
-        kind = "animal" if "the animal" in text else "thing"
-        chosen = _numbered(kind, [name for name, _ in things])
-        slots += chosen
-        patterns += tuple(
-            (mention, f"[{kind}]") for mention, (kind, _) in zip(mentions, chosen, strict=False)
-        )
+    kind = "animal" if "the animal" in text else "thing"
+    chosen = _numbered(kind, [name for name, _ in things])
+    slots += chosen
+    patterns += tuple(
+        (mention, f"[{kind}]") for (_, mention), (kind, _) in zip(things, chosen, strict=False)
+    )
     return Goal(trigger, listed(distinct(variant), 4), patterns, tuple(slots), understood=True)
 
 
@@ -131,18 +123,13 @@ def _things(trajectory: Trajectory) -> list[tuple[str, re.Pattern[str]]]:
         punished = step.reward is not None and step.reward < 0
         if found and step.observation.startswith("You focus") and not punished:
             name = _STAGES.sub("", re.sub(r" in inventory$", "", found[1]))
-            things.setdefault(name, _mention(name, trajectory))
+            things.setdefault(name, _mention(name))
     return list(things.items())
 
 
-def _mention(name: str, trajectory: Trajectory) -> re.Pattern[str]:
-    """How actions name a chosen thing: by its stage too, or by the pot that it stands in."""
-    ways = [rf"(?:(?:{_STAGE}) )*{re.escape(name)}(?: (?:{_STAGE}))*"]
-    inside = re.compile(_POT.format(re.escape(name)))
-    pot = next((found[1] for step in trajectory.steps if (found := inside.search(step.action))), "")
-    if pot:
-        ways.insert(0, rf"{re.escape(pot)}(?: containing .+?(?= in inventory| to |$))?")
-    return re.compile(rf"(?<!\w)(?:{'|'.join(ways)})(?!\w)", re.IGNORECASE)
+def _mention(name: str) -> re.Pattern[str]:
+    """How actions name a chosen thing: by its stage too, which is not the same next time."""
+    return _instance(rf"(?:(?:{_STAGE}) )*{re.escape(name)}(?: (?:{_STAGE}))*")
 
 
 def _patterns(slots: Sequence[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:

@@ -109,16 +109,16 @@ def test_what_one_can_do_with_anything_is_no_step_towards_the_goal(silly: str) -
 
 
 @pytest.mark.parametrize(
-    ("kind", "focused", "carried"),
+    ("kind", "focused", "carried", "learnt_of"),
     [
-        ("animal", "dove", "egg dove egg in inventory"),
-        ("animal", "turtle egg", "egg turtle egg in inventory"),
-        ("living thing", "egg giant tortoise", "egg giant tortoise egg in inventory"),
-        ("animal", "baby baby wolf", "wolf in inventory"),
-        ("plant", "adult apple tree", "flower pot 3 containing apple tree and soil in inventory"),
+        ("animal", "turtle egg", "egg turtle egg in inventory", "[thing] in inventory"),
+        ("animal", "egg frog", "living thing in inventory", "living thing in inventory"),
+        ("plant", "adult pea plant", "pot 3 containing pea plant", "pot 3 containing [thing]"),
     ],
 )
-def test_what_lives_goes_by_the_name_of_its_kind(kind: str, focused: str, carried: str) -> None:
+def test_what_lives_is_left_open_where_it_is_named(
+    kind: str, focused: str, carried: str, learnt_of: str
+) -> None:
     episode = replace(
         melting("ice"),
         task=f"Your task is to find a(n) {kind}. First, focus on the thing. Then, move it to the "
@@ -128,11 +128,10 @@ def test_what_lives_goes_by_the_name_of_its_kind(kind: str, focused: str, carrie
             Step(f"move {carried} to red box", "You move it to the red box.", reward=5),
         ),
     )
-    assert learnt(episode)[0].payload["execution_procedure"] == (
-        "1. go to hallway\n2. focus on living thing\n3. 0\n"
-        "4. move living thing in inventory to [box]\n"
-        "Worked with [box] = red box, [room] = kitchen."
-    )
+    assert learnt(episode)[0].payload["execution_procedure"].splitlines()[1:3] == [
+        "2. focus on [thing]",
+        f"3. move {learnt_of} to [box]",
+    ]
 
 
 def test_a_thing_that_the_task_leaves_to_be_chosen_is_left_open() -> None:
