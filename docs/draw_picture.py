@@ -68,7 +68,7 @@ def main() -> None:
     _draw_commands(DOCS / "picture.svg")
     folder = DOCS / "pictures"
     folder.mkdir(exist_ok=True)
-    with _nobody_home():
+    with _no_home():
         asyncio.run(draw_screens(folder, VIEWS))
 
 
@@ -108,7 +108,7 @@ def _printed(command: list[str]) -> str:
 
 
 @contextmanager
-def _nobody_home() -> Iterator[None]:
+def _no_home() -> Iterator[None]:
     """Keep what the person at this machine left and chose out of the pictures."""
     with tempfile.TemporaryDirectory(prefix="deltamem-pictures-") as room:
         homes = {f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")}
