@@ -33,6 +33,15 @@ Outcome = Annotated[
         "It corrects an earlier --outcome of episodes that wait.",
     ),
 ]
+Receipts = Annotated[
+    str | None,
+    typer.Option(
+        "--receipts",
+        metavar="FILE|FOLDER",
+        help="What the agent was shown, as `recall --receipt` wrote it down: joined to the "
+        "episodes by their names or tasks, also to those that the bank has.",
+    ),
+]
 SuccessAt = Annotated[
     float,
     typer.Option("--success-at", metavar="REWARD", help="The reward from which on it is success."),
@@ -51,6 +60,7 @@ def run(
     logs: Logs,
     format: options.Format = None,  # noqa: A002 - the word that people type
     outcome: Outcome = None,
+    receipts: Receipts = None,
     domain: options.Domain = None,
     success_at: SuccessAt = 1.0,
     redact_personal: RedactPersonal = False,
@@ -66,6 +76,7 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.log_import import LogImport
     from deltamem_tui.memory.reports.imports import view_import
+    from deltamem_tui.trajectory.receipt_file import read_receipts
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
     redaction = _redaction(personal=redact_personal, off=no_redact)
@@ -81,6 +92,7 @@ def run(
         redaction=redaction,
         outcomes=user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes(),
         outcomes_name=outcomes_name,
+        **({"receipts": read_receipts(receipts)} if receipts else {}),
         success_at=success_at,
         domain=given_domain,
         dry_run=dry_run,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import to_builtins
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
@@ -27,6 +29,21 @@ Explain = Annotated[
     bool, typer.Option("--explain", help="Show the runners-up, with penalties and thresholds.")
 ]
 
+ReceiptPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--receipt",
+        metavar="FILE",
+        help="Write down there what was shown, a line a recall, for `import --receipts`.",
+    ),
+]
+Episode = Annotated[
+    str,
+    typer.Option(
+        "--episode", metavar="NAME", help="The id of the episode in its log, for the receipt."
+    ),
+]
+
 _RUNNERS_UP = 10
 
 
@@ -36,19 +53,26 @@ def run(
     task: Task,
     env: Environment = "",
     explain: Explain = False,
+    receipt: ReceiptPath = None,
+    episode: Episode = "",
 ) -> Result:
     """Recall what a bank knows of a task, as the text for an agent's prompt."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import UsageError
+    from deltamem_tui.memory.credit import receipts
     from deltamem_tui.memory.engine import recall
     from deltamem_tui.memory.methods import display_of, is_shown, method_of
 
+    if episode and receipt is None:
+        raise UsageError("--episode names the episode of a receipt", hint="add --receipt FILE")
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")
     invocation = Invocation.of(context)
     folders = invocation.settings().prompt_folders()
     opened = Bank.open(invocation.bank(bank))
     found = recall(opened, task, env, candidates=_RUNNERS_UP if explain else 1, folders=folders)
+    if receipt and found.receipt:
+        receipts.keep(receipt, found.receipt, episode)
     answers = found.collections
     records = {
         name: _record(opened.tree(name), answer, explain=explain)
@@ -66,6 +90,7 @@ def run(
     nothing = "" if found.context else _nothing(answers.values(), titles)
     data: dict[str, Any] = {"context": found.context, "why_nothing": nothing or None}
     data |= {str(name): record for name, record in records.items()}
+    data["receipt"] = to_builtins(found.receipt)
     return Result("recall", data, view=view, notes=[nothing] if nothing else [])
 
 

@@ -20,7 +20,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankRewrittenError, OutcomeUnknownError, UsageError, wrong_argument
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
-from deltamem_tui.memory.episodes.verdicts import with_words_of
+from deltamem_tui.memory.episodes.verdicts import with_facts_of
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import VersatileWriter
 from deltamem_tui.memory.methods import change_settings, method_of
@@ -42,6 +42,7 @@ from deltamem_tui.memory.writers.writer import ModelWriter, Writer
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.receipt import Receipt, made, together
 
 
 def recall(
@@ -54,6 +55,9 @@ def recall(
     folders: Sequence[Path] | None = None,
 ) -> RecallResult:
     """Recall what a bank knows about a task and a scene. Nothing is written.
+
+    The answer's `receipt` says what was shown. Give it back when the episode is learnt, here or
+    in another bank, and the nodes get the credit.
 
     Args:
         bank: The bank, as its handle shows it.
@@ -74,7 +78,10 @@ def recall(
     if not clean(task).strip() and not clean(environment).strip():
         raise UsageError("task and environment are both empty", hint="say what the agent is to do")
     query = Query(task, environment, candidates, None, None if folders is None else tuple(folders))
-    return method_of(bank).recall(bank, query, embedder_of(bank, embedder))
+    found = method_of(bank).recall(bank, query, embedder_of(bank, embedder))
+    counts_as, commit = bank.manifest.counts_as, bank.commit.sequence
+    receipt = made(counts_as, commit, found.shown, task, environment)
+    return found.with_receipt(receipt)
 
 
 def _check_arguments(bank: object, task: object, environment: object, candidates: object) -> None:
@@ -114,6 +121,7 @@ def learn(
     extractor: Writer | Extractor | None = None,
     *,
     embedder: Embedder | None = None,
+    receipt: Receipt | None = None,
 ) -> LearnResult:
     """Learn from one episode. It is written whole or not at all.
 
@@ -124,6 +132,7 @@ def learn(
             none.
         extractor: What puts the episode into words; the rules if not given.
         embedder: The bank's embedder; loaded if not given.
+        receipt: What the agent was shown in this episode: the `receipt` of a recall.
 
     Raises:
         UsageError: An argument is of the wrong kind.
@@ -138,6 +147,10 @@ def learn(
         raise wrong_argument("bank", "an open bank", bank)
     if not isinstance(trajectory, Trajectory):
         raise wrong_argument("trajectory", "a Trajectory", trajectory)
+    if receipt is not None:
+        if not isinstance(receipt, Receipt):
+            raise wrong_argument("receipt", "a Receipt", receipt)
+        trajectory = trajectory.with_facts(receipts=together((*trajectory.receipts, receipt)))
     writer = writer_of(bank, extractor)
     if isinstance(writer, ModelWriter | ExtractorWriter):
         writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
@@ -195,12 +208,17 @@ def learn_stored(
             if bank.commit.sequence == planned_on:
                 _apply(batch, plan.changes)
                 kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
-                if known is None or known.outcome != kept.outcome or plan.episode:
-                    kept = with_words_of(kept, known) if known else kept
+                kept = with_facts_of(kept, known) if known else kept
+                if plan.episode or known is None or _says_more(kept, known):
                     batch.put_episode(to_record(kept))
                 batch.set_state(trajectory.id, EpisodeState.LEARNT)
                 batch.log("learn", plan.result.record(trajectory))
                 return plan.result
+
+
+def _says_more(kept: Trajectory, known: Trajectory) -> bool:
+    """Whether an episode comes with another outcome than the bank has, or with more receipts."""
+    return known.outcome != kept.outcome or not {*kept.receipts} <= {*known.receipts}
 
 
 def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate
+from deltamem_tui.trajectory.receipt import Receipt, ShownNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,18 @@ class CollectionRecall:
         """Whether a candidate is recalled."""
         return any(candidate.node.id == chain[-1].id for chain in self.chains)
 
+    @property
+    def shown(self) -> Iterator[ShownNode]:
+        """Every node of every chain, once: at the rank and with the score of the best of them."""
+        scores = {each.node.id: each.score for each in self.candidates}
+        nodes: dict[str, ShownNode] = {}
+        for rank, chain in enumerate(self.chains, 1):
+            score = float(scores.get(chain[-1].id, 0.0))
+            for each in chain:
+                shown = ShownNode(self.collection, each.id, rank, score, each.revision)
+                nodes.setdefault(each.id, shown)
+        yield from nodes.values()
+
 
 @dataclass(frozen=True)
 class RecallResult:
@@ -72,13 +86,25 @@ class RecallResult:
     Attributes:
         collections: Per collection its answer; None if it was not asked.
         context: The text for the agent's prompt; empty if nothing matched.
-        receipt: What was shown, to be given back with the episode's log; None if not kept.
+        receipt: What was shown, to be given back with the episode's log. `engine.recall` makes it.
     """
 
     collections: Mapping[str, CollectionRecall | None]
     context: str
-    receipt: Mapping[str, Any] | None = None
+    receipt: Receipt | None = None
 
     def __getitem__(self, collection: str) -> CollectionRecall | None:
         """A collection's answer by its name: `found["task"]`."""
         return self.collections[collection]
+
+    def with_receipt(self, receipt: Receipt) -> Self:
+        """The same with the receipt of what was shown."""
+        found = copy(self)  # a method's own result may be made otherwise
+        object.__setattr__(found, "receipt", receipt)
+        return found
+
+    @property
+    def shown(self) -> tuple[ShownNode, ...]:
+        """The nodes that the context was made of; none if it is empty."""
+        answers = self.collections.values() if self.context else ()
+        return tuple(node for each in answers if each is not None for node in each.shown)

@@ -22,6 +22,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from stringzilla import contains, translate
 
+from deltamem_tui.trajectory.receipt import Receipts
+
 OutcomeSource = Literal["stated", "user", "judge", "unknown"]
 OUTCOME_SOURCES: tuple[OutcomeSource, ...] = ("stated", "user", "judge", "unknown")
 
@@ -101,6 +103,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         agent: The model that acted, if the log names it.
         metadata: Other facts of the log worth keeping (task type, trial, external id), as text.
         verdicts: What others say of how it ended, at most one a source; `outcome` counts.
+        receipts: What the agent was shown of its memory, a receipt a recall.
         has_plain_texts: Whether a look at its texts found nothing in them to be cleaned or taken
             out. False also if no look was taken.
     """
@@ -116,6 +119,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
     agent: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     verdicts: tuple[Outcome, ...] = ()
+    receipts: Receipts = ()
 
     @cached_property
     def id(self) -> str:

@@ -13,6 +13,7 @@ from itertools import chain
 from operator import attrgetter
 from types import UnionType
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 from stringzilla import contains, translate
 
@@ -21,6 +22,7 @@ from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import attributed
+from deltamem_tui.trajectory.receipt import Receipt, parsed
 
 # Every byte of plain ASCII is a blank, and every other is NUL: one search tells whether there
 # is any, ten times faster than a pattern.
@@ -71,6 +73,10 @@ def checked(trajectory: Trajectory) -> Trajectory:
     for name in ("file", "position", "format"):
         _require(f"the {name} of a source", getattr(trajectory.source, name), str, "text")
     _require("the verdicts", trajectory.verdicts, tuple, "a tuple")
+    _require("the receipts", trajectory.receipts, tuple, "a tuple")
+    for each in trajectory.receipts:
+        _require("a receipt", each, Receipt, "a Receipt")
+        parsed(to_builtins(each))
     for outcome in (trajectory.outcome, *trajectory.verdicts):
         _require("a verdict", outcome, Outcome, "an Outcome")
         _check_outcome(outcome)

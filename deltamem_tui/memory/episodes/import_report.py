@@ -21,6 +21,8 @@ from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally
 from deltamem_tui.trajectory.readers.native import from_record
+from deltamem_tui.trajectory.receipt import Receipt
+from deltamem_tui.trajectory.receipt_file import ReceiptFile
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
 LISTED_FILES = 1000
@@ -52,6 +54,7 @@ class Arrival(Struct, frozen=True, gc=False):
         line: Its record as one line of JSON, newline included.
         domain: Its domain; empty if it is not known.
         given: Whether the user's file says that it was a success; None if that is silent.
+        receipts: What the agent was shown.
     """
 
     id: str
@@ -63,6 +66,7 @@ class Arrival(Struct, frozen=True, gc=False):
     domain: str = ""
     redactions: Redactions = NOTHING
     given: bool | None = None
+    receipts: tuple[Receipt, ...] = ()
 
 
 class EpisodeImport(Struct, frozen=True, gc=False):
@@ -72,12 +76,19 @@ class EpisodeImport(Struct, frozen=True, gc=False):
         reception: `imported` if it is new, `updated` if only its outcome is, else `duplicate`.
         outcome: The outcome that counts from now on.
         before: The outcome that counted before; unknown for a new episode.
+        gains_receipts: Whether the bank has it, and without all of its receipts.
     """
 
     arrival: Arrival
     reception: Reception
     outcome: Outcome
     before: Outcome = Outcome()
+    gains_receipts: bool = False
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the bank gets a line for it."""
+        return self.reception != "duplicate" or self.gains_receipts
 
     @property
     def is_change(self) -> bool:
@@ -202,6 +213,10 @@ class ImportReport:
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
         reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
+        receipts: The receipts that were given; None if none were.
+        receipts_added: How many episodes have receipts now that the bank did not know.
+        shown: How many nodes those name in all, and how many of them the bank does not have: they
+            were deleted, or are another bank's.
     """
 
     redaction: Redaction = "secrets"
@@ -219,12 +234,16 @@ class ImportReport:
     disputed: dict[str, None] = field(default_factory=dict)
     domains: DomainTally = field(default_factory=DomainTally)
     reasons: ReasonTally = field(default_factory=ReasonTally)
+    receipts: ReceiptFile | None = None
+    receipts_added: int = 0
+    shown: Counter[Literal["nodes", "unknown"]] = field(default_factory=Counter)
 
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
         self.domains.add(received.arrival.domain)
         self._show(received.arrival)
         self._tally(received.arrival.source.file).add(received)
+        self.receipts_added += bool(received.is_written and received.arrival.receipts)
         if received.reception != "duplicate":
             self.reasons.add(received.outcome)
         if received.is_disputed:

@@ -17,6 +17,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.credit.receipts import unknown_nodes
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
     DomainTally,
@@ -27,12 +28,14 @@ from deltamem_tui.memory.episodes.import_report import (
 from deltamem_tui.memory.episodes.outcome_precedence import KnownOutcome, known_outcome
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
-from deltamem_tui.memory.episodes.verdicts import with_words_of
+from deltamem_tui.memory.episodes.verdicts import with_facts_of
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.notice import Notice, Remark, located
-from deltamem_tui.trajectory.model import LogSource, Outcome
+from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.receipt import together
+from deltamem_tui.trajectory.receipt_file import ReceiptFile
 from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
@@ -48,6 +51,7 @@ class ImportOptions(TypedDict, total=False):
 
     redaction: Redaction
     outcomes: UserOutcomes
+    receipts: ReceiptFile
     domain: str
     dry_run: bool
     listed: bool
@@ -60,6 +64,7 @@ class Importer:
         records: What readers return: episodes, records that they refused, and notices.
         redaction: What is taken out of the episodes first.
         outcomes: Outcomes that the user gives for episodes whose logs state none.
+        receipts: Receipts that the user kept, to be joined to the episodes they belong to.
         domain: The domain of all episodes; the log's own, else the bank's, if empty.
         listed: Whether to keep an entry for each episode. Without, memory does not grow with
             the logs.
@@ -75,6 +80,7 @@ class Importer:
         *,
         redaction: Redaction = "secrets",
         outcomes: UserOutcomes = NO_OUTCOMES,
+        receipts: ReceiptFile | None = None,
         domain: str = "",
         dry_run: bool = False,
         listed: bool = True,
@@ -83,9 +89,15 @@ class Importer:
         self.report = ImportReport(
             redaction, dry_run, listed, domains=DomainTally("" if domain else usual)
         )
+        self.report.receipts = receipts
         self._bank, self._outcomes = bank, outcomes
         self._arrivals: Iterator[Arrival | Remark] = (
-            _arrived(_in_domain(record, usual, domain), redaction, outcomes, self.report.named)
+            _arrived(
+                _in_domain(_with_receipts(record, receipts), usual, domain),
+                redaction,
+                outcomes,
+                self.report.named,
+            )
             for record in records
         )
         self._seen: dict[str, KnownOutcome] = {}
@@ -159,10 +171,18 @@ class Importer:
         for each in decided:
             if isinstance(each, EpisodeImport):
                 self.report.add(each)
+                self._count_shown(each)
             elif isinstance(each, Notice):
                 self.report.notice(each)
             else:
                 self.report.reject(each)
+
+    def _count_shown(self, received: EpisodeImport) -> None:
+        """Count the nodes that an episode was shown, and those that the bank does not have."""
+        if received.is_written:
+            for receipt in received.arrival.receipts:
+                unknown = unknown_nodes(self._bank, receipt)
+                self.report.shown.update(nodes=len(receipt.entries), unknown=len(unknown))
 
     def _episodes_before(self) -> Episodes:
         """The episodes that the bank had before this import, which knows what it adds itself."""
@@ -194,7 +214,15 @@ class Importer:
                 yield _too_late(arrival, known)
             else:
                 counts = outcome if answer == "updated" else known.outcome
-                yield EpisodeImport(arrival, answer, counts, before=known.outcome)
+                gains = answer == "duplicate" and self._gains_receipts(arrival, before)
+                yield EpisodeImport(arrival, answer, counts, known.outcome, gains)
+
+    def _gains_receipts(self, arrival: Arrival, before: Episodes) -> bool:
+        """Whether the bank had the episode before this import, without all of its receipts."""
+        if not arrival.receipts or before.state(arrival.id) is None:
+            return False
+        known = episode(self._bank, arrival.id)
+        return known is not None and not {*arrival.receipts} <= {*known.receipts}
 
 
 def take_in(
@@ -219,36 +247,42 @@ def names_one(
 
 
 def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> None:
-    fresh = [
-        each
-        for each in decided
-        if isinstance(each, EpisodeImport) and each.reception != "duplicate"
-    ]
+    fresh = [each for each in decided if isinstance(each, EpisodeImport) and each.is_written]
     for new, group in groupby(fresh, lambda each: each.reception == "imported"):
-        _put(bank, changes, [each.arrival for each in group], new=new)
+        _put(bank, changes, [*group], new=new)
     if fresh:
         ids = dict.fromkeys(each.arrival.id for each in fresh)
         changes.log("import", {"trajectories": list(ids)})
 
 
-def _put(bank: Bank, changes: Batch, arrivals: list[Arrival], *, new: bool) -> None:
+def _put(bank: Bank, changes: Batch, fresh: list[EpisodeImport], *, new: bool) -> None:
+    arrivals = [each.arrival for each in fresh]
     if new:
         changes.put_new_episodes([each.id for each in arrivals], [each.line for each in arrivals])
         return
-    for each in arrivals:
-        changes.put_episode_line(each.id, _with_what_is_known(bank, each))
+    for each in fresh:
+        changes.put_episode_line(each.arrival.id, _with_what_is_known(bank, each))
 
 
-def _with_what_is_known(bank: Bank, arrival: Arrival) -> bytes:
+def _with_what_is_known(bank: Bank, received: EpisodeImport) -> bytes:
     """The new line of an episode that the bank has: the scene that was drawn for it stays, and
-    what others said of how it ended.
+    what others said of how it ended, and its receipts. Of a duplicate only receipts are taken.
     """
-    known = episode(bank, arrival.id)
+    line = received.arrival.line
+    known = episode(bank, received.arrival.id)
     if known is None:
-        return arrival.line
-    news = from_record(orjson.loads(arrival.line))
-    found = with_words_of(with_scene_of(news, known), known)
-    return arrival.line if found is news else to_line(found)
+        return line
+    if received.reception == "duplicate":
+        receipts = together((*known.receipts, *received.arrival.receipts))
+        return to_line(known.with_facts(receipts=receipts))
+    news = from_record(orjson.loads(line))
+    found = with_facts_of(with_scene_of(news, known), known)
+    return line if found is news else to_line(found)
+
+
+def _with_receipts(record: Reading, receipts: ReceiptFile | None) -> Reading:
+    """The record; an episode gets the receipts that the user kept for it."""
+    return receipts.apply(record) if receipts and isinstance(record, Trajectory) else record
 
 
 def _in_domain(record: Reading, usual: str, given: str) -> Reading:
@@ -291,6 +325,7 @@ def _arrived(
             trajectory.domain,
             redactions,
             given,
+            trajectory.receipts,
         )
     )
 

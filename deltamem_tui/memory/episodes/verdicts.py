@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
+from deltamem_tui.trajectory.receipt import together
 
 _WEIGHTS: Mapping[OutcomeSource, int] = {"unknown": 0, "judge": 1, "stated": 2, "user": 3}
 
@@ -35,6 +36,13 @@ def with_words_of(episode: Trajectory, other: Trajectory) -> Trajectory:
     words = _by_source((*reversed(words_on(other)), *reversed(words_on(episode))))
     kept = tuple(each for each in words if each.source != episode.outcome.source)
     return episode if kept == episode.verdicts else episode.with_facts(verdicts=kept)
+
+
+def with_facts_of(episode: Trajectory, other: Trajectory) -> Trajectory:
+    """The same, with the receipts of both records."""
+    found = with_words_of(episode, other)
+    receipts = together((*other.receipts, *episode.receipts))
+    return found if receipts == found.receipts else found.with_facts(receipts=receipts)
 
 
 def without_word(episode: Trajectory, before: Outcome) -> Trajectory:

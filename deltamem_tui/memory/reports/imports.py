@@ -42,6 +42,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         },
         "unmatched": found.unmatched,
         "disputed": list(found.disputed),
+        "receipts": _receipts_record(found),
         "domains": {"total": found.domains.total, "listed": dict(found.domains.listed)},
         "unknown": reasons_record(found.reasons),
         "redactions": dict(found.redactions),
@@ -66,6 +67,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         *_mode_notes(found),
         *_notices(found, _NOTICES),
         *_file_notes(found, outcomes_name),
+        *_receipt_notes(found),
     )
     sections = tuple(section for section in _sections(found) if section.lines)
     return ReportView(record, facts, sections, notes, _import_summary(found))
@@ -202,6 +204,39 @@ def _file_notes(found: ImportReport, name: str) -> Iterator[ReportNote]:
     if count := len(found.unmatched):
         which = counted(count, f"id of {name} matches", f"ids of {name} match")
         yield ReportNote(f"{which} no episode of these logs: {_names(found.unmatched)}")
+
+
+def _receipts_record(found: ImportReport) -> dict[str, Any]:
+    """What became of receipts: those of the user's files, and those that episodes brought."""
+    given = found.receipts
+    return {
+        "given": len(given.given) if given else 0,
+        "unmatched": sorted(given.given - given.joined) if given else [],
+        "unclear": sorted(given.unclear) if given else [],
+        "episodes": found.receipts_added,
+        "nodes": found.shown["nodes"],
+        "unknown_nodes": found.shown["unknown"],
+    }
+
+
+def _receipt_notes(found: ImportReport) -> Iterator[ReportNote]:
+    """Which receipts give no credit, and why."""
+    record = _receipts_record(found)
+    if count := len(record["unclear"]):
+        fits = counted(count, "episode fits", "episodes fit")
+        yield ReportNote(
+            f"{fits} several receipts, and {'has' if count == 1 else 'have'} none",
+            "name the episode: `deltamem recall --receipt FILE --episode NAME`",
+        )
+    if count := len(record["unmatched"]):
+        which = counted(count, "receipt fits", "receipts fit")
+        yield ReportNote(f"{which} no episode of these logs")
+    if count := record["unknown_nodes"]:
+        of = counted(record["nodes"], "shown node")
+        yield ReportNote(
+            f"{count:,} of {of} {'is' if count == 1 else 'are'} not in this bank: deleted, or "
+            "another bank's; they get no credit"
+        )
 
 
 def _names(names: Sequence[str]) -> str:

@@ -181,6 +181,7 @@ def _episode(record: _Record, outcome: Outcome, source: LogSource) -> Trajectory
         record.agent,
         metadata,
         record.verdicts,
+        record.receipts,
     )
 
 

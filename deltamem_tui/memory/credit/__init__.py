@@ -1,0 +1,1 @@
+"""Credit: what became of the episodes that were shown a node."""

@@ -1,0 +1,131 @@
+"""Receipts that a person kept in files, joined to the episodes that they belong to.
+
+A line of such a file is a receipt, with `episode` if the person named the episode that it is for.
+One without a name is for the episodes with its task, and its scene where several have that task;
+if it is still not plain which was shown to an episode, none is taken for it: credit is not guessed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from deltamem_tui.errors import RecordError, UsageError
+from deltamem_tui.trajectory.logs.sources import find_logs
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.receipt import Receipt, digest_of, parsed, together
+from deltamem_tui.trajectory.user_outcomes import external_ids
+
+NAME = "receipt"
+"""The name of metadata by which an episode's log names its receipt."""
+
+
+@dataclass(slots=True)
+class ReceiptFile:
+    """The receipts that a person gives for an import.
+
+    Attributes:
+        by_name: Those for episodes that the person named, by that name, or by their own id.
+        by_task: The others, by the digest of their task.
+        joined: The ids of those that were found to be an episode's.
+        unclear: The ids of episodes that several different receipts could be for.
+    """
+
+    by_name: Mapping[str, list[Receipt]] = field(default_factory=dict)
+    by_task: Mapping[str, list[Receipt]] = field(default_factory=dict)
+    joined: set[str] = field(default_factory=set)
+    unclear: set[str] = field(default_factory=set)
+
+    @property
+    def given(self) -> set[str]:
+        """The ids of all receipts."""
+        every = (*self.by_name.values(), *self.by_task.values())
+        return {each.id for receipts in every for each in receipts}
+
+    def apply(self, trajectory: Trajectory) -> Trajectory:
+        """The episode as its log has it, with the receipts that belong to it."""
+        if not (self.by_name or self.by_task):
+            return trajectory
+        found = self._named(trajectory) or self._by_task(trajectory)
+        if not found:
+            return trajectory
+        self.joined.update(each.id for each in found)
+        return trajectory.with_facts(receipts=together((*trajectory.receipts, *found)))
+
+    def _named(self, trajectory: Trajectory) -> list[Receipt]:
+        names = (trajectory.id, *external_ids(trajectory), trajectory.metadata.get(NAME, ""))
+        return [each for name in dict.fromkeys(names) for each in self.by_name.get(name, ())]
+
+    def _by_task(self, trajectory: Trajectory) -> list[Receipt]:
+        fitting = self.by_task.get(digest_of(trajectory.task), [])
+        found: list[Receipt] = []
+        for bank in dict.fromkeys(each.bank for each in fitting):
+            several = [each for each in fitting if each.bank == bank]
+            if _differ(several):
+                scene = digest_of(trajectory.environment)
+                several = [each for each in several if each.environment == scene]
+            if _differ(several) or not several:
+                self.unclear.add(trajectory.id)
+            else:
+                found.append(several[0])
+        return found
+
+
+def _differ(receipts: Iterable[Receipt]) -> bool:
+    """Whether some receipts name different nodes."""
+    return len({frozenset((e.collection, e.node) for e in each.entries) for each in receipts}) > 1
+
+
+def read_receipts(path: str) -> ReceiptFile:
+    """The receipts in a file, or in all files of a folder.
+
+    Each is one JSON value: a receipt as `recall --receipt` wrote it, or what `recall --json`
+    printed.
+
+    Raises:
+        UsageError: One of the files holds something else.
+        TrajectoryError: A file cannot be opened.
+    """
+    by_name: dict[str, list[Receipt]] = defaultdict(list)
+    by_task: dict[str, list[Receipt]] = defaultdict(list)
+    for found in find_logs([path]):
+        try:
+            for receipt, name in _lines(found.log.records()):
+                by_name[receipt.id].append(receipt)
+                if name:
+                    by_name[name].append(receipt)
+                else:
+                    by_task[receipt.task].append(receipt)
+        except RecordError as error:
+            raise UsageError(
+                f"not a file of receipts: {error.message}",
+                source=error.source or found.log.name,
+                position=error.position,
+                hint="`deltamem recall --receipt FILE` writes one",
+            ) from error
+    return ReceiptFile(dict(by_name), dict(by_task))
+
+
+def _lines(records: Iterable[Any]) -> Iterator[tuple[Receipt, str]]:
+    """Each receipt, and the name of its episode if it has one."""
+    for item in records:
+        if isinstance(item, RecordError):
+            raise item
+        value = _within(item.value)
+        try:
+            receipt = parsed(value)
+        except RecordError as error:
+            error.position = error.position or item.position
+            raise
+        name = value.get("episode")
+        yield receipt, name if isinstance(name, str) else ""
+
+
+def _within(value: Any) -> Any:
+    """The receipt within what a command printed; the value itself if there is none."""
+    for key in ("data", NAME):
+        if isinstance(value, Mapping) and isinstance(value.get(key), Mapping):
+            value = value[key]
+    return value
