@@ -50,6 +50,7 @@ def context_entries(
     bank: Bank,
     task: str,
     found: Mapping[str, CollectionRecall],
+    dialect: Dialect,
     goal: Goal | None,
     facts: Sequence[PlaceFact] = (),
     among: Sequence[str] = (),
@@ -67,7 +68,8 @@ def context_entries(
         bank: The bank.
         task: The task, as it was put.
         found: What the trees recalled.
-        goal: The task as the rules understand it, if they do.
+        dialect: In which words the rules read the task.
+        goal: The task as they understand it, if they do.
         facts: What is known of places.
         among: The kinds of places at hand, if that is known.
         budget: How many tokens all may have: what is seen goes first, then what failed, the
@@ -80,7 +82,6 @@ def context_entries(
     closes = {fact.place: False for fact in facts if not fact.sought}
     closes |= {fact.place: True for fact in facts if fact.closes}
     scene = found["env"].query if "env" in found else ""
-    dialect = _dialect(bank) if goal else None
     entries: list[str] = []
     for chain, procedure in zip(chains, known, strict=True):
         if procedure is None:
@@ -91,7 +92,7 @@ def context_entries(
             steps = with_choices(located(procedure, places, names, closes).steps, choices)
             steps = [filled(step, names) for step in steps]
             told = [(fact.place, "; ".join(fact.things)) for fact in facts]
-            steps = dialect.from_here(steps, scene, told) if dialect else steps
+            steps = dialect.from_here(steps, scene, told) if goal else steps
             shown = not choices and not is_of_the_past(chain[-1], procedure, names)
             ending = filled(chain[-1].payload["termination_condition"], names) if shown else ""
             of_kind = found["task"].rule == "kind"
@@ -137,12 +138,6 @@ def _places_of_things(
         if thing not in among
     }
     return {slot: some for slot, some in likely.items() if some and some[0].chance > 0}
-
-
-def _dialect(bank: Bank) -> Dialect:
-    from deltamem_tui.memory.writers.rules.dialects import dialect_of
-
-    return dialect_of(bank.manifest.domain)
 
 
 def _skill(

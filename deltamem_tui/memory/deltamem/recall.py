@@ -16,7 +16,7 @@ matches, then the older one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.writers.rules.dialect import Goal
+    from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
 
 DECIMALS = 6
 _NEAR = 64  # so many successes of a kind are looked at closely
@@ -79,11 +79,13 @@ class TaskKind:
     """A question to the task tree as the rules would write its trigger.
 
     Attributes:
-        goal: How the rules understand it.
+        dialect: In which words the rules read it.
+        goal: How they understand it.
         trigger: The trigger, embedded as one. float32 [dimensions], of unit length.
         instance: The same with the names that the question has.
     """
 
+    dialect: Dialect
     goal: Goal
     trigger: NDArray[np.float32]
     instance: NDArray[np.float32]
@@ -105,54 +107,59 @@ class TreeQuestion:
 
 
 def question_to(
-    bank: Bank, tree: str, text: str, parameters: TreeParameters, embedder: Embedder
+    tree: str,
+    text: str,
+    parameters: TreeParameters,
+    embedder: Embedder,
+    dialect: Dialect,
 ) -> TreeQuestion:
-    """A question made ready for a tree."""
+    """A question made ready for a tree; a task is read in the words of a dialect."""
     vector = embedder.embed_queries([text])[0]
     if not _by_kind(tree, parameters):
         return TreeQuestion(text, vector)
-    from deltamem_tui.memory.writers.rules.dialects import goal_of
+    from deltamem_tui.memory.writers.rules.dialects import goal_in
 
-    goal = goal_of(bank.manifest.domain, text)
+    goal = goal_in(dialect, text)
     if not goal.understood:
         return TreeQuestion(text, vector)
     # One by one, as triggers are embedded: a vector's last bits depend on the texts beside it.
     trigger = embedder.embed_passages([goal.trigger])[0]
     named = f"{goal.trigger} ({goal.variant})"
     instance = embedder.embed_passages([named])[0] if goal.variant else trigger
-    return TreeQuestion(text, vector, TaskKind(goal, trigger, instance))
+    return TreeQuestion(text, vector, TaskKind(dialect, goal, trigger, instance))
 
 
 def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -> Recollection:
     """Ask the trees that are switched on and for which there is a question."""
-    weighting = weighting_of(bank)
+    from deltamem_tui.memory.writers.rules.dialects import dialect_of, dialect_of_task
+
+    weighting, domain = weighting_of(bank), bank.manifest.domain
+    texts = questions(query.task, query.environment)
+    dialect = dialect_of_task(domain, texts["task"])
     found: dict[str, CollectionRecall] = {}
     goal: Goal | None = None
     scene: NDArray[np.float32] | None = None
-    for name, text in questions(query.task, query.environment).items():
+    for name, text in texts.items():
         if text and settings[name].enabled:
-            question = question_to(bank, name, text, settings[name], embedder)
-            goal = question.kind.goal if question.kind else goal
-            scene = question.vector if name == "env" else None
+            question = question_to(name, text, settings[name], embedder, dialect)
             tree = bank.tree(name)
             found[name] = recall_tree(tree, question, settings[name], weighting, query.count)
+            scene = question.vector if name == "env" else None
+            # What only another domain's words say counts where the bank has learnt such goals.
+            if dialect is not dialect_of(domain) and found[name].rule != "kind":
+                found[name] = replace(found[name], new_kind=False)
+            elif question.kind:
+                goal = question.kind.goal
     facts = facts_of(bank, scene) if goal and settings["env"].enabled else []
-    among = _places_at_hand(bank, query.environment) if goal else []
-    entries = context_entries(bank, query.task, found, goal, facts, among, settings.budget)
-    context = compose(bank.manifest.domain, entries, query.folders)
+    among = dialect.places(clean(query.environment)) if goal else []
+    entries = context_entries(bank, query.task, found, dialect, goal, facts, among, settings.budget)
+    context = compose(domain, entries, query.folders)
     return Recollection(found.get("task"), found.get("env"), context)
 
 
 def _by_kind(tree: str, parameters: TreeParameters) -> bool:
     """Whether the kind of a question to a tree is looked for before the best node."""
     return tree == "task" and parameters.recall == "kind"
-
-
-def _places_at_hand(bank: Bank, scene: str) -> list[str]:
-    """The kinds of places that the rules read in a scene; empty if it does not say."""
-    from deltamem_tui.memory.writers.rules.dialects import dialect_of
-
-    return dialect_of(bank.manifest.domain).places(clean(scene))
 
 
 def recall_tree(

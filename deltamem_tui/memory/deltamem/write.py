@@ -55,10 +55,13 @@ def _recalled(
     bank: Bank, episode: Trajectory, settings: Parameters, writer: str, embedder: Embedder
 ) -> dict[str, CollectionRecall]:
     """What the trees know of an episode that are switched on and for which it has a question."""
+    from deltamem_tui.memory.writers.rules.dialects import dialect_of
+
     found = {}
+    dialect = dialect_of(episode.domain)
     for name, text in questions_of(episode).items():
         if text and settings[name].enabled:
-            question = question_to(bank, name, text, settings[name], embedder)
+            question = question_to(name, text, settings[name], embedder, dialect)
             weighting = weighting_of(bank)
             each = recall_tree(bank.tree(name), question, settings[name], weighting)
             # The rules tell kinds apart by themselves: a new kind is a root.

@@ -30,11 +30,12 @@ def bank_of(
     rule: str = "kind",
     embedder: str = "hashing",
     k_cons: int | None = None,
+    domain: str = "alfworld",
 ) -> Bank:
     """What the rules make of episodes of ALFWorld; each is a task and whether it succeeded."""
     numbers = TreeParameters(tau, k_cons=k_cons, recall="paper" if rule == "paper" else "kind")
     parameters = Parameters(numbers, numbers)
-    bank = create_bank(path, embedder=embedder, domain="alfworld", parameters=parameters)
+    bank = create_bank(path, embedder=embedder, domain=domain, parameters=parameters)
     for task, success in tasks:
         learn(bank, episode(task, success=success))
     return bank
@@ -48,7 +49,9 @@ def episode(task: str, *, success: bool = True) -> Trajectory:
         Step(f"{verb} {thing} 1 with {device} 1", f"You {verb} the {thing} 1." if success else ""),
         Step(f"go to {'diningtable' if success else 'shelf'} 1", "You see nothing."),
     )
-    return Trajectory(task, steps=steps, outcome=Outcome(success=success, source="stated"))
+    return Trajectory(
+        task, steps=steps, domain="alfworld", outcome=Outcome(success=success, source="stated")
+    )
 
 
 def asked(bank: Bank, task: str, count: int = 1) -> CollectionRecall:
@@ -98,6 +101,20 @@ def test_a_kind_is_found_by_its_trigger_alone_whatever_the_threshold(
         if "gyroscope" not in task:
             assert [chain[-1] for chain in found.chains] == nodes
     assert asked(bank, "examine the pen with the desklamp.").rule == "threshold"
+
+
+@pytest.mark.parametrize("domain", ["generic", "scienceworld"])
+def test_a_kind_is_found_in_a_bank_of_another_domain(tmp_path: Path, domain: str) -> None:
+    """What is recalled goes by the words that the episode was learnt in."""
+    bank = bank_of(tmp_path / "bank", (HEAT_EGG, True), tau=1.0, domain=domain)
+    learn(bank, episode(HEAT_MUG))
+    egg, mug = bank.tree("task")
+    assert mug.parent == egg.id
+    hot = "put a hot spoon in drawer."
+    assert asked(bank, hot).rule == "kind"
+    assert ". heat spoon with microwave\n" in recall(bank, hot).context
+    unknown = asked(bank, "put two pens in drawer.")
+    assert (unknown.rule, unknown.new_kind, unknown.chains) == ("threshold", False, ())
 
 
 def test_a_fused_root_is_found_by_its_kind_and_says_what_its_chain_says(tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ _SOUGHT = ("object", "tool")
 class AlfworldDialect(Dialect):
     """A house of receptacles: go, open, take, put, heat, cool, clean, use."""
 
+    def speaks(self, task: str) -> bool:
+        """Whether a task is one of the simulator's goals."""
+        return house_goal(task) is not None
+
     def goal(self, trajectory: Trajectory) -> Goal:
         """The kind of goal in both of its wordings, with blanks for object and receptacle."""
         asked = house_goal(trajectory.task)

@@ -132,6 +132,10 @@ class Dialect:
 
     answer_words = _ANSWER_WORDS
 
+    def speaks(self, task: str) -> bool:  # noqa: ARG002
+        """Whether a task is in the domain's own words, whatever domain is named."""
+        return False
+
     def goal(self, trajectory: Trajectory) -> Goal:
         """The goal of an episode; the trigger is empty if the task is."""
         task = condense(trajectory.task, _GOAL_WORDS)

@@ -25,6 +25,22 @@ def dialect_of(domain: str) -> Dialect:
     return _DIALECTS.get(key(domain), _GENERAL)
 
 
+def dialect_of_task(domain: str, task: str) -> Dialect:
+    """The dialect to read a task in: its domain's, unless only another one has such words.
+
+    A bank for no domain in particular may have learnt the episodes of several.
+    """
+    own = dialect_of(domain)
+    if own.speaks(task):
+        return own
+    return next((each for each in _DIALECTS.values() if each.speaks(task)), own)
+
+
 def goal_of(domain: str, task: str) -> Goal:
     """A task as its domain's rules understand it, before anything was done."""
-    return dialect_of(domain).goal(Trajectory(clean(task), "", ()))
+    return goal_in(dialect_of(domain), task)
+
+
+def goal_in(dialect: Dialect, task: str) -> Goal:
+    """A task as a dialect understands it, before anything was done."""
+    return dialect.goal(Trajectory(clean(task), "", ()))

@@ -25,6 +25,7 @@ _REFUSED = re.compile(
     r"No known action|Unknown action|not open|not clear how|can't move something into itself"
     r"|not sure how|appears broken|does not appear to produce|so there are no items"
 )
+_TASK = re.compile(r"(?:Task description:)?\s*Your task is to \w")
 _NEEDLESS = re.compile(r"is already|already connected")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
@@ -36,6 +37,10 @@ class ScienceWorldDialect(Dialect):
     """Ten rooms, exact commands, points for sub-goals."""
 
     answer_words = 14
+
+    def speaks(self, task: str) -> bool:
+        """Whether a task begins as the simulator's do."""
+        return bool(_TASK.match(task))
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """The task's own sentences with substances, colours, rooms and degrees left open."""
