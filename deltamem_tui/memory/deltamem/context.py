@@ -191,7 +191,7 @@ def _failed(warnings: Sequence[str], names: Mapping[str, str]) -> list[str]:
 
 
 def facts_of(bank: Bank, scene: NDArray[np.float32] | None) -> list[PlaceFact]:
-    """What the env tree says of places: all nodes, or as many as are read at once.
+    """What the rules wrote of places in the env tree: all nodes, or as many as are read at once.
 
     Args:
         bank: The bank.
@@ -204,8 +204,12 @@ def facts_of(bank: Bank, scene: NDArray[np.float32] | None) -> list[PlaceFact]:
     else:
         nodes = [each.node for _, each in ranked(tree, scene, weighting_of(bank), 0.0, _SCENES)]
     own = {node.id for node in nodes}
-    # A fused chain says again what its nodes say.
-    single = (node for node in nodes if not own.intersection(node.origin.nodes))
+    # A fused chain says again what its nodes say, and a model's `Tip: egg` is of no place.
+    single = (
+        node
+        for node in nodes
+        if node.origin.extractor == "rules" and not own.intersection(node.origin.nodes)
+    )
     return read(
         line for node in single for line in node.payload["execution_procedure"].splitlines()
     )

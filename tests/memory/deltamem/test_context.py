@@ -23,6 +23,7 @@ from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, 
 from deltamem_tui.memory.writers.rules.places import Chance
 from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step, Trajectory
+from tests.memory.support import EchoExtractor
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, WON
 
 CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
@@ -282,3 +283,13 @@ def test_an_endless_task_is_not_repeated_whole(tmp_path: Path) -> None:
     found = recall(bank, f"{scene}Your task is to: put a hot egg in fridge.", HEAT.environment)
     assert "heat egg with microwave" in found.context
     assert len(found.context) < 3_000
+
+
+def test_only_what_the_rules_wrote_says_where_things_are(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    learn(bank, HEAT)
+    advice = (Step("Tip: egg", "Shelf: egg"),)
+    told = structs.replace(HEAT, task="put a clean egg in fridge.", steps=advice)
+    learn(bank, structs.replace(told, environment="Elsewhere."), EchoExtractor(name="model"))
+    assert "Tip: egg" in [node.payload["execution_procedure"] for node in bank.tree("env")]
+    assert "Tip" not in recall(bank, "put a hot egg in fridge.").context
