@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
@@ -16,8 +17,8 @@ from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import ranked
 from deltamem_tui.memory.writers.failure_markers import FAILED
-from deltamem_tui.memory.writers.rules.located import located, only_moves
-from deltamem_tui.memory.writers.rules.places import Chance, PlaceFact, chances, read
+from deltamem_tui.memory.writers.rules.chances import Chance, PlaceFact, TaskAtHand
+from deltamem_tui.memory.writers.rules.places import read
 from deltamem_tui.memory.writers.rules.procedure import (
     Procedure,
     filled,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
+    from deltamem_tui.memory.writers.rules.dialect import Dialect
 
 _SCENES = 500
 _PLACES = 12
@@ -48,12 +49,9 @@ def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
 
 def context_entries(
     bank: Bank,
-    task: str,
     found: Mapping[str, CollectionRecall],
     dialect: Dialect,
-    goal: Goal | None,
-    facts: Sequence[PlaceFact] = (),
-    among: Sequence[str] = (),
+    task: TaskAtHand | None,
     budget: int | None = None,
 ) -> list[str]:
     """What both trees recalled, for an agent.
@@ -66,22 +64,15 @@ def context_entries(
 
     Args:
         bank: The bank.
-        task: The task, as it was put.
         found: What the trees recalled.
         dialect: In which words the rules read the task.
-        goal: The task as they understand it, if they do.
-        facts: What is known of places.
-        among: The kinds of places at hand, if that is known.
+        task: What is known of the task; None if the rules do not understand it.
         budget: How many tokens all may have: what is seen goes first, then what failed, the
             last lines before the first. None is any number.
     """
     chains = found["task"].chains if "task" in found else ()
     known = [Procedure.of(chain) for chain in chains]
-    names = dict(goal.slots) if goal else {}
-    places = _places_of_things(facts, names, among, [each for each in known if each])
-    closes = {fact.place: False for fact in facts if not fact.sought}
-    closes |= {fact.place: True for fact in facts if fact.closes}
-    scene = found["env"].query if "env" in found else ""
+    names = task.names if task else {}
     entries: list[str] = []
     for chain, procedure in zip(chains, known, strict=True):
         if procedure is None:
@@ -89,20 +80,20 @@ def context_entries(
             entries += [each for each in chain_entries("task", chain) if each not in entries]
         elif procedure.steps and chain[-1].label == "success":
             choices = choices_of(bank.tree("task"), chain, names) if names else {}
-            steps = with_choices(located(procedure, places, names, closes).steps, choices)
-            steps = [filled(step, names) for step in steps]
-            told = [(fact.place, "; ".join(fact.things)) for fact in facts]
-            steps = dialect.from_here(steps, scene, told) if goal else steps
+            written = replace(procedure, steps=tuple(with_choices(procedure.steps, choices)))
+            steps = dialect.at_hand(written, task) if task else procedure.steps
             shown = not choices and not is_of_the_past(chain[-1], procedure, names)
             ending = filled(chain[-1].payload["termination_condition"], names) if shown else ""
-            of_kind = found["task"].rule == "kind"
-            when = one_line(task, _TASK_WIDTH) if of_kind else chain[-1].title
+            asked = found["task"]
+            of_kind = asked.rule == "kind"
+            when = one_line(asked.query, _TASK_WIDTH) if of_kind else chain[-1].title
             entries.append(_skill(when, steps, ending, choices))
     failed = _failed([line for each in known if each for line in each.warnings], names)
     if chains and not (entries or failed):
         failed = ["\n\n".join(chain_entries("task", chains[0]))]
+    places = dialect.likely_places(task, [each for each in known if each]) if task else {}
     where = [text] if (text := seen(places, names)) else []
-    if not where and "env" in found and (goal is None or not (entries or failed)):
+    if not where and "env" in found and (task is None or not (entries or failed)):
         where = chain_entries("env", found["env"].chain)
     return _within(budget, entries, [*failed, *where])
 
@@ -119,25 +110,6 @@ def _within(budget: int | None, entries: Sequence[str], aside: Sequence[str]) ->
             kept.append("\n".join(lines))
             left = None if left is None else left - count_tokens(kept[-1])
     return kept
-
-
-def _places_of_things(
-    facts: Sequence[PlaceFact],
-    names: Mapping[str, str],
-    among: Sequence[str],
-    known: Sequence[Procedure],
-) -> dict[str, list[Chance]]:
-    """Per slot the places for what stands there; not where it is to be, if it is only moved.
-
-    Where nothing is known of a thing's places there are none: the procedure's own is better.
-    """
-    goal = names.get("receptacle") if any(map(only_moves, known)) else None
-    likely = {
-        slot: [each for each in chances(facts, thing, among) if each.place != goal]
-        for slot, thing in names.items()
-        if thing not in among
-    }
-    return {slot: some for slot, some in likely.items() if some and some[0].chance > 0}
 
 
 def _skill(

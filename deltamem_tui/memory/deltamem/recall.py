@@ -30,6 +30,7 @@ from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of
+from deltamem_tui.memory.writers.rules.chances import TaskAtHand
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -151,8 +152,8 @@ def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -
             elif question.kind:
                 goal = question.kind.goal
     facts = facts_of(bank, scene) if goal and settings["env"].enabled else []
-    among = dialect.places(clean(query.environment)) if goal else []
-    entries = context_entries(bank, query.task, found, dialect, goal, facts, among, settings.budget)
+    task = TaskAtHand(dict(goal.slots), texts["env"], facts) if goal else None
+    entries = context_entries(bank, found, dialect, task, settings.budget)
     context = compose(domain, entries, query.folders)
     return Recollection(found.get("task"), found.get("env"), context)
 

@@ -20,7 +20,7 @@ from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
-from deltamem_tui.memory.writers.rules.places import Chance
+from deltamem_tui.memory.writers.rules.chances import Chance
 from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.support import EchoExtractor

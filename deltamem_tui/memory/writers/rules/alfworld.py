@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from deltamem_tui.memory.writers.rules.alfworld_facts import (
     THING,
@@ -15,17 +16,20 @@ from deltamem_tui.memory.writers.rules.alfworld_facts import (
     thing_facts,
 )
 from deltamem_tui.memory.writers.rules.alfworld_goals import STATES, house_goal
+from deltamem_tui.memory.writers.rules.alfworld_way import at_hand, likely_places
+from deltamem_tui.memory.writers.rules.chances import Chance, TaskAtHand
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
+from deltamem_tui.memory.writers.rules.effects import is_refused
+from deltamem_tui.memory.writers.rules.procedure import Procedure
+from deltamem_tui.memory.writers.rules.replay import needed
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _ACT = re.compile(r"(?:take|put|move|heat|cool|clean|slice|use|toggle)\b")
-_DEVICE = re.compile(r"(?:use|toggle)\b")
 _WHAT = re.compile(
     r"(?P<verb>take|put|move|heat|cool|clean|slice|use|toggle) (?P<thing>[a-z]+ \d+)"
 )
 _WHERE = re.compile(r" (?:from|in/on|in|on|to|with) (?P<place>[a-z]+ \d+)$")
-_PUTTING = ("put", "move")
 _SOUGHT = ("object", "tool")
 
 
@@ -51,6 +55,12 @@ class AlfworldDialect(Dialect):
             understood=True,
         )
 
+    def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
+        """The steps, those marked that a replay does not reach the goal without."""
+        proved = frozenset(needed(trajectory))
+        moves = super().moves(trajectory, goal)
+        return [replace(move, is_needed=at in proved) for at, move in enumerate(moves)]
+
     def move(self, step: Step, goal: Goal) -> Move:
         """One step, its things named by their kinds."""
         visit = VISIT.fullmatch(step.action.strip())
@@ -66,7 +76,7 @@ class AlfworldDialect(Dialect):
 
     def effect(self, step: Step) -> Effect:
         """Acting on a thing has an effect; going, opening and looking are search."""
-        if "Nothing happens" in step.observation:
+        if is_refused(step):
             return "refused"
         return "done" if _ACT.match(step.action.strip()) else "looked"
 
@@ -75,7 +85,7 @@ class AlfworldDialect(Dialect):
         lines: list[str] = []
         here = ""
         opened: set[str] = set()
-        for at in _needed(moves):
+        for at in _acts(moves):
             place = _place_of(moves, at)
             if place and place != here:
                 here, kind = place, _place_in(moves[at], place)
@@ -85,7 +95,7 @@ class AlfworldDialect(Dialect):
                 if was_closed and place not in opened and through and through["verb"] not in STATES:
                     opened.add(place)
                     lines.append(f"open {kind}")
-            lines.append(moves[at].action)
+            lines += [] if moves[at].place else [moves[at].action]
         return lines
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
@@ -117,9 +127,15 @@ class AlfworldDialect(Dialect):
         sought = [fact for name in wanted for fact in thing_facts(trajectory, name)]
         return [*sought, *appliances(trajectory)]
 
-    def places(self, scene: str) -> list[str]:
-        """The kinds of receptacles in a room."""
-        return kinds_in(scene)
+    def likely_places(
+        self, task: TaskAtHand, known: Sequence[Procedure]
+    ) -> dict[str, list[Chance]]:
+        """The kinds of places in the room, by how likely a look there finds the thing."""
+        return likely_places(task, known)
+
+    def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
+        """Each thing is taken or used where it is likeliest to be, and doors are opened."""
+        return super().at_hand(at_hand(procedure, task), task)
 
 
 def _visit(step: Step) -> re.Match[str] | None:
@@ -135,24 +151,16 @@ def _counted(answer: str) -> str:
     return f"{kinds(head)}you see {listed(seen, 6)}"
 
 
-def _needed(moves: Sequence[Move]) -> list[int]:
-    """Which moves the goal needs: each thing's last way to where it belongs."""
-    done = [(at, _WHAT.match(move.wording.strip())) for at, move in enumerate(moves)]
-    acts = [(at, act) for at, act in done if act and moves[at].effect == "done"]
-    about = [(at, act) for at, act in acts if "[object]" in moves[at].action]
-    lit = [at for at, act in acts if _DEVICE.match(act["verb"]) and "[tool]" in moves[at].action]
-    needed = set(lit[-1:])
-    for thing in distinct(act["thing"] for _, act in about):
-        own = [(at, act["verb"]) for at, act in about if act["thing"] == thing]
-        puts = [at for at, verb in own if verb in _PUTTING]
-        takes = [at for at, verb in own if verb == "take"]
-        end = puts[-1] if puts else len(moves)
-        if not takes or takes[-1] > end or (puts and "[receptacle]" not in moves[end].action):
-            continue
-        treated = [at for at, verb in own if verb in STATES and at < end]
-        first = max((at for at in takes if at < min([end, *treated[-1:]])), default=takes[0])
-        needed |= {first, *treated[-1:]} | ({end} if puts else set())
-    return sorted(needed) if len(needed) > 1 else [at for at, _ in about or acts]
+def _acts(moves: Sequence[Move]) -> list[int]:
+    """Which moves brought the goal about: those that are proved, else all with what it names.
+
+    The way to them goes without saying, if it is not the last that is needed.
+    """
+    proved = [at for at, move in enumerate(moves) if move.is_needed]
+    if proved:
+        return [at for at in proved if moves[at].effect == "done" or at == proved[-1]]
+    done = [at for at, move in enumerate(moves) if move.effect == "done"]
+    return [at for at in done if "[object]" in moves[at].action] or done
 
 
 def _place_of(moves: Sequence[Move], at: int) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from deltamem_tui.memory.writers.rules.dialect import Fact
+from deltamem_tui.memory.writers.rules.effects import is_refused
 from deltamem_tui.memory.writers.rules.places import place_fact, thing_fact
 from deltamem_tui.memory.writers.rules.wording import distinct
 from deltamem_tui.trajectory.model import Trajectory
@@ -67,7 +68,7 @@ def appliances(trajectory: Trajectory) -> list[Fact]:
         words = used["what"].split(" ")
         device = words[-2] if len(words) > 1 else ""
         verb = words[0]
-        if "Nothing happens" in step.observation:
+        if is_refused(step):
             answer = f"{verb} did nothing"
         else:
             door = " with its door closed" if closed.get(device) else ""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from deltamem_tui.memory.writers.rules.chances import Chance, TaskAtHand, chances
+from deltamem_tui.memory.writers.rules.procedure import Procedure, filled
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, key, listed, unlike
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -97,6 +99,7 @@ class Move:
         place: Where the agent went with it; empty if it did not move.
         room: Where it was made; empty if that is not known.
         wording: The action as the agent wrote it, to tell a repeat from a further instance.
+        is_needed: Whether it is proved that the goal is not reached without it.
     """
 
     action: str
@@ -106,6 +109,7 @@ class Move:
     place: str = ""
     room: str = ""
     wording: str = ""
+    is_needed: bool = False
 
     @property
     def pair(self) -> str:
@@ -184,20 +188,27 @@ class Dialect:
         done = [move.action for move in moves if move.effect == "done"]
         return [action for action in done if len(action.split()) <= _COMMAND_WORDS]
 
-    def from_here(
+    def likely_places(
         self,
-        steps: Sequence[str],
-        scene: str,  # noqa: ARG002
-        facts: Sequence[tuple[str, str]],  # noqa: ARG002
-    ) -> list[str]:
-        """A procedure as it goes from where the agent is.
+        task: TaskAtHand,
+        known: Sequence[Procedure],  # noqa: ARG002
+    ) -> dict[str, list[Chance]]:
+        """Where to look for what a task names, as far as anything is known of it.
 
         Args:
-            steps: The commands.
-            scene: What the agent sees.
-            facts: What is known of places: the place, and what was seen there, with `; ` between.
+            task: The task.
+            known: The procedures that are at hand for it.
+
+        Returns:
+            Open place of a procedure → kinds of places for what stands there, the likeliest
+            first.
         """
-        return list(steps)
+        likely = {slot: chances(task.facts, thing) for slot, thing in task.names.items()}
+        return {slot: some for slot, some in likely.items() if some}
+
+    def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
+        """The commands of a procedure as they go for a task, from where the agent is."""
+        return [filled(step, task.names) for step in procedure.steps]
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """What the observations offered and was not tried."""
@@ -244,7 +255,3 @@ class Dialect:
     def further_facts(self, trajectory: Trajectory) -> list[Fact]:
         """The same where a chain has facts of such a scene: what may be new to it."""
         return self.facts(trajectory)
-
-    def places(self, scene: str) -> list[str]:  # noqa: ARG002
-        """The kinds of places that a scene names; empty if it does not say."""
-        return []

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from deltamem_tui.memory.writers.rules.chances import TaskAtHand
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
+from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     command_facts,
     doors_of,
@@ -106,11 +108,10 @@ class ScienceWorldDialect(Dialect):
             lines += move.action.split("\n")
         return lines
 
-    def from_here(
-        self, steps: Sequence[str], scene: str, facts: Sequence[tuple[str, str]]
-    ) -> list[str]:
-        """The steps after the shortest way from the room that the agent is in."""
-        return from_here(steps, room_of(scene), facts)
+    def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
+        """The commands after the shortest way from the room that the agent is in."""
+        seen = [(fact.place, "; ".join(fact.things)) for fact in task.facts]
+        return from_here(super().at_hand(procedure, task), room_of(task.scene), seen)
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """What the task asks to focus on, and the rooms it names that were not entered."""

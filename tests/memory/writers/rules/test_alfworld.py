@@ -187,11 +187,11 @@ def acts(*actions: str) -> tuple[Step, ...]:
         pytest.param(
             "put a cd in safe.",
             (
-                "take cd 1 from desk 1", "put cd 1 in/on shelf 1", "take cd 1 from shelf 1",
-                "put cd 1 in/on safe 1",
+                "go to desk 1", "take cd 1 from desk 1", "go to shelf 1", "put cd 1 in/on shelf 1",
+                "take cd 1 from shelf 1", "go to safe 1", "put cd 1 in/on safe 1",
             ),
             (
-                "go to shelf", "take [object] from shelf",
+                "go to desk", "take [object] from desk",
                 "go to [receptacle]", "put [object] in/on [receptacle]",
             ),
             id="put down on the way",
@@ -199,8 +199,9 @@ def acts(*actions: str) -> tuple[Step, ...]:
         pytest.param(
             "clean some mug and put it in cabinet.",
             (
-                "take mug 1 from desk 1", "clean mug 1 with sinkbasin 1", "put mug 1 in/on shelf 1",
-                "take mug 1 from shelf 1", "put mug 1 in/on cabinet 1",
+                "go to desk 1", "take mug 1 from desk 1", "go to sinkbasin 1",
+                "clean mug 1 with sinkbasin 1", "go to shelf 1", "put mug 1 in/on shelf 1",
+                "take mug 1 from shelf 1", "go to cabinet 1", "put mug 1 in/on cabinet 1",
             ),
             (
                 "go to desk", "take [object] from desk",
@@ -212,14 +213,37 @@ def acts(*actions: str) -> tuple[Step, ...]:
         pytest.param(
             "put a cd in safe.",
             (
-                "take cd 1 from desk 1", "put cd 1 in/on desk 1",
-                "take cd 2 from bed 1", "put cd 2 in/on safe 1",
+                "go to desk 1", "take cd 1 from desk 1", "put cd 1 in/on desk 1",
+                "go to bed 1", "take cd 2 from bed 1", "go to safe 1", "put cd 2 in/on safe 1",
             ),
             (
                 "go to bed", "take [object] from bed",
                 "go to [receptacle]", "put [object] in/on [receptacle]",
             ),
             id="put back where it was",
+        ),
+        pytest.param(
+            "put a hot mug in safe.",
+            (
+                "go to desk 1", "take mug 1 from desk 1", "go to safe 1", "put mug 1 in/on safe 1",
+                "go to bed 1", "take mug 2 from bed 1", "go to microwave 1",
+                "heat mug 2 with microwave 1", "go to safe 1", "put mug 2 in/on safe 1",
+            ),
+            (
+                "go to bed", "take [object] from bed", "go to microwave",
+                "heat [object] with microwave", "go to [receptacle]",
+                "put [object] in/on [receptacle]",
+            ),
+            id="another one that was never heated",
+        ),
+        pytest.param(
+            "examine the bowl with the desklamp.",
+            (
+                "go to desk 1", "use desklamp 1", "go to shelf 2", "take bowl 1 from shelf 2",
+                "go to desk 1",
+            ),
+            ("go to desk", "use [tool]", "go to shelf", "take [object] from shelf", "go to desk"),
+            id="a lamp that was lit before",
         ),
     ],
 )  # fmt: skip

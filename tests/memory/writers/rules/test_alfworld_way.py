@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.writers.rules.located import located, only_moves
-from deltamem_tui.memory.writers.rules.places import Chance
+from deltamem_tui.memory.writers.rules.alfworld_way import located, only_moves
+from deltamem_tui.memory.writers.rules.chances import Chance
 from deltamem_tui.memory.writers.rules.procedure import Procedure
 
 MUG = {"object": "mug", "receptacle": "desk"}

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from deltamem_tui.memory.writers.rules.places import Chance
+from deltamem_tui.memory.writers.rules.alfworld_facts import kinds_in
+from deltamem_tui.memory.writers.rules.chances import Chance, TaskAtHand, chances
 from deltamem_tui.memory.writers.rules.procedure import Procedure, filled
 
 _TAKE = "take [object] from "
@@ -15,6 +16,29 @@ _SOUGHT = re.compile(r"take (?P<object>\[object\]) from .+|use (?P<tool>\[tool\]
 _GO, _OPEN = "go to ", "open "
 _PUT = ("put ", "move ")
 _MOVED = ("take ", *_PUT)
+
+
+def likely_places(task: TaskAtHand, known: Iterable[Procedure]) -> dict[str, list[Chance]]:
+    """Per open place of a procedure the kinds of places for what the task names there.
+
+    Where nothing is known of a thing's places there are none: the procedure's own is better.
+    What is only moved is not looked for where it is to be.
+    """
+    among = kinds_in(task.scene)
+    goal = task.names.get("receptacle") if any(map(only_moves, known)) else None
+    likely = {
+        slot: [each for each in chances(task.facts, thing, among) if each.place != goal]
+        for slot, thing in task.names.items()
+        if thing not in among
+    }
+    return {slot: some for slot, some in likely.items() if some and some[0].chance > 0}
+
+
+def at_hand(procedure: Procedure, task: TaskAtHand) -> Procedure:
+    """A procedure led to where a task's things are likely to lie."""
+    closes = {fact.place: False for fact in task.facts if not fact.sought}
+    closes |= {fact.place: True for fact in task.facts if fact.closes}
+    return located(procedure, likely_places(task, [procedure]), task.names, closes)
 
 
 def located(
