@@ -57,10 +57,11 @@ def context_entries(
     """What both trees recalled, for an agent.
 
     A chain in the rules' words becomes one procedure, its deltas at their places, the names of
-    the present task filled in, and its things taken from where they are likeliest to be; if it
-    was not recalled by the task's kind, it says what it was learnt for. Any other chain stands
-    entry by entry. Then come what failed, and where the things that the task names
-    were seen; what the env tree recalled if the goal is not understood, or there is nothing else.
+    the present task filled in, and its things taken from where they are likeliest to be; where
+    the task names nothing, it has the names that it worked with. If it was not recalled by the
+    task's kind, it says what it was learnt for. Any other chain stands entry by entry. Then come
+    what failed, and where the things that the task names were seen; what the env tree recalled if
+    the goal is not understood, or there is nothing else.
 
     Args:
         bank: The bank.
@@ -79,15 +80,9 @@ def context_entries(
             # Two chains may begin alike.
             entries += [each for each in chain_entries("task", chain) if each not in entries]
         elif procedure.steps and chain[-1].label == "success":
-            choices = choices_of(bank.tree("task"), chain, names) if names else {}
-            written = replace(procedure, steps=tuple(with_choices(procedure.steps, choices)))
-            steps = dialect.at_hand(written, task) if task else procedure.steps
-            shown = not choices and not is_of_the_past(chain[-1], procedure, names)
-            ending = filled(chain[-1].payload["termination_condition"], names) if shown else ""
-            asked = found["task"]
-            of_kind = asked.rule == "kind"
-            when = one_line(asked.query, _TASK_WIDTH) if of_kind else chain[-1].title
-            entries.append(_skill(when, steps, ending, choices))
+            of_kind = found["task"].rule == "kind"
+            when = one_line(found["task"].query, _TASK_WIDTH) if of_kind else chain[-1].title
+            entries.append(_skill(bank.tree("task"), chain, procedure, dialect, task, when))
     failed = _failed([line for each in known if each for line in each.warnings], names)
     if chains and not (entries or failed):
         failed = ["\n\n".join(chain_entries("task", chains[0]))]
@@ -113,18 +108,33 @@ def _within(budget: int | None, entries: Sequence[str], aside: Sequence[str]) ->
 
 
 def _skill(
-    when: str, steps: Sequence[str], ending: str, choices: Mapping[str, Sequence[str]]
+    tree: Tree,
+    chain: Sequence[Node],
+    procedure: Procedure,
+    dialect: Dialect,
+    task: TaskAtHand | None,
+    when: str,
 ) -> str:
+    """A chain's procedure as it goes for a task."""
+    names = task.names if task else {}
+    choices = choices_of(tree, chain, names) if names else {}
+    written = replace(procedure, steps=tuple(with_choices(procedure.steps, choices)))
+    steps = dialect.at_hand(written, task) if task else written.steps
+    # A name left open may stand for two places; those of the episode say which is which.
+    own = {} if choices else {**procedure.names, **names}
+    past = [name for slot, name in own.items() if slot not in names]
     lines = ["### Skill", f"When: {context.fenced(when)}"]
+    lines += [f"Worked with: {context.fenced(', '.join(past))}"] if past else []
     lines += [
         f"Only the first [{slot}] of these that is there: {context.fenced(', '.join(some))}"
         for slot, some in choices.items()
         if some[1:]
     ]
-    numbers = "\n".join(numbered(steps))
+    numbers = "\n".join(numbered([filled(step, own) for step in steps]))
     lines.append(f"How:\n{context.fenced(numbers)}")
-    if ending:
-        lines.append(f"Done when: {context.fenced(ending)}")
+    ending = chain[-1].payload["termination_condition"]
+    if ending and not choices and not is_of_the_past(chain[-1], procedure, own):
+        lines.append(f"Done when: {context.fenced(filled(ending, own))}")
     return "\n".join(lines)
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.memory.context import compose
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
 
 DECIMALS = 6
+_CONTRADICTED = 2.0  # below any threshold
 _NEAR = 64  # so many successes of a kind are looked at closely
 _SAME = 1.0 - 1e-3  # the same text in another batch differs by 1e-6 at most
 
@@ -100,11 +102,18 @@ class TreeQuestion:
         text: The question as it was put.
         vector: The same, embedded. float32 [dimensions], of unit length.
         kind: Its kind of goal; None if that is not looked for, or not understood.
+        dialect: In which words a node may contradict it; None if the similarity alone counts.
     """
 
     text: str
     vector: NDArray[np.float32]
     kind: TaskKind | None = None
+    dialect: Dialect | None = None
+
+    def is_contradicted_by(self, node: Node) -> bool:
+        """Whether a node's trigger asks for what the question clearly does not."""
+        trigger = node.payload["activation_condition"]
+        return self.dialect is not None and self.dialect.contradicts(self.text, trigger)
 
 
 def question_to(
@@ -143,6 +152,8 @@ def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -
     for name, text in texts.items():
         if text and settings[name].enabled:
             question = question_to(name, text, settings[name], embedder, dialect)
+            if _by_kind(name, settings[name]):
+                question = replace(question, dialect=dialect)
             tree = bank.tree(name)
             found[name] = recall_tree(tree, question, settings[name], weighting, query.count)
             scene = question.vector if name == "env" else None
@@ -172,11 +183,11 @@ def recall_tree(
 ) -> CollectionRecall:
     """Ask one tree: by kind where it has the question's, else by equations 6 and 7."""
     threshold = parameters.tau_base
-    found = ranked(tree, question.vector, weighting, parameters.failure_penalty, count)
-    candidates = [candidate for _, candidate in found]
-    recalled = _nearest_of_kind(tree, question.kind, weighting) if question.kind and found else []
+    candidates = _ranked(tree, question, weighting, parameters.failure_penalty, count)
+    known_kind = question.kind if candidates else None
+    recalled = _nearest_of_kind(tree, known_kind, weighting) if known_kind else []
     by_kind = bool(recalled)
-    if found and not by_kind and candidates[0].score >= threshold:
+    if candidates and not by_kind and candidates[0].score >= threshold:
         recalled = candidates[:1]
     chains = [tree.chain(each.node.id) for each in recalled]
     succeeded = any(node.label == "success" for chain in chains for node in chain)
@@ -197,12 +208,29 @@ def recall_tree(
     )
 
 
+def _ranked(
+    tree: Tree, question: TreeQuestion, weighting: Weighting, penalty: float, count: int
+) -> list[Candidate]:
+    """The best nodes, best first; those that contradict the question behind all others."""
+    best = [each for _, each in ranked(tree, question.vector, weighting, penalty, count)]
+    if not best or not question.is_contradicted_by(best[0].node):
+        return best
+    wider = ranked(tree, question.vector, weighting, penalty, max(count, _NEAR))
+    judged = [
+        replace(each, penalty=each.penalty + _CONTRADICTED, score=each.score - _CONTRADICTED)
+        if question.is_contradicted_by(each.node)
+        else each
+        for _, each in wider
+    ]
+    return sorted(judged, key=lambda each: -each.score)
+
+
 def _best_success(
     tree: Tree, question: TreeQuestion, weighting: Weighting, threshold: float
 ) -> list[Candidate]:
     """The success that is most similar to a question, if it reaches the threshold."""
     # Behind a penalty of 4 the most similar failure ranks below any success.
-    best = [each for _, each in ranked(tree, question.vector, weighting, 4.0, 1)]
+    best = _ranked(tree, question, weighting, 4.0, 1)[:1]
     return [each for each in best if each.node.label == "success" and each.score >= threshold]
 
 

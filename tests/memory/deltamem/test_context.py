@@ -265,6 +265,8 @@ def test_a_skill_of_another_kind_says_what_it_was_learnt_for(tmp_path: Path) -> 
     other = recall(bank, "warm a mug and rest", HEAT.environment)
     assert other["task"] is not None
     assert f"When: {other['task'].chain[-1].title}\n" in other.context
+    assert "\nWorked with: mug, cabinet\n" in other.context
+    assert "2. take mug from countertop\n" in other.context
 
 
 def test_a_failure_without_a_refusal_is_shown_all_the_same(tmp_path: Path) -> None:

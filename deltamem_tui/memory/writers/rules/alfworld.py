@@ -15,7 +15,7 @@ from deltamem_tui.memory.writers.rules.alfworld_facts import (
     place_facts,
     thing_facts,
 )
-from deltamem_tui.memory.writers.rules.alfworld_goals import STATES, house_goal
+from deltamem_tui.memory.writers.rules.alfworld_goals import STATES, house_goal, treatments
 from deltamem_tui.memory.writers.rules.alfworld_way import at_hand, likely_places
 from deltamem_tui.memory.writers.rules.chances import Chance, TaskAtHand
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
@@ -54,6 +54,11 @@ class AlfworldDialect(Dialect):
             slots=slots,
             understood=True,
         )
+
+    def contradicts(self, task: str, condition: str) -> bool:
+        """Whether both ask for a treatment, and not for the same."""
+        asked, known = treatments(task), treatments(condition)
+        return bool(asked and known and not asked & known)
 
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
         """The steps, those marked that a replay does not reach the goal without."""

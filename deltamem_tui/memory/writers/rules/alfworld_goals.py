@@ -12,7 +12,7 @@ _GOALS = tuple(
     for do, rest in (
         (
             r"(?:put|find) (?P<two>two) ",
-            rf"{_OBJECT} (?:in|and put them in) {_RECEPTACLE}",
+            rf"{_OBJECT} (?:and put them )?(?:in|on) {_RECEPTACLE}",
         ),
         (
             r"put (?:an?|some)(?: (?P<state>clean|hot|cool))? ",
@@ -20,7 +20,7 @@ _GOALS = tuple(
         ),
         (
             r"(?P<state>clean|heat|cool) (?:some|an?) ",
-            rf"{_OBJECT} and put it in {_RECEPTACLE}",
+            rf"{_OBJECT} and put it (?:in|on) {_RECEPTACLE}",
         ),
         (
             r"(?:look at|examine)(?: the)? ",
@@ -31,6 +31,28 @@ _GOALS = tuple(
 _MARK = "your task is to:"
 STATES = {"clean": "clean", "heat": "hot", "cool": "cool"}
 """What each treatment makes of a thing."""
+_TREATMENT = re.compile(
+    r"\b(?:(?P<clean>clean(?:s|ed|ing)?|wash(?:es|ed|ing)?|rins(?:e|es|ed|ing))"
+    r"|(?P<heat>heat(?:s|ed|ing)?|hot|warm(?:s|ed|ing)?)"
+    r"|(?P<cool>cool(?:s|ed|ing)?|cold|chill(?:s|ed|ing)?))\b",
+    re.IGNORECASE,
+)
+# The simulator writes these names as one word.
+_COMPOUND = re.compile(
+    r"\b(?:(?:hand )?towel holder|toilet paper hanger|alarm clock|arm chair|baseball bat"
+    r"|basket ball|bathtub basin|butter knife|cell phone|coffee (?:machine|table)|counter top"
+    r"|credit card|(?:desk|floor) lamp|(?:dining|side) table|dish sponge|garbage can|glass bottle"
+    r"|hand towel|key chain|laundry hamper|paper towel|(?:pepper|salt) shaker|remote control"
+    r"|sink basin|soap (?:bar|bottle)|spray bottle|stove burner|tennis racket|tissue box"
+    r"|toilet paper|tv stand|watering can|wine bottle)(?=(?:e?s)?\b)"
+    r"|\bbutter (?=knives\b)"
+)
+_PLURALS = (
+    (re.compile(r"knives$"), "knife"),
+    (re.compile(r"shelves$"), "shelf"),
+    (re.compile(r"(o|x|ch|sh|ss)es$"), r"\1"),
+    (re.compile(r"([^s])s$"), r"\1"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +93,30 @@ class HouseGoal:
 def house_goal(task: str) -> HouseGoal | None:
     """The goal that a task asks for; None if it is not in the simulator's own words.
 
-    What stands before the game's mark of a goal is its scene, and is passed over.
+    What stands before the game's mark of a goal is its scene, and is passed over. Names may be
+    of several, or apart, as people write them: `candles`, `dining table`.
     """
     task = " ".join(task.lower().split()).rpartition(_MARK)[2].strip().rstrip(".")
+    task = _COMPOUND.sub(lambda found: found[0].replace(" ", ""), task)
     found = next((match for goal in _GOALS if (match := goal.fullmatch(task))), None)
     if found is None:
         return None
     part = found.groupdict()
     state = part.get("state") or ""
     return HouseGoal(
-        object=part["object"],
-        receptacle=part.get("receptacle") or "",
+        object=_singular(part["object"]),
+        receptacle=_singular(part.get("receptacle") or ""),
         state=STATES.get(state, state),
         tool=part.get("tool") or "",
         count=2 if part.get("two") else 1,
     )
+
+
+def _singular(name: str) -> str:
+    plural = next((pair for pair in _PLURALS if pair[0].search(name)), None)
+    return plural[0].sub(plural[1], name) if plural else name
+
+
+def treatments(text: str) -> set[str]:
+    """What a text asks to be done to a thing, in any words that are clear: `cold` is to cool."""
+    return {found.lastgroup or "" for found in _TREATMENT.finditer(text)}

@@ -149,6 +149,10 @@ class Dialect:
         replaced = distinct(match for match, _ in INSTANCES for match in match.findall(task))
         return Goal(trigger, variant=listed(replaced, 4))
 
+    def contradicts(self, task: str, condition: str) -> bool:  # noqa: ARG002
+        """Whether a skill for a condition is certainly none for a task, however alike they are."""
+        return False
+
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
         """The steps, understood, in order."""
         return [self.move(step, goal) for step in trajectory.steps]
