@@ -25,6 +25,7 @@ from benchmarks.quality import LOGS, episodes_of, fold_numbers, kind_of, variati
 from benchmarks.remembering import RememberingEmbedder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.banks import create_bank
@@ -111,14 +112,24 @@ def _asked(
     for question in questions:
         found = recall(bank, question.task, question.environment, embedder=embedder)
         context += count_tokens(found.context)
-        chains = (answer.chain for answer in found.collections.values() if answer)
-        sources = (node.origin.episodes for chain in chains for node in reversed(chain))
-        first = next(filter(None, sources), ())
+        answers = (answer for answer in found.collections.values() if answer)
+        sources = (
+            episodes_behind(bank.tree(answer.collection), node)
+            for answer in answers
+            for node in reversed(answer.chain)
+        )
+        first = next(filter(None, sources), [])
         same += any(kinds.get(each) == kind_of(question) for each in first)
     return {
         "same_kind": same / len(questions),
         "context_tokens": context / len(questions),
     }
+
+
+def episodes_behind(tree: Tree, node: Node) -> list[str]:
+    """The ids of the episodes that a node comes from; a fused root's are those of its chain."""
+    parts = (each for name in node.origin.nodes for each in episodes_behind(tree, tree.node(name)))
+    return [*node.origin.episodes, *parts]
 
 
 def _recall_ms(folder: Path, method: str) -> float:
