@@ -6,8 +6,9 @@ other's question, and their chains meet only in the agent's context.
 The paper's rule takes the best node of all if it reaches τ (`recall = "paper"`). By default
 (`recall = "kind"`) the rules that write triggers read the question too: a tree that has the
 question's own kind of goal answers with the success of that kind whose names are nearest, and
-with what failed; the paper's rule decides where the kind is new or not understood. Where all
-of the task tree's answer failed, the best success that reaches τ comes with it.
+with what failed; the paper's rule decides where the kind is new or not understood, among the
+nodes that do not clearly ask for something else. Where all of the task tree's answer failed, the
+best success that reaches τ comes with it.
 
 Two rules are this project's own. Scores count to six decimals, so that equal texts score
 equally on every machine; τ is compared with those. Of equal scores the shallower node
