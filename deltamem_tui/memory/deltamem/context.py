@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from math import inf
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
@@ -95,15 +98,15 @@ def context_entries(
 
 def _within(budget: int | None, entries: Sequence[str], aside: Sequence[str]) -> list[str]:
     """The entries, and as many lines of what stands aside as a budget in tokens leaves room for."""
+    left = inf if budget is None else budget - sum(map(count_tokens, entries))
     kept = list(entries)
-    left = None if budget is None else budget - sum(map(count_tokens, entries))
     for entry in aside:
         lines = entry.splitlines()
-        while left is not None and len(lines) > 1 and count_tokens("\n".join(lines)) > left:
-            lines.pop()
-        if len(lines) > 1:
-            kept.append("\n".join(lines))
-            left = None if left is None else left - count_tokens(kept[-1])
+        tokens = list(accumulate(map(count_tokens, lines)))
+        fitting = bisect_right(tokens, left)
+        if fitting > 1:  # a heading alone says nothing
+            kept.append("\n".join(lines[:fitting]))
+            left -= tokens[fitting - 1]
     return kept
 
 

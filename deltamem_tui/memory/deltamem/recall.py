@@ -31,7 +31,7 @@ from deltamem_tui.memory.deltamem.ways import best_first
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of
+from deltamem_tui.memory.vectors.search import BEHIND_EVERY_SUCCESS, Candidate, ranked, scan_of
 from deltamem_tui.memory.writers.rules.chances import TaskAtHand
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
@@ -230,8 +230,7 @@ def _best_success(
     tree: Tree, question: TreeQuestion, weighting: Weighting, threshold: float
 ) -> list[Candidate]:
     """The success that is most similar to a question, if it reaches the threshold."""
-    # Behind a penalty of 4 the most similar failure ranks below any success.
-    best = _ranked(tree, question, weighting, 4.0, 1)[:1]
+    best = _ranked(tree, question, weighting, BEHIND_EVERY_SUCCESS, 1)[:1]
     return [each for each in best if each.node.label == "success" and each.score >= threshold]
 
 

@@ -38,6 +38,9 @@ class Candidate:
 # which take 13 ms as they are and 6 as codes. Below, deriving and keeping a form is not worth it.
 _LARGE = 2**28
 
+BEHIND_EVERY_SUCCESS = 4.0
+"""A penalty that ranks failures last: no two similarities are further apart than 2."""
+
 _scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 

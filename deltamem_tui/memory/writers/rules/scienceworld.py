@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from deltamem_tui.memory.writers.rules.chances import TaskAtHand
@@ -79,33 +79,19 @@ class ScienceWorldDialect(Dialect):
         It begins with the room where something is done first, wherever the episode began.
         """
         doors = {move.action for move in moves if move.action.startswith("open door")}
-        moves = shortest(moves)
-        chosen = next((at for at, move in enumerate(moves) if _CHOSEN.match(move.action)), -1)
+        acts = list(_acts(shortest(moves)))
+        chosen = next((at for at, (_, act) in enumerate(acts) if _CHOSEN.match(act.action)), -1)
         lines: list[str] = []
-        route: list[str] = []
-        names: dict[str, str] = {}  # of the rooms, open where the task names one
-        for at, move in enumerate(moves):
-            if move.place:
-                gone = re.fullmatch(r"go to (.+)", move.action)
-                names[move.place] = gone[1] if gone else move.place
-                # Coming back to a room makes the way since then a detour.
-                if move.place in route:
-                    del route[route.index(move.place) + 1 :]
-                else:
-                    route.append(move.place)
-                continue
-            if not lines:
-                route = route[-1:] or [move.room] * bool(move.room)
-            for room in route:
-                name = names.get(room, room)
+        for at, (route, act) in enumerate(acts):
+            start = route[-1:] or [(act.room, act.room)] * bool(act.room)
+            rooms = route if lines else start
+            for room, name in rooms:
+                opened = bool(lines) and f"open door to {name}" in doors
                 # The task means the room where something is done, and not where a thing was
                 # found that it leaves to be chosen.
-                if room != route[-1] or at <= chosen:
-                    name = room
-                opened = bool(lines) and f"open door to {names.get(room, room)}" in doors
-                lines += [f"open door to {name}"] * opened + [f"go to {name}"]
-            route = []
-            lines += move.action.split("\n")
+                meant = name if room == rooms[-1][0] and at > chosen else room
+                lines += [f"open door to {meant}"] * opened + [f"go to {meant}"]
+            lines += act.action.split("\n")
         return lines
 
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
@@ -137,3 +123,22 @@ class ScienceWorldDialect(Dialect):
         """Each room's things and doors, then the commands that were answered."""
         moves = self.moves(trajectory, self.goal(trajectory))
         return [*room_facts(trajectory), *command_facts(moves)]
+
+
+def _acts(moves: Sequence[Move]) -> Iterator[tuple[list[tuple[str, str]], Move]]:
+    """What is done, each after the rooms that lead there: their names, and how the way has them.
+
+    Coming back to a room makes the way since then a detour.
+    """
+    route: list[tuple[str, str]] = []
+    for move in moves:
+        if not move.place:
+            yield route, move
+            route = []
+            continue
+        entered = [room for room, _ in route]
+        if move.place in entered:
+            route = route[: entered.index(move.place) + 1]
+        else:
+            gone = move.action.removeprefix("go to ")
+            route = [*route, (move.place, gone if gone != move.action else move.place)]

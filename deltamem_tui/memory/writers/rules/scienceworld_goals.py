@@ -45,49 +45,60 @@ _DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
 _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
 _ROOM = re.compile(rf"\b({ROOMS})\b")
 _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
+_PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
 _FOCUSED = re.compile(r"focus on (.+)")
 
 
 def goal_of(trajectory: Trajectory) -> Goal:
     """The task's own sentences with substances, colours, rooms and degrees left open."""
-    text = re.sub(r"^(?:Task description:)?\s*Your task is to ", "", one_line(trajectory.task))
+    named, text = _without_names(_PREAMBLE.sub("", one_line(trajectory.task)))
+    surfaces, text = _without_planes(text)
+    colours, boxes, rooms = (distinct(each.findall(text)) for each in (_TINTED, _BOX, _ROOM))
+    slots = [
+        *named,
+        *_numbered("paint", [f"{colour} paint" for colour in colours]),
+        *_numbered("box", [f"{colour} box" for colour in boxes]),
+        *_numbered("surface", surfaces),
+        *_numbered("room", rooms),
+    ]
+    things = _things(trajectory)
+    chosen = _numbered("animal" if "the animal" in text else "thing", list(things))
+    mentions = zip(things.values(), (f"[{slot}]" for slot, _ in chosen), strict=False)
+    instances = [*(name for _, name in named), *surfaces, *colours] or list(things)[:1]
+    return Goal(
+        trigger=condense(_of_any_variation(text, boxes), _GOAL_WORDS),
+        variant=listed(distinct([*instances, *rooms]), 4),
+        names=(*_patterns(slots), *mentions),
+        slots=(*slots, *chosen),
+        understood=True,
+    )
+
+
+def _without_names(text: str) -> tuple[list[tuple[str, str]], str]:
+    """What a task names, as kind and name, and the text with those left open."""
     names: list[tuple[str, str]] = []
     for pattern, kind in _NAMED:
         found = pattern.search(text)
         if found and found[1] not in _KINDS and "…" not in found[1]:
-            names.append((found[1], kind))
+            names.append((kind, found[1]))
             text = _left_open(text, found[1], kind)
-    variant = [name for name, _ in names]
+    return names, text
+
+
+def _without_planes(text: str) -> tuple[list[str], str]:
+    """The names of two planes that a task compares, and the text without them."""
     planes = _PLANES.search(text)
-    surfaces: list[str] = []
-    if planes:
-        surfaces = [planes[1], planes[2]]
-        variant += surfaces
-        text = text.replace(planes[0], _surfaces(planes[1]))
-    colours = distinct(_TINTED.findall(text))
-    variant += colours
-    things = _things(trajectory)
-    if things and not variant:
-        variant += [name for name, _ in things[:1]]
-    rooms = distinct(_ROOM.findall(text))
-    variant += rooms
-    boxes = distinct(_BOX.findall(text))
+    if not planes:
+        return [], text
+    return [planes[1], planes[2]], text.replace(planes[0], _surfaces(planes[1]))
+
+
+def _of_any_variation(text: str, boxes: Sequence[str]) -> str:
+    """A text without what is drawn anew for each variation: colours, degrees, rooms, counts."""
     text = _BOX.sub(lambda found: _box(found[1], boxes), text)
     text = _DEGREES.sub("a temperature", _TINT.sub("", text))
-    text = _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
-    slots = [(kind, name) for name, kind in names]
-    slots += _numbered("paint", [f"{colour} paint" for colour in colours])
-    slots += _numbered("box", [f"{colour} box" for colour in boxes])
-    slots += _numbered("surface", surfaces) + _numbered("room", rooms)
-    trigger, patterns = condense(text, _GOAL_WORDS), _patterns(slots)
-    kind = "animal" if "the animal" in text else "thing"
-    chosen = _numbered(kind, [name for name, _ in things])
-    slots += chosen
-    patterns += tuple(
-        (mention, f"[{kind}]") for (_, mention), (kind, _) in zip(things, chosen, strict=False)
-    )
-    return Goal(trigger, listed(distinct(variant), 4), patterns, tuple(slots), understood=True)
+    return _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
 
 
 def _numbered(kind: str, names: Sequence[str]) -> list[tuple[str, str]]:
@@ -112,19 +123,19 @@ def _left_open(text: str, name: str, kind: str) -> str:
     return re.sub(rf"'?(?<!\w){re.escape(name)}(?!\w)'?", blank, text)
 
 
-def _things(trajectory: Trajectory) -> list[tuple[str, re.Pattern[str]]]:
+def _things(trajectory: Trajectory) -> dict[str, re.Pattern[str]]:
     """What the agent chose where the task leaves the choice, and how its actions name it."""
     if not _CHOICE.search(trajectory.task):
-        return []
+        return {}
     things: dict[str, re.Pattern[str]] = {}
     for step in trajectory.steps:
         found = _FOCUSED.match(step.action.strip())
-        # What cost the episode its score was not a thing that the task asks for.
+        # What cost the episode its score was no thing that the task asks for.
         punished = step.reward is not None and step.reward < 0
         if found and step.observation.startswith("You focus") and not punished:
             name = _STAGES.sub("", re.sub(r" in inventory$", "", found[1]))
             things.setdefault(name, _mention(name))
-    return list(things.items())
+    return things
 
 
 def _mention(name: str) -> re.Pattern[str]:
