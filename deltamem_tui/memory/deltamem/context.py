@@ -23,10 +23,12 @@ from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.memory.writers.rules.chances import Chance, PlaceFact, TaskAtHand
 from deltamem_tui.memory.writers.rules.places import read
 from deltamem_tui.memory.writers.rules.procedure import (
+    MEASURED,
     Procedure,
     filled,
     names_in,
     numbered,
+    option_in,
     with_choices,
 )
 from deltamem_tui.text import count_tokens, one_line
@@ -135,10 +137,23 @@ def _skill(
     ]
     numbers = "\n".join(numbered([filled(step, own) for step in steps]))
     lines.append(f"How:\n{context.fenced(numbers)}")
-    ending = chain[-1].payload["termination_condition"]
-    if ending and not choices and not is_of_the_past(chain[-1], procedure, own):
-        lines.append(f"Done when: {context.fenced(filled(ending, own))}")
+    if ending := "" if choices else _ending(chain[-1], procedure, own, task):
+        lines.append(context.fenced(ending))
     return "\n".join(lines)
+
+
+def _ending(
+    node: Node, procedure: Procedure, names: Mapping[str, str], task: TaskAtHand | None
+) -> str:
+    """How one sees that a procedure is done, or what of it was right only in its episode."""
+    past = node.payload["termination_condition"]
+    if task and option_in(procedure.steps[-1], task.options):
+        told = ["The last step is what was right then.", past * past.startswith(MEASURED)]
+        options = " or ".join(names[slot] for slot in task.options)
+        return " ".join(filter(None, [*told, f"Now what you find decides: {options}."]))
+    if not past or is_of_the_past(node, procedure, names):
+        return ""
+    return f"Done when: {filled(past, names)}"
 
 
 def is_of_the_past(node: Node, procedure: Procedure, names: Mapping[str, str]) -> bool:

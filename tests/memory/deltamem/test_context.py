@@ -60,6 +60,34 @@ def test_what_a_task_leaves_to_be_chosen_is_written_out_most_frequent_first(tmp_
     assert "[animal] of these that is there: bear, parrot\n" in text
 
 
+HOT = (
+    "Your task is to measure the temperature of {0}, which is located around the kitchen. If the "
+    "{0} temperature is above {1} degrees celsius, place it in the {2} box. If the {0} temperature "
+    "is below {1} degrees celsius, place it in the {3} box."
+)
+
+
+def test_what_was_measured_then_is_told_as_of_then(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
+    for thing, degrees, box in (("lead", 60, "red"), ("tin", -5, "blue")):
+        way = (
+            Step(f"use thermometer on {thing}", f"a temperature of {degrees} degrees", reward=1.0),
+            Step(f"move {thing} to {box} box", "You move it.", reward=1.0),
+        )
+        learn(bank, Trajectory(HOT.format(thing, "50.0", "red", "blue"), "a", way, outcome=WON))
+    for thing, reading, past, now in (
+        ("lead", "60 degrees", "If the lead temperature is above 50.0", "green"),
+        ("tin", "-5 degrees", "If the tin temperature is below 50.0", "black"),
+    ):
+        text = recall(bank, HOT.format(thing, "10.0", "green", "black")).context
+        *_, last, told = text.rpartition("How:")[2].strip().splitlines()[:-2]
+        assert last == f"2. move {thing} to {now} box"
+        assert f"use thermometer on {thing}`: temperature of {reading}" in told
+        assert past in told
+        assert "green box or black box" in told
+        assert "Done when" not in text
+
+
 def test_nothing_matched_is_nothing_said() -> None:
     assert compose("alfworld", []) == ""
 

@@ -50,6 +50,8 @@ class Goal:
         names: Instance → what stands for it in actions and answers, longest instance first.
         slots: What the task names, and by which name: (`object`, `egg`).
         understood: Whether goals of one kind have one trigger, and no others have it.
+        options: The slots of which one is right, by what the episode finds out: (`box`,
+            `second box`).
     """
 
     trigger: str
@@ -57,6 +59,7 @@ class Goal:
     names: tuple[tuple[re.Pattern[str], str], ...] = ()
     slots: tuple[tuple[str, str], ...] = ()
     understood: bool = False
+    options: tuple[str, ...] = ()
 
     def generalise(self, text: str) -> str:
         """`text` with every instance replaced by what stands for it."""
@@ -191,6 +194,10 @@ class Dialect:
         """
         done = [move.action for move in moves if move.effect == "done"]
         return [action for action in done if len(action.split()) <= _COMMAND_WORDS]
+
+    def readings(self, moves: Sequence[Move]) -> list[str]:  # noqa: ARG002
+        """What was measured, as the options of a goal are decided by: command and number."""
+        return []
 
     def likely_places(
         self,

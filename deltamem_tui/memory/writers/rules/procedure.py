@@ -21,6 +21,9 @@ from deltamem_tui.memory.writers.rules.edits import (
     read_edits,
 )
 
+MEASURED = "Measured:"
+"""How an ending begins that says which reading led to which option of the task."""
+
 _STEP = re.compile(r"\d+\. (.+)")
 _NAMES = re.compile(r"Worked (?:as it stands )?with (.+)\.")
 _NAME = re.compile(r"\[([^\]]+)\] = (.+?)(?:, (?=\[)|$)")
@@ -120,6 +123,12 @@ def text_of(steps: Sequence[str], names: Mapping[str, str], base: Sequence[str] 
 def numbered(steps: Sequence[str]) -> list[str]:
     """Steps as the lines of a numbered list."""
     return [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+
+
+def option_in(text: str, options: Iterable[str]) -> str:
+    """Which of some open places a text names; empty if none, or more than one."""
+    named = [slot for slot in options if f"[{slot}]" in text]
+    return named[0] if len(named) == 1 else ""
 
 
 def filled(text: str, names: Mapping[str, str]) -> str:

@@ -32,6 +32,7 @@ _NEEDLESS = re.compile(r"is already|already connected")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
 _CHOSEN = re.compile(r"focus on [^\[]+$")
+_READING = re.compile(r"temperature of -?\d+ degrees|time reads \d+ ticks")
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 
 
@@ -93,6 +94,18 @@ class ScienceWorldDialect(Dialect):
                 lines += [f"open door to {meant}"] * opened + [f"go to {meant}"]
             lines += act.action.split("\n")
         return lines
+
+    def readings(self, moves: Sequence[Move]) -> list[str]:
+        """The last number that was read of each thing in its place."""
+        last: dict[str, str] = {}
+        put = ""
+        for move in moves:
+            if move.effect == "done" and move.action.startswith(("move ", "pour ")):
+                put = move.action
+            if found := _READING.search(move.answer):
+                of = move.action if move.action.startswith("use ") else put
+                last[put] = f"`{of}`: {found[0]}"
+        return list(last.values())
 
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
         """The commands after the shortest way from the room that the agent is in."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,13 @@ from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal, Move
 from deltamem_tui.memory.writers.rules.edits import difference
-from deltamem_tui.memory.writers.rules.procedure import Procedure, filled, text_of
+from deltamem_tui.memory.writers.rules.procedure import (
+    MEASURED,
+    Procedure,
+    filled,
+    option_in,
+    text_of,
+)
 from deltamem_tui.memory.writers.rules.wording import (
     ARROW,
     condense,
@@ -21,6 +28,7 @@ from deltamem_tui.memory.writers.rules.wording import (
     shortened,
     unlike,
 )
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _STEPS = 150  # the longest way in ScienceWorld has 134
@@ -31,6 +39,7 @@ _NEW_ANSWER_WORDS = 8
 _TRIED_LINES = 8
 _RECORD_WORDS = 25  # of an action that is told about, and not to be carried out
 _UNEXPLORED = 6
+_SENTENCE = re.compile(r"[A-Z].*?\.(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +105,7 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
     changes = len(difference(known.steps, steps))
     places = f"{changes} place{'s' if changes > 1 else ''}"
     reason = f"differs from the chain in {places}" if changes else "worked with other names"
-    return Extraction(payload_of(episode.trigger(chain), text), reason)
+    return Extraction(payload_of(episode.trigger(chain), text, _decision(episode)), reason)
 
 
 def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
@@ -131,7 +140,23 @@ def _whole(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]
     paid = [move for move in episode.moves if move.reward > 0]
     last = (paid or did or episode.moves)[-1]
     ending = f"`{condense(last.action, _RECORD_WORDS)}` is answered: {last.answer}"
-    return payload_of(episode.trigger(chain), text, ending)
+    return payload_of(episode.trigger(chain), text, _decision(episode) or ending)
+
+
+def _decision(episode: Episode) -> str:
+    """Which reading led to which of the goal's options, with the names of the episode."""
+    goal, names = episode.goal, dict(episode.goal.slots)
+    taken = next(
+        (move for move in reversed(episode.moves) if option_in(move.action, goal.options)), None
+    )
+    readings = episode.dialect.readings(episode.moves)[-len(goal.options) :] if taken else []
+    if taken is None or not readings:
+        return ""
+    name = names[option_in(taken.action, goal.options)]
+    rules = _SENTENCE.findall(one_line(episode.trajectory.task))
+    rule = next((each for each in rules if each.startswith("If ") and name in each), "")
+    text = f"{MEASURED} {'; '.join(readings)}; so `{taken.action}`. {rule}"
+    return filled(text.strip(), names)
 
 
 def _names(chain: Sequence[Node], command: str) -> bool:
