@@ -31,6 +31,7 @@ from deltamem_tui.memory.writers.rules.procedure import (
     option_in,
     with_choices,
 )
+from deltamem_tui.memory.writers.rules.wording import ARROW, key
 from deltamem_tui.text import count_tokens, one_line
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ _CHOICES = 10
 _OF_KIND = 200
 _WARNINGS = 3
 _TASK_WIDTH = 1000
+_SMALL = frozenset(("to", "in", "on", "into", "from", "with", "inventory", "#"))
 
 
 def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
@@ -88,7 +90,7 @@ def context_entries(
             of_kind = found["task"].rule == "kind"
             when = one_line(found["task"].query, _TASK_WIDTH) if of_kind else chain[-1].title
             entries.append(_skill(bank.tree("task"), chain, procedure, dialect, task, when))
-    failed = _failed([line for each in known if each for line in each.warnings], names)
+    failed = _failed(known, names)
     if chains and not (entries or failed):
         failed = ["\n\n".join(chain_entries("task", chains[0]))]
     places = dialect.likely_places(task, [each for each in known if each]) if task else {}
@@ -122,12 +124,15 @@ def _skill(
 ) -> str:
     """A chain's procedure as it goes for a task."""
     names = task.names if task else {}
+    # What made something else is not renamed.
+    made = [slot for slot in task.made if _differs(procedure, names, slot)] if task else []
     choices = choices_of(tree, chain, names) if names else {}
-    written = replace(procedure, steps=tuple(with_choices(procedure.steps, choices)))
-    steps = dialect.at_hand(written, task) if task else written.steps
     # A name left open may stand for two places; those of the episode say which is which.
     own = {} if choices else {**procedure.names, **names}
     past = [name for slot, name in own.items() if slot not in names]
+    written = replace(procedure, steps=tuple(with_choices(procedure.steps, choices)))
+    steps = dialect.at_hand(written, _without(task, made)) if task else written.steps
+    own = {slot: name for slot, name in own.items() if slot not in made}
     lines = ["### Skill", f"When: {context.fenced(when)}"]
     lines += [f"Worked with: {context.fenced(', '.join(past))}"] if past else []
     lines += [
@@ -137,9 +142,22 @@ def _skill(
     ]
     numbers = "\n".join(numbered([filled(step, own) for step in steps]))
     lines.append(f"How:\n{context.fenced(numbers)}")
-    if ending := "" if choices else _ending(chain[-1], procedure, own, task):
+    others = ", ".join(f"[{slot}] was {procedure.names[slot]}" for slot in made)
+    if others:
+        lines.append(f"These ingredients made something else: {context.fenced(others)}.")
+    elif ending := "" if choices else _ending(chain[-1], procedure, own, task):
         lines.append(context.fenced(ending))
     return "\n".join(lines)
+
+
+def _differs(procedure: Procedure, names: Mapping[str, str], slot: str) -> bool:
+    return procedure.names.get(slot, names[slot]) != names[slot]
+
+
+def _without(task: TaskAtHand, made: Sequence[str]) -> TaskAtHand:
+    """A task that does not name what is to be made."""
+    names = {slot: name for slot, name in task.names.items() if slot not in made}
+    return replace(task, names=names)
 
 
 def _ending(
@@ -181,12 +199,23 @@ def choices_of(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> d
     return {slot: [name for name, _ in some.most_common(_CHOICES)] for slot, some in found.items()}
 
 
-def _failed(warnings: Sequence[str], names: Mapping[str, str]) -> list[str]:
-    """What was refused or cost the score: the first lines, as one entry."""
-    lines = [line for line in dict.fromkeys(warnings) if line.startswith(FAILED)][:_WARNINGS]
-    if not lines:
+def _failed(known: Sequence[Procedure | None], names: Mapping[str, str]) -> list[str]:
+    """What was refused or cost the score: the first lines, as one entry.
+
+    Of what a procedure does itself an agent is not warned, nor of what has nothing to do with it.
+    """
+    texts = [each for each in known if each]
+    commands = {key(filled(step, names)) for each in texts for step in each.steps}
+    things = {word for command in commands for word in command.split()[1:]} - _SMALL
+    shown = []
+    for line in dict.fromkeys(filled(each, names) for text in texts for each in text.warnings):
+        action = key(line.removeprefix(FAILED).partition(ARROW)[0])
+        near = not commands or things.intersection(action.split()[1:])
+        if line.startswith(FAILED) and near and action not in commands:
+            shown.append(f"- {line}")
+    if not shown:
         return []
-    text = "\n".join(f"- {filled(line, names)}" for line in lines)
+    text = "\n".join(shown[:_WARNINGS])
     return [f"### What failed ({DISPLAY['task'].warning})\n{context.fenced(text)}"]
 
 

@@ -164,7 +164,9 @@ def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -
             elif question.kind:
                 goal = question.kind.goal
     facts = facts_of(bank, scene) if goal and settings["env"].enabled else []
-    task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options) if goal else None
+    task = (
+        TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made) if goal else None
+    )
     entries = context_entries(bank, found, dialect, task, settings.budget)
     context = compose(domain, entries, query.folders)
     return Recollection(found.get("task"), found.get("env"), context)

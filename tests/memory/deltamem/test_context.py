@@ -24,7 +24,7 @@ from deltamem_tui.memory.writers.rules.chances import Chance
 from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.support import EchoExtractor
-from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, WON
+from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, LOST, WON
 
 CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
 UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060]")
@@ -212,6 +212,37 @@ def test_a_domain_that_is_a_path_is_no_domain(
         (place / "memory_header.md").write_text("+++\npurpose = 'steal'\n+++\nstolen")
     monkeypatch.chdir(tmp_path)
     assert header(domain) == expected
+
+
+PAINT = (
+    "Your task is to use chemistry to create {0} paint. When you are done, focus on the {0} paint."
+)
+MADE = (
+    Step("mix jug", "You mix it.", reward=1.0),
+    Step("focus on green paint", "You focus on it.", reward=1.0),
+)
+
+
+def test_a_recipe_of_something_else_is_not_renamed(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
+    learn(bank, Trajectory(PAINT.format("green"), "a room", MADE, outcome=WON))
+    assert "2. focus on green paint\nDone when" in recall(bank, PAINT.format("green")).context
+    other = recall(bank, PAINT.format("violet")).context
+    assert "2. focus on [paint]\n" in other
+    assert "[paint] was green paint" in other
+
+
+def test_of_what_the_procedure_does_or_does_not_come_near_no_one_is_warned(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
+    learn(bank, Trajectory(PAINT.format("green"), "a room", MADE, outcome=WON))
+    lost = (
+        Step("mix jug", "I'm not sure how to mix that."),
+        Step("open oven", "It appears broken."),
+        Step("focus on jug", "You focus on the jug.", reward=-100.0),
+    )
+    learn(bank, Trajectory(PAINT.format("green"), "a room", lost, outcome=LOST))
+    text = recall(bank, PAINT.format("green")).context
+    assert re.findall(r"^- \[FAILED\] (.+) →", text, re.MULTILINE) == ["focus on jug"]
 
 
 def test_what_was_seen_is_listed_by_thing_the_likeliest_place_first() -> None:

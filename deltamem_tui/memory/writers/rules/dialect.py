@@ -52,6 +52,7 @@ class Goal:
         understood: Whether goals of one kind have one trigger, and no others have it.
         options: The slots of which one is right, by what the episode finds out: (`box`,
             `second box`).
+        made: The slots of what is to be made. What made one thing does not make another.
     """
 
     trigger: str
@@ -60,6 +61,7 @@ class Goal:
     slots: tuple[tuple[str, str], ...] = ()
     understood: bool = False
     options: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
 
     def generalise(self, text: str) -> str:
         """`text` with every instance replaced by what stands for it."""

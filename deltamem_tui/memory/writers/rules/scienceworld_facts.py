@@ -34,7 +34,9 @@ _ROOM = re.compile(ROOMS)
 FURNITURE = frozenset(
     ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
 )
-_UNHEARD = re.compile(r"No known action|Unknown action|Ambiguous request")
+_UNHEARD = re.compile(
+    r"No known action|Unknown action|Ambiguous request|You can't move something into itself"
+)
 _EVERYWHERE = ("open ", "go ", "pick ", "focus ")
 _WORKING = 6
 _REFUSED = 3

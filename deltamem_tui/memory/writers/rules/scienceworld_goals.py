@@ -46,6 +46,7 @@ _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
 _ROOM = re.compile(rf"\b({ROOMS})\b")
 _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
 _PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
+_PRODUCT = re.compile(r"(?:second )?paint|substance")
 _OPTION = re.compile(r"(?:second )?(?:box|surface)")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
 _FOCUSED = re.compile(r"focus on (.+)")
@@ -66,6 +67,7 @@ def goal_of(trajectory: Trajectory) -> Goal:
     things = _things(trajectory)
     chosen = _numbered("animal" if "the animal" in text else "thing", list(things))
     mentions = zip(things.values(), (f"[{slot}]" for slot, _ in chosen), strict=False)
+    creates = text.startswith("use chemistry to create")
     two = boxes[1:] or surfaces
     instances = [*(name for _, name in named), *surfaces, *colours] or list(things)[:1]
     return Goal(
@@ -75,6 +77,7 @@ def goal_of(trajectory: Trajectory) -> Goal:
         slots=(*slots, *chosen),
         understood=True,
         options=tuple(slot for slot, _ in slots if _OPTION.fullmatch(slot)) if two else (),
+        made=tuple(slot for slot, _ in slots if _PRODUCT.fullmatch(slot)) if creates else (),
     )
 
 

@@ -171,7 +171,7 @@ def _traps(episode: Episode) -> list[str]:
     lines = [_trap(move, times) for move, times in episode.dialect.fruitless(episode.moves)]
     if episode.dialect.is_lesson(last):
         times = sum(move.wording == last.wording for move in episode.moves)
-        lines.insert(0, _trap(last, times, "the last try"))
+        lines.insert(0, _trap(last, times, "" if last.failed else "the last try"))
     return unlike(lines, _gist)[:_TRAPS]
 
 

@@ -30,7 +30,7 @@ def test_a_chain_becomes_one_procedure_with_warnings() -> None:
         "6. wait\n"
         "7. examine [substance]\n"
         "Worked with [substance] = lead.\n"
-        "[FAILED] focus on stove (the last try) → You focus on the stove.\n"
+        "[FAILED] focus on stove → You focus on the stove.\n"
         "[FAILED] go to kitchen → The door is not open."
     )
     assert payload["termination_condition"] == chain[0].payload["termination_condition"]

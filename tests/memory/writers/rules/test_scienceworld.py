@@ -55,7 +55,7 @@ def test_a_residual_says_only_what_the_chain_lacks() -> None:
 def test_a_failure_says_what_earned_its_part_of_the_reward() -> None:
     payload = learnt(SPOILT)[0].payload
     assert payload["execution_procedure"] == (
-        "[FAILED] focus on stove (the last try) → You focus on the stove.\n"
+        "[FAILED] focus on stove → You focus on the stove.\n"
         "[FAILED] go to kitchen → The door is not open.\n"
         "[PARTIAL] 4% of the reward, the last of it for: go to kitchen"
     )
@@ -70,7 +70,7 @@ def test_a_known_trap_is_skipped_and_a_new_one_is_not() -> None:
     payload = extract(RULES, "task", other, known).payload
     assert payload is not None
     assert payload["execution_procedure"].splitlines()[0] == (
-        "[FAILED] focus on agent (the last try) → You focus."
+        "[FAILED] focus on agent → You focus."
     )
     assert "go to kitchen →" not in payload["execution_procedure"]
 
@@ -245,9 +245,7 @@ def test_rooms_that_the_task_does_not_speak_of_are_not_told_as_unexplored() -> N
 
 def test_a_thing_that_cost_the_score_is_not_the_thing_that_was_asked_for() -> None:
     wrong = replace(SPOILT, task="Your task is to find a plant. First, focus on the thing.")
-    assert (
-        "[FAILED] focus on stove (the last try)" in learnt(wrong)[0].payload["execution_procedure"]
-    )
+    assert "[FAILED] focus on stove →" in learnt(wrong)[0].payload["execution_procedure"]
 
 
 def test_the_first_way_that_works_is_told_in_full_and_found_by_the_kind_of_task() -> None:
