@@ -103,6 +103,7 @@ def test_the_json_block(checkout: Path, environment: dict[str, str]) -> None:
 
 def test_the_python_block(checkout: Path, environment: dict[str, str]) -> None:
     (block,) = (block for language, block in BLOCKS if language == "python")
+    run([sys.executable, "-c", block], checkout, environment)
     context = run([sys.executable, "-c", block], checkout, environment)
     assert "### Skill" in context
     assert "### Base knowledge" in context

@@ -102,7 +102,10 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> Usage
     message = one_line(error.format_message()).removesuffix(".")
     command = _command(arguments)
     call = PROGRAM if command == PROGRAM else f"{PROGRAM} {command}"
-    return UsageError(message[:1].lower() + message[1:], hint=f"see `{call} --help`")
+    hint = f"see `{call} --help`"
+    if any(argument.startswith("-") and " " in argument for argument in arguments):
+        hint = f"a text that begins with - stands at the end, after --: `{call} … -- TEXT`"
+    return UsageError(message[:1].lower() + message[1:], hint=hint)
 
 
 def for_people(error: BaseException) -> DeltaMemError:

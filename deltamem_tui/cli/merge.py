@@ -41,6 +41,9 @@ NoNear = Annotated[bool, typer.Option("--no-near", help="Look for no near roots.
 NoEpisodes = Annotated[
     bool, typer.Option("--no-episodes", help="Leave the episodes where they are.")
 ]
+AcrossDomains = Annotated[
+    bool, typer.Option("--across-domains", help="Merge banks of different domains all the same.")
+]
 
 
 def run(
@@ -52,6 +55,7 @@ def run(
     near_policy: NearPolicy = "keep",
     no_near: NoNear = False,
     no_episodes: NoEpisodes = False,
+    across_domains: AcrossDomains = False,
     dry_run: options.DryRun = False,
 ) -> Result:
     """Merge what banks have learnt, node by node, with nothing counted twice.
@@ -78,6 +82,7 @@ def run(
             near=None if no_near else near,
             near_policy=near_policy,
             with_episodes=not no_episodes,
+            across_domains=across_domains,
             dry_run=dry_run,
         )
     target = output if output is not None else first

@@ -13,26 +13,29 @@ from deltamem_tui.cli.result import Result
 
 Changes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[TREE.NAME=VALUE]…", help="What to change: task.tau_base=0.8"),
+    typer.Argument(metavar="[NAME=VALUE]…", help="What to change, such as task.tau_base=0.8"),
 ]
 
 
 def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> Result:
     """Show the method's numbers of a bank, or change some.
 
-    Per tree: tau_base, the threshold that a node must score to be a match; failure_penalty,
-    taken off the similarity of what failed; d_max, the deepest level, below which a difference
-    is written beside its match; k_cons, after how many hits a chain is fused into a new root
-    (`none`: never); enabled, whether the tree is used at all; recall, how the task tree is asked:
-    `kind` looks for the kind of goal first, `paper` takes the best node from the threshold up;
-    tau_fixed, whether the threshold stays: else a new bank's first episodes replace it. To set
-    the threshold fixes it.
+    Without changes it lists the names and values that the bank's method has.
+
+    DeltaMem has, per tree: tau_base, the threshold that a node must score to be a match;
+    failure_penalty, taken off the similarity of what failed; d_max, the deepest level, below
+    which a difference is written beside its match; k_cons, after how many hits a chain is fused
+    into a new root (`none`: never); enabled, whether the tree is used at all; tau_fixed, whether
+    the threshold stays: else a new bank's first episodes replace it. To set the threshold fixes
+    it. Of the task tree alone: recall, how it is asked: `kind` looks for the kind of goal first,
+    `paper` takes the best node from the threshold up. Of neither: budget, how many tokens the
+    entries of a context may have, the procedure aside.
     """
     from functools import reduce
 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.methods import change_settings, settings_of
-    from deltamem_tui.memory.settings import assigned, to_record
+    from deltamem_tui.memory.settings import assigned, listed, to_record
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.writable_bank(bank) if changes else invocation.bank(bank))
@@ -45,7 +48,17 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
         groups = {name: each for name, each in columns.items() if isinstance(each, dict)}
         page.facts({name: _shown(each) for name, each in columns.items() if name not in groups})
         names = dict.fromkeys(name for numbers in groups.values() for name in numbers)
-        rows = [(name, *(_shown(each.get(name)) for each in groups.values())) for name in names]
+        known = {setting.path for setting in listed(parameters)}
+        rows = [
+            (
+                name,
+                *(
+                    _shown(each.get(name)) if f"{group}.{name}" in known else ""
+                    for group, each in groups.items()
+                ),
+            )
+            for name in names
+        ]
         if rows:
             page.table(("", *groups), rows)
 

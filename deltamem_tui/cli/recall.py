@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.recall_result import CollectionRecall
     from deltamem_tui.memory.vectors.search import Candidate
 
-Task = Annotated[str, typer.Argument(metavar="TASK", help="The goal, as the agent gets it.")]
+Task = Annotated[
+    str, typer.Argument(metavar="TASK", help="The goal, as the agent gets it; - for stdin.")
+]
 Environment = Annotated[
     str, typer.Option("--env", metavar="TEXT", help="The scene: the first observation.")
 ]
@@ -65,6 +68,8 @@ def run(
 
     if episode and receipt is None:
         raise UsageError("--episode names the episode of a receipt", hint="add --receipt FILE")
+    if task == "-":
+        task = sys.stdin.read()
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")
     invocation = Invocation.of(context)

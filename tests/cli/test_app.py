@@ -172,6 +172,11 @@ def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
         (["lst"], "no such command 'lst'. Did you mean 'list'?", "see `deltamem --help`"),
         (["list", "--bogus"], "no such option: --bogus", "see `deltamem list --help`"),
         (["--bogus"], "no such option: --bogus", "see `deltamem --help`"),
+        (
+            ["recall", "kitchen", "- heat an egg"],
+            "no such option: -",
+            "a text that begins with - stands at the end, after --: `deltamem recall … -- TEXT`",
+        ),
     ],
 )
 def test_a_mistake_in_the_call_is_one_line_or_one_document(

@@ -195,6 +195,11 @@ def test_recall_gives_the_context_and_says_why(program: Program) -> None:
     assert second.split("\t")[:2] == ["match", explained["task"]["match"][:8]]
 
 
+def test_a_question_comes_through_a_pipe(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{TASK}\n"))
+    assert program("recall", "kitchen", "-").out == program("recall", "kitchen", TASK).out
+
+
 def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> None:
     answer = program("recall", "kitchen", "prove Fermat's theorem")
     assert (answer.code, answer.out) == (0, "")

@@ -36,6 +36,16 @@ def annex(two: Program) -> Path:
     return two.bank.with_name("annex")
 
 
+def test_banks_of_different_domains_are_merged_only_if_that_is_asked_for(two: Program) -> None:
+    for name in ("alfworld", "webshop"):
+        assert two("init", name, "--embedder", "hashing", "--domain", name).code == 0
+    refused = two.json("merge", "alfworld", "kitchen", "webshop", "--dry-run")
+    assert refused.code == 2
+    assert "alfworld, webshop" in refused.document["errors"][0]["message"]
+    assert two("merge", "alfworld", "webshop", "--across-domains", "--dry-run").code == 0
+    assert two("merge", "alfworld", "kitchen", "--dry-run").code == 0
+
+
 def test_merging_into_a_bank_and_again(two: Program) -> None:
     first = two.json("merge", "kitchen", "annex").data
     assert first["changed"]

@@ -31,6 +31,7 @@ from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.nearest_pairs import nearest
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.domains import GENERIC, key
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def merge(
     near: float | None = NEAR,
     near_policy: str = "keep",
     with_episodes: bool = True,
+    across_domains: bool = False,
     dry_run: bool = False,
 ) -> Merge:
     """Merge banks into a new one, or into the first of them.
@@ -86,6 +88,7 @@ def merge(
             look for any.
         near_policy: What becomes of a near root: `keep`, `skip` or `hang`.
         with_episodes: Whether the episodes are merged too.
+        across_domains: Whether banks of different domains are merged at all.
         dry_run: Make the plan, and write nothing.
 
     Raises:
@@ -95,11 +98,13 @@ def merge(
         BankCorruptError: A bank is not sound.
         BankError: A near root cannot hang below the other, or the tree would be too deep.
         StorageError: The disk refused; everything is as it was.
-        UsageError: Fewer than two banks, or an impossible limit or policy.
+        UsageError: Fewer than two banks, of different domains, or an impossible limit or policy.
     """
     _refuse_impossible(banks, near, near_policy)
     for other in banks[1:]:
         _require_one_embedder(banks[0], other)
+    if not across_domains:
+        _require_one_domain(banks)
     neighbours = _Neighbours([bank.name for bank in banks], near, near_policy)
 
     def plan() -> MergePlan:
@@ -118,6 +123,16 @@ def merge(
     if dry_run:
         made.check()  # what would be refused then is refused now
     return Merge(made, tuple(neighbours.found), None if dry_run else bank, changed)
+
+
+def _require_one_domain(banks: Sequence[Bank]) -> None:
+    domains = dict.fromkeys(key(bank.manifest.domain) for bank in banks)
+    named = [one_line(each) for each in domains if each not in ("", GENERIC)]
+    if len(named) > 1:
+        raise UsageError(
+            f"these banks are of different domains: {', '.join(named)}",
+            hint="--across-domains merges them all the same, under the first bank's domain",
+        )
 
 
 def _refuse_impossible(banks: Sequence[Bank], near: float | None, policy: str) -> None:

@@ -284,12 +284,12 @@ def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: boo
     if any(source.path.resolve() == path.resolve() for source in sources):
         raise UsageError("a bank cannot be merged into itself", source=one_line(path.name))
     banks = [target, *sources]
-    planned = merge(banks, with_episodes=episodes, dry_run=True)
+    planned = merge(banks, with_episodes=episodes, across_domains=True, dry_run=True)
     if not planned.changed:
         return Info(f"{one_line(target.name)} holds all of it already; nothing to merge")
 
     def write() -> Outcome:
-        merge(banks, with_episodes=episodes)
+        merge(banks, with_episodes=episodes, across_domains=True)
         return BankChange(
             path, f"merged {', '.join(bank.name for bank in sources)} into {path.name}"
         )
