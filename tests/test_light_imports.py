@@ -13,7 +13,7 @@ from deltamem_tui.embedding.load import is_at_hand
 
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "litellm", "sklearn"),
-    *("textual", "numpy", "pydantic"),
+    *("textual", "numpy", "pydantic", "mcp"),
 }
 ALSO_UNWANTED_IN_HELP = {"rich", "orjson", "platformdirs"}
 

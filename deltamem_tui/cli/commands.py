@@ -62,6 +62,7 @@ COMMANDS = (
     CommandEntry("chain", "Look"),
     CommandEntry("search", "Look"),
     CommandEntry("recall", "Use"),
+    CommandEntry("serve", "Use"),
     CommandEntry("init", "Learn"),
     CommandEntry("methods", "Learn"),
     CommandEntry("import", "Learn", "import_"),

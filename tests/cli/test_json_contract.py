@@ -48,6 +48,7 @@ formats try nothing.jsonl
 formats try broken.jsonl
 browse
 browse nowhere
+serve nowhere
 
 init kitchen --embedder hashing --domain alfworld --description 'Hot food.'
 init kitchen --embedder hashing

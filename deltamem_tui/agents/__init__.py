@@ -1,0 +1,1 @@
+"""What agents plug into: the MCP server over banks."""

@@ -1,0 +1,36 @@
+"""`deltamem serve`: banks for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.result import Result
+
+Banks = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[BANK…]", help="Names or paths; all banks of the banks folder if not given."
+    ),
+]
+
+
+def run(context: typer.Context, banks: Banks = None) -> Result:
+    """Serve banks to agents as an MCP server on stdin and stdout. It only reads.
+
+    Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE, and the
+    banks' skills as skill://. An agent's configuration names the command and its arguments.
+    """
+    from deltamem_tui.agents.mcp_server import serve
+    from deltamem_tui.agents.served_banks import ServedBanks
+
+    invocation = Invocation.of(context)
+    named = tuple(invocation.bank(bank) for bank in banks or ())
+    served = ServedBanks(invocation.banks_folder, named)
+    if sys.stdin.isatty():
+        invocation.output.note("waiting for an MCP client's messages on stdin; Ctrl+C ends it")
+    serve(served, invocation.settings().prompt_folders())
+    return Result("serve", {"banks": list(served.places())})

@@ -1,0 +1,272 @@
+"""The MCP server, asked by the SDK's own client in both eras of the protocol."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import anyio
+import orjson
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import PaginatedRequestParams, Request, Result
+
+from deltamem_tui import create_bank, learn, open_bank, recall
+from deltamem_tui.agents.mcp_server import server_over
+from deltamem_tui.agents.served_banks import ServedBanks
+from deltamem_tui.agents.skills_extension import GetSkillParams
+from deltamem_tui.memory.episodes.stored_episodes import episode
+from tests.places import BANKS, PROMPTS
+
+ERAS = ("legacy", "2026-07-28")
+TASK = "put a hot mug in cabinet"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two banks that learnt from the episodes of the shipped one, in different orders."""
+    folder = tmp_path_factory.mktemp("banks")
+    shipped = open_bank(BANKS / "alfworld")
+    ids = list(shipped.episodes.ids())
+    for name, order in (("one", ids), ("two", ids[::-1])):
+        bank = create_bank(folder / name, embedder="hashing", domain="alfworld")
+        for each in order:
+            found = episode(shipped, each)
+            assert found
+            learn(bank, found)
+    return folder
+
+
+@asynccontextmanager
+async def client(folder: Path, *names: str, era: str = ERAS[1]) -> AsyncIterator[Client]:
+    banks = ServedBanks(folder, tuple(folder / name for name in names))
+    async with Client(server_over(banks, [PROMPTS]), mode=era) as connected:
+        yield connected
+
+
+def structure(result: Any) -> dict[str, Any]:
+    assert not result.is_error, result.content
+    return cast("dict[str, Any]", result.structured_content)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_every_tool_answers_what_the_library_does(folder: Path, era: str) -> None:
+    async def ask() -> None:
+        async with client(folder, "one", "two", era=era) as connected:
+            tools = (await connected.list_tools()).tools
+            assert [tool.name for tool in tools] == ["list_banks", "recall", "search", "show"]
+            assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+            banks = structure(await connected.call_tool("list_banks", {}))["banks"]
+            assert [each["bank"] for each in banks] == ["one", "two"]
+
+            found = await connected.call_tool("recall", {"task": TASK, "bank": "one"})
+            expected = recall(open_bank(folder / "one"), TASK, folders=[PROMPTS])
+            assert expected.context
+            assert [block.text for block in found.content] == [expected.context]  # type: ignore[union-attr]
+            recalled = structure(found)
+            assert recalled["context"] == expected.context
+            match = expected["task"]
+            assert match
+            assert recalled["matches"][0]["node"] == match.chain[-1].id
+
+            nodes = structure(await connected.call_tool("search", {"text": TASK, "bank": "one"}))
+            assert nodes["nodes"][0]["uri"].startswith("deltamem://one/task/")
+            one = nodes["nodes"][0]["node"]
+            shown = structure(await connected.call_tool("show", {"node": one[:8], "bank": "one"}))
+            assert shown["node"]["id"] == one == shown["chain"][-1]
+            read = await connected.read_resource(shown["uri"])
+            assert "<past_experience>" in read.contents[0].text  # type: ignore[union-attr]
+            asked = await connected.get_prompt("recall", {"task": TASK, "bank": "one"})
+            assert expected.context in asked.messages[0].content.text  # type: ignore[union-attr]
+
+    anyio.run(ask)
+
+
+def test_what_is_not_near_enough_is_answered_with_silence(folder: Path) -> None:
+    async def ask() -> None:
+        async with client(folder, "one") as connected:
+            answer = await connected.call_tool("recall", {"task": "prove the Riemann hypothesis"})
+            assert structure(answer) == {"bank": "one", "context": "", "matches": []}
+            assert answer.content == []
+
+    anyio.run(ask)
+
+
+def test_a_bank_that_learns_is_seen_without_a_restart(folder: Path, tmp_path: Path) -> None:
+    learnt = open_bank(folder / "one")
+    growing = create_bank(tmp_path / "growing", embedder="hashing", domain="alfworld")
+
+    async def ask() -> None:
+        async with client(tmp_path) as connected:
+            question = {"task": TASK, "bank": "growing"}
+            assert not structure(await connected.call_tool("recall", question))["context"]
+            for each in learnt.episodes.ids():
+                learn(growing, cast("Any", episode(learnt, each)))
+            assert structure(await connected.call_tool("recall", question))["context"]
+
+    anyio.run(ask)
+
+
+class SkillsAnswer(Result):
+    """What `skills/list` and `skills/get` answer, as it comes."""
+
+    skills: list[dict[str, Any]] | None = None
+    skill: dict[str, Any] | None = None
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_skills_are_listed_with_the_digests_of_the_files_that_are_read(
+    folder: Path, era: str
+) -> None:
+    async def ask() -> None:
+        async with client(folder, "one", era=era) as connected:
+
+            async def send(method: str, params: Any) -> SkillsAnswer:
+                request: Request[Any, Any] = Request(method=method, params=params)
+                return await connected.session.send_request(request, SkillsAnswer)
+
+            listed = (await send("skills/list", PaginatedRequestParams())).skills
+            assert listed
+            for skill in listed:
+                assert skill["uri"] == f"skill://one/{skill['frontmatter']['name']}/SKILL.md"
+                assert skill["uri"] in {each["uri"] for each in skill["resources"]}
+                for file in skill["resources"]:
+                    read = (await connected.read_resource(file["uri"])).contents[0].text.encode()  # type: ignore[union-attr]
+                    assert len(read) == file["size"]
+                    assert f"sha256:{hashlib.sha256(read).hexdigest()}" == file["digest"]
+            first = listed[0]["uri"]
+            assert (await send("skills/get", GetSkillParams(uri=first))).skill == listed[0]
+            with pytest.raises(MCPError, match="there is no skill"):
+                await send("skills/get", GetSkillParams(uri="skill://one/none/SKILL.md"))
+
+    anyio.run(ask)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("recall", {"task": TASK}),  # two banks, none named
+        ("recall", {"task": TASK, "bank": "../one"}),
+        ("recall", {"task": TASK, "bank": "/etc/passwd"}),
+        ("recall", {"task": TASK, "bank": 7}),
+        ("recall", {"task": "", "bank": "one"}),
+        ("recall", {"task": "x" * 3_000_000, "bank": "one"}),
+        ("recall", {"bank": "one"}),
+        ("search", {"text": TASK, "bank": "one", "count": 10**9}),
+        ("search", {"text": ["a"], "bank": "one"}),
+        ("show", {"node": "zzzz", "bank": "one"}),
+        ("show", {"node": "", "bank": "one"}),
+        ("forget_everything", {}),
+    ],
+)
+def test_a_wrong_request_is_an_error_and_the_next_one_is_answered(
+    folder: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    async def ask() -> None:
+        async with client(folder, "one", "two") as connected:
+            answer = await connected.call_tool(tool, arguments)
+            assert answer.is_error
+            assert "Traceback" not in str(answer.content)
+            right = await connected.call_tool("recall", {"task": TASK, "bank": "one"})
+            assert structure(right)["context"]
+
+    anyio.run(ask)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "deltamem://one/task/0000",
+        "deltamem://one/no-tree/0000",
+        "deltamem://none/task/0000",
+        "deltamem://../task/0000",
+        "skill://one/../../../etc/passwd",
+        "skill://one/%2e%2e/%2e%2e/etc/passwd",
+        "skill://one//etc/passwd",
+        "file:///etc/passwd",
+    ],
+)
+def test_nothing_else_is_read(folder: Path, uri: str) -> None:
+    async def ask() -> None:
+        async with client(folder, "one") as connected:
+            with pytest.raises(MCPError):
+                await connected.read_resource(uri)
+
+    anyio.run(ask)
+
+
+# The program itself, on real pipes
+
+
+def program(folder: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "deltamem_tui", "--banks", str(folder), "serve", *arguments]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_thousand_requests_at_once_are_all_answered(
+    folder: Path, era: Literal["legacy"] | str
+) -> None:
+    command, *arguments = program(folder, "one")
+    server = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
+
+    async def ask() -> None:
+        async with Client(stdio_client(server), mode=era) as connected:
+            contexts: set[str] = set()
+
+            async def one(number: int) -> None:
+                text = TASK if number % 2 else "x" * 20_001
+                answer = await connected.call_tool("recall", {"task": text})
+                contexts.add("" if answer.is_error else structure(answer)["context"])
+
+            async with anyio.create_task_group() as group:
+                for number in range(1000):
+                    group.start_soon(one, number)
+            expected = recall(open_bank(folder / "one"), TASK).context
+            assert contexts == {"", expected}
+
+    anyio.run(ask)
+
+
+@pytest.fixture
+def served(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(
+        program(folder, "one"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        yield process
+        process.kill()
+
+
+def asked(process: subprocess.Popen[bytes], line: bytes) -> None:
+    assert process.stdin
+    process.stdin.write(line + b"\n")
+    process.stdin.flush()
+
+
+def test_noise_and_endless_lines_do_not_end_the_server(served: subprocess.Popen[bytes]) -> None:
+    for noise in (b"", b"{", b"\xff\xfe\x00", b"[]", b'{"jsonrpc": "2.0"}', b"x" * 20_000_000):
+        asked(served, noise)
+    about = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    request = {"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": {"_meta": about}}
+    asked(served, orjson.dumps(request))
+    assert served.stdout
+    while line := orjson.loads(served.stdout.readline()):
+        if line.get("id") == 5:
+            break
+    assert [tool["name"] for tool in line["result"]["tools"]][1] == "recall"
+
+
+def test_it_ends_with_its_client(served: subprocess.Popen[bytes]) -> None:
+    assert served.stdin
+    served.stdin.close()
+    assert served.wait(timeout=60) == 0
