@@ -39,12 +39,14 @@ class FoundNode(TypedDict):
 class RecallAnswer(TypedDict):
     """What a bank recalls: the text for a prompt, fenced as past experience, and its nodes.
 
-    The text is empty if nothing matches.
+    The text is empty if nothing matches. The receipt says what was shown; it comes back with the
+    episode's log, `deltamem import --receipts`.
     """
 
     bank: str
     context: str
     matches: list[FoundNode]
+    receipt: dict[str, Any] | None
 
 
 class SearchResult(TypedDict):
@@ -54,7 +56,7 @@ class SearchResult(TypedDict):
     nodes: list[FoundNode]
 
 
-class ShownNode(TypedDict):
+class NodeAnswer(TypedDict):
     """One node with its texts, origin and counts, and the chain of ids from its root."""
 
     bank: str

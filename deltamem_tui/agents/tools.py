@@ -17,9 +17,9 @@ from deltamem_tui.agents.answers import (
     BankListing,
     FoundNode,
     ListedBank,
+    NodeAnswer,
     RecallAnswer,
     SearchResult,
-    ShownNode,
 )
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.bank.bank import Bank
@@ -91,7 +91,7 @@ class MemoryTools:
             found = [_found(opened, each, node) for each in answers for node in each.candidates]
             return {"bank": opened.name, "nodes": found}
 
-    def show(self, node: NodeId, bank: BankName = None) -> ShownNode:
+    def show(self, node: NodeId, bank: BankName = None) -> NodeAnswer:
         """Show one node: its texts, where it comes from, and the chain from its root."""
         with _errors_for_clients(), self._banks.bank(bank) as opened:
             name, found = opened.find_node(node)
@@ -123,7 +123,12 @@ class MemoryTools:
                 for node in answer.candidates
                 if answer.matches(node) and is_shown(opened, answer.collection)
             ]
-            return {"bank": opened.name, "context": found.context, "matches": matches}
+            return {
+                "bank": opened.name,
+                "context": found.context,
+                "matches": matches,
+                "receipt": to_builtins(found.receipt),
+            }
 
     def _listed(self, name: str) -> ListedBank:
         try:

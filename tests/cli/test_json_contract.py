@@ -14,6 +14,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -307,10 +308,16 @@ def replies(request: Request) -> Reply:
     """What the models of the story say; each is known by its name."""
     model = str(request.body["model"])
     if model == "interrupted":
-        signal.raise_signal(signal.SIGINT)
+        interrupt()
     if model == "stubborn" or (model == "half-stubborn" and "leek" in request.prompt):
         return Reply("I would rather not.")
     return sensible_reply(request)
+
+
+@cache
+def interrupt() -> None:
+    """Press Ctrl+C, once: a second one, at a request that was sent ahead, would leave at once."""
+    signal.raise_signal(signal.SIGINT)
 
 
 def shape(value: Any, named: str = "") -> Shape:
