@@ -193,14 +193,16 @@ def _aider_read(log: Log) -> Iterator[Reading]:
 
 def _aider_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
     files: dict[str, None] = {}
-    agent = ""
+    agent = said = ""  # said: what the user waits for an answer to
     by_command = has_replied = False
     for kind, block in _blocks(lines):
         text = "\n".join(block).strip()
         if kind == _USER:
             words = _words(text)
-            by_command = not words
-            conversation.user(words)
+            by_command = not words and not said  # else the reply is still to what was said
+            if words != said:  # the program shows again what it was to hand on
+                conversation.user(words)
+            said = words or said
         elif kind == _TOOL:
             for line in block:
                 model, added = _MODEL.match(line), _ADDED.match(line)
@@ -212,7 +214,7 @@ def _aider_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
             if has_replied and printed and not by_command:
                 conversation.answer(printed)
         elif not by_command:
-            has_replied = conversation.has_task
+            has_replied, said = conversation.has_task, ""
             conversation.say(text)
     scene = f"Files in the chat: {', '.join(files)}" if files else ""
     return conversation.episode(environment=scene, agent=agent)
@@ -228,22 +230,35 @@ def _words(text: str) -> str:
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Runs of lines of the same speaker: the user, the program, or (empty) the agent."""
+    block: list[str] = []
+    speaker: str | None = None
+    for line, kind in zip(lines, _speakers(lines), strict=True):
+        is_blank = not line.strip()
+        if speaker is not None and (kind != speaker or (is_blank and speaker == _USER)):
+            yield speaker, block
+            block, speaker = [], None
+        if not _START.match(line) and not (is_blank and speaker != ""):
+            speaker = kind
+            block.append(line.removeprefix(kind).strip() if kind else line)
+    if speaker is not None:
+        yield speaker, block
+
+
+def _speakers(lines: list[str]) -> Iterator[str]:
+    """Who says each line."""
     # The program ends its and the user's lines with two spaces; a quotation or a heading in
     # a reply has none. Editors strip them, so they count only where the chat has them.
     spaced = any(line.startswith(_USER) and line.endswith("  ") for line in lines)
-    block: list[str] = []
-    speaker: str | None = None
+    before, goes_on = "", False
     for line in lines:
         kind = _speaker(line, spaced=spaced)
-        if _START.match(line) or (not line.strip() and speaker != ""):
-            continue
-        if kind != speaker and speaker is not None:
-            yield speaker, block
-            block = []
-        speaker = kind
-        block.append(line[len(kind) :].strip() if kind else line)
-    if speaker is not None:
-        yield speaker, block
+        # Of several lines at once, the program marks the first and puts the spaces behind the
+        # last. A reply has a blank line before it.
+        begins = spaced and before == _TOOL and line.startswith(f"{_TOOL} ")
+        goes_on = not kind and (goes_on or begins)
+        before = _TOOL if goes_on else kind
+        yield before
+        goes_on = goes_on and not line.endswith("  ")
 
 
 def _speaker(line: str, *, spaced: bool) -> str:

@@ -95,6 +95,27 @@ def test_aider_notes_before_the_first_reply_answer_nothing(tmp_path: Path) -> No
     assert found.steps == (Step("Fixed."),)
 
 
+def test_aider_says_again_what_it_was_to_hand_on(tmp_path: Path) -> None:
+    begin = "# aider chat started at 2026-01-01 00:00:00\n\n"
+    text = (
+        "#### /ask why?  \n\n####  why?  \n\nSo.\n\n"
+        "#### /undo  \n\n#### Then  \n#### fix it.  \n\n#### /exit  \n\nDone.\n"
+    )
+    found = episode(tmp_path, (begin + text).encode(), "history.md")
+    assert (found.task, found.steps) == ("why?", (Step("So.", "Then\nfix it."), Step("Done.")))
+
+
+def test_aider_marks_the_first_of_several_lines_alone(tmp_path: Path) -> None:
+    text = (
+        "# aider chat started at 2026-01-01 00:00:00\n\n"
+        "#### Fix it.  \n\n> As they say:\n\nFixed.\n\n"
+        "> Tokens: 1 sent.  \n> Commit 1 fix: it\n\nIt was wrong.\nNow right.  \n> Use /undo  \n"
+    )
+    found = episode(tmp_path, text.encode(), "history.md")
+    printed = "Commit 1 fix: it\nIt was wrong.\nNow right.\nUse /undo"
+    assert found.steps == (Step("> As they say:\n\nFixed.", printed),)
+
+
 def test_aider_without_the_spaces_that_editors_strip(tmp_path: Path) -> None:
     text = (
         "# aider chat started at 2026-01-01 00:00:00\n\n> Models: m with diff edit format\n\n"
