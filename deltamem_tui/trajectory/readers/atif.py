@@ -32,8 +32,13 @@ _DEEPEST = 3
 
 def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
-    for index, step in enumerate(required_list(record, "steps")):
-        _add(conversation, as_mapping(step), f"step {index}")
+    steps = [*map(as_mapping, required_list(record, "steps"))]
+    # A continuation is still about what was first asked.
+    copied = (each for each in steps if _is_copied(each) and each.get("source") == "user")
+    conversation.offer_task(content_text(next(copied, {}).get("message")))
+    for index, step in enumerate(steps):
+        if not _is_copied(step):
+            _add(conversation, step, f"step {index}")
     agent = as_mapping(record.get("agent"))
     tools = workspace(tools=tool_names(agent.get("tool_definitions")))
     return conversation.episode(
@@ -45,11 +50,7 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
 
 def _add(conversation: Conversation, step: Json, name: str) -> None:
     source, text = step.get("source"), content_text(step.get("message"))
-    if source == "user" and step.get("is_copied_context") is True:
-        conversation.offer_task(text)  # a continuation is still about what was first asked
-    elif step.get("is_copied_context") is True:
-        return
-    elif source == "user":
+    if source == "user":
         conversation.user(text)
     elif source == "system":
         if not conversation.has_task:
@@ -150,13 +151,14 @@ def _told(conversation: Conversation, record: object, document: Json) -> Traject
 
 def _rewards(document: Json, count: int) -> list[float | None]:
     """What each step was paid; nothing is, unless the document has as many steps of the agent."""
-    agents = [step for step in map(as_mapping, as_list(document["steps"])) if _is_agents(step)]
+    steps = map(as_mapping, as_list(document["steps"]))
+    agents = [each for each in steps if each.get("source") == "agent" and not _is_copied(each)]
     paid = [number(as_mapping(step.get("extra")).get("reward")) for step in agents]
     return paid if len(paid) == count else [None] * count
 
 
-def _is_agents(step: Json) -> bool:
-    return step.get("source") == "agent" and step.get("is_copied_context") is not True
+def _is_copied(step: Json) -> bool:
+    return step.get("is_copied_context") is True
 
 
 def _paid(step: Step, reward: float | None) -> Step:

@@ -105,6 +105,8 @@ _SET_UP = re.compile(r"This is (?:the )?[\w .-]{1,40}\. We are setting up the co
 _COMMAND = re.compile(r"[/?][\w:-]*")
 _USER_COMMANDS = frozenset(
     {"about", "auth", "bug", "chat", "clear", "compress", "copy", "dir", "directory", "docs"}
+    | {"agents", "compact", "config", "context", "cost", "login", "logout", "permissions"}
+    | {"plugin", "status", "usage"}
     | {"editor", "exit", "extensions", "help", "hooks", "ide", "mcp", "memory", "model", "privacy"}
     | {"quit", "restore", "resume", "rewind", "settings", "skills", "stats", "theme", "tools"}
     | {"vim", "?"}
@@ -135,12 +137,13 @@ def is_command(text: str) -> bool:
 
 
 def typed_command(text: str) -> str:
-    """A slash command with the arguments that the user gave it; empty if there are none."""
+    """A slash command and its arguments; empty if there is none, or none for the agent."""
     arguments, closing, _ = text.partition("<command-args>")[2].partition("</command-args>")
-    if not closing or not arguments.strip():
+    found = _COMMAND_NAME.search(text)
+    name, given = found[1].strip() if found else "", arguments.strip() if closing else ""
+    if not given and name.removeprefix("/") in _USER_COMMANDS:
         return ""
-    name = _COMMAND_NAME.search(text)
-    return " ".join(part for part in (name[1].strip() if name else "", arguments.strip()) if part)
+    return " ".join(filter(None, (name, given)))
 
 
 def without_reminders(text: str) -> str:

@@ -117,9 +117,9 @@ class Conversation:
     def offer_task(self, text: str) -> None:
         """A task in words that are not quite the user's own, such as a command's arguments.
 
-        It is taken if the agent goes to work before the user has said anything else.
+        The last one is taken if the agent goes to work before the user has said anything else.
         """
-        self._offered = self._offered or text.strip()
+        self._offered = text.strip() or self._offered
 
     def think(self, text: str) -> None:
         """The agent thinks, before what it says or does next."""

@@ -93,7 +93,8 @@ def test_many_unclosed_elements_are_no_matter() -> None:
     [
         ("<command-name>/fix</command-name>\n<command-args>it now</command-args>", "/fix it now"),
         ("<command-args>it</command-args>", "it"),
-        ("<command-name>/init</command-name><command-args> </command-args>", ""),
+        ("<command-name>/init</command-name><command-args> </command-args>", "/init"),
+        ("<command-name>/clear</command-name>", ""),
         ("/fix it", ""),
     ],
 )
@@ -107,9 +108,8 @@ def test_typed_command(text: str, command: str) -> None:
         "<command-name>" + " " * 200_000,
         "<command-name>" * 200_000,
         "<command-args>" * 200_000,
-        "<command-name>/fix</command-name><command-args>" + " " * 200_000,
     ],
-    ids=["blanks", "names", "arguments", "blank-arguments"],
+    ids=["blanks", "names", "arguments"],
 )
 def test_a_command_that_is_never_closed_is_none(text: str) -> None:
     assert typed_command(text) == ""

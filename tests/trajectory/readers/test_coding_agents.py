@@ -306,6 +306,17 @@ def test_claude_code_command_with_arguments_is_the_task_if_nothing_else_is(tmp_p
     assert spoken.task == "Fix it."
 
 
+def test_claude_code_command_that_sets_the_agent_to_work_is_the_task(tmp_path: Path) -> None:
+    typed = [
+        claude_line("user", f"<command-name>/{name}</command-name>") for name in ("clear", "init")
+    ]
+    printed = claude_line("user", "<local-command-stdout>Cleared.</local-command-stdout>")
+    prompt = claude_line("user", "Look around, and write a guide.", isMeta=True)
+    done = claude_line("assistant", [{"type": "text", "text": "Written."}])
+    found = episode(tmp_path, lines(typed[0], printed, typed[1], prompt, done))
+    assert (found.task, found.steps) == ("/init", (Step("Written."),))
+
+
 def test_claude_code_without_words_of_the_user_is_refused(tmp_path: Path) -> None:
     done = claude_line("assistant", [{"type": "text", "text": "Done."}])
     (told,) = refusals(readings(tmp_path, lines(*CLAUDE_CODE[2:5], done)))

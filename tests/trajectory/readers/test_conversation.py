@@ -124,8 +124,8 @@ def test_the_task_is_all_that_is_said_before_the_agent_acts_and_what_was_done_be
 @pytest.mark.parametrize("first", ["act", "say", "think"])
 def test_an_offered_task_is_taken_when_the_agent_goes_to_work(first: str) -> None:
     conversation = Conversation()
+    conversation.offer_task("/clear")
     conversation.offer_task("/fix it")
-    conversation.offer_task("/later")
     getattr(conversation, first)("go")
     conversation.act("ls")
     conversation.user("Thanks.")
