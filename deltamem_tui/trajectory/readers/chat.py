@@ -37,15 +37,23 @@ _OBSERVATION = re.compile(r"\A\s*observation[ \t]{0,3}\d{0,4}:", re.IGNORECASE)
 # Calls that a model writes as text because it was taught to.
 _CALL = re.compile(r"<(?:function=|execute>|tool_call>|function_calls>)")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
+_COMMAND = re.compile(r"(?:bash|sh|shell)?[ \t]*\n(?P<command>.*)", re.DOTALL)
 
 
-def _thought_and_action(text: str) -> tuple[str, str]:
-    """What an agent thought and did: the action is empty where a labelled thought is all."""
+def _thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str]:
+    """What an agent thought and did: the action is empty where a labelled thought is all.
+
+    If agents were told to act `in_fences`, a command that ends a reply is its action.
+    """
     labelled = _THOUGHT.match(text)
     found = _ACTION.search(text) or _CALL.search(text)
+    begin = labelled.end() if labelled else 0
+    if found is None and in_fences:
+        thought, *fenced, end = text[begin:].split("```")
+        if len(fenced) == 1 and not end.strip() and (command := _COMMAND.fullmatch(fenced[0])):
+            return thought.strip(), command["command"].strip()
     if found is None and labelled:
         found = _FENCE.search(text)
-    begin = labelled.end() if labelled else 0
     if found is None:
         return (text[begin:].strip(), "") if labelled else ("", text.strip())
     label = found.end() if _ACTION.match(text, found.start()) else found.start()
@@ -128,7 +136,7 @@ def episode(
         opening, rules = restart, scene or rules
         task_text, scene = task_and_scene(_words(heard[opening]))[0], ""
     conversation.user(task_text)
-    _replay(conversation, heard[opening + 1 :])
+    _replay(conversation, heard[opening + 1 :], in_fences="```" in rules)
     return conversation.episode(task=task, environment=environment or scene or rules)
 
 
@@ -182,7 +190,7 @@ def _task_in(text: str, common: Opening) -> tuple[str, str]:
     return task, scene or (common.template if inner else "")
 
 
-def _replay(conversation: Conversation, messages: Iterable[Json]) -> None:
+def _replay(conversation: Conversation, messages: Iterable[Json], *, in_fences: bool) -> None:
     """Add what follows the task; a thought alone, if only nodded at, leads to the next action."""
     pending = ""
     for message in messages:
@@ -193,7 +201,7 @@ def _replay(conversation: Conversation, messages: Iterable[Json]) -> None:
             conversation.act(pending)  # a thought that is answered like an action is one
         pending = ""
         if message["role"] == "agent" and _is_text(message):
-            pending = _speak(conversation, message)
+            pending = _speak(conversation, message, in_fences=in_fences)
         elif message["role"] == "user" and _is_text(message):
             if not acknowledged:
                 conversation.user(_observation_of(own_words(_text(message))))
@@ -203,13 +211,13 @@ def _replay(conversation: Conversation, messages: Iterable[Json]) -> None:
         conversation.act(pending)
 
 
-def _speak(conversation: Conversation, message: Json) -> str:
+def _speak(conversation: Conversation, message: Json, *, in_fences: bool) -> str:
     """What an agent says without calling a tool; comes back if it is a thought alone."""
     for key in _THOUGHT_KEYS:
         if isinstance(message.get(key), str):
             conversation.think(as_text(message[key]))
     text = _text(message)
-    thought, action = _thought_and_action(text)
+    thought, action = _thought_and_action(text, in_fences=in_fences)
     if not action:
         return thought
     if action == text:

@@ -311,3 +311,30 @@ def test_parts_in_the_words_of_other_programs(
 ) -> None:
     found = episode(tmp_path, pretty(CHATS[name](messages)))
     assert (found.task, found.steps) == (TASK, STEPS)
+
+
+FENCED = "Look first.\n```\nls -F\n```"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reply", "step"),
+    [
+        ("Say what you think, then\n```\nls -a\n```", FENCED, Step("ls -F", "a.py", "Look first.")),
+        ("Act.\n```bash\nls\n```", "```bash\nls\n```", Step("ls", "a.py")),
+        ("Act.\n```bash\nls\n```", "THOUGHT: Look.\n```sh\nls\n```", Step("ls", "a.py", "Look.")),
+        ("Act.\n```bash\nls\n```", f"{FENCED}\nOr not.", Step(f"{FENCED}\nOr not.", "a.py")),
+        ("Act.\n```bash\nls\n```", f"{FENCED}{FENCED}", Step(f"{FENCED}{FENCED}", "a.py")),
+        (
+            "Act.\n```bash\nls\n```",
+            "So:\n```python\n1\n```",
+            Step("So:\n```python\n1\n```", "a.py"),
+        ),
+        ("Be brief.", FENCED, Step(FENCED, "a.py")),
+    ],
+)
+def test_a_command_in_fences_is_the_action_where_the_prompt_shows_one(
+    tmp_path: Path, prompt: str, reply: str, step: Step
+) -> None:
+    said = [("system", prompt), ("user", "Fix it."), ("ai", reply), ("user", "a.py")]
+    messages = [{"role": who, "content": text} for who, text in said]
+    assert only(readings(tmp_path, lines({"messages": messages}))).steps == (step,)
