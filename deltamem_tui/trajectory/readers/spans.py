@@ -223,7 +223,8 @@ def trace_episode(
     Args:
         conversation: A new one; afterwards it knows what was left out.
         model_calls: The longest of them that begins with the task holds the conversation; those
-            that lie deeper, in a tool or in another agent, are a sub-agent's and told.
+            that lie deeper, in a tool or in another agent, are a sub-agent's and told, and so
+            are those of other conversations beside it.
         tool_calls: They answer the calls that a model's messages hold, and are the steps where
             those hold none.
         task: The goal, if the trace names it; else the first thing the user says.
@@ -245,6 +246,9 @@ def trace_episode(
         tool_calls = [call for call in tool_calls if call.depth <= level]
     longest = _longest([call for call in own if call.depth <= level])
     if longest:
+        topics = [task_in(call.asked) for call in model_calls if call.depth <= level]
+        others = sum(topic not in ("", task_in(longest.asked)) for topic in topics)
+        conversation.pass_over("model call", "of another conversation", others)
         longest = _continued(longest, [call for call in model_calls if call.depth <= level])
         add_messages(conversation, longest.asked)
         _add_answer(conversation, longest.answer_messages, tool_calls)

@@ -110,6 +110,18 @@ def test_the_roots_own_calls_are_the_episode(tmp_path: Path, write: object, task
     assert ["model call" in each.message for each in told if isinstance(each, Notice)] == [True]
 
 
+@pytest.mark.parametrize("write", [langfuse, otel, langsmith])
+def test_a_conversation_beside_the_episode_is_told(tmp_path: Path, write: object) -> None:
+    assert callable(write)
+    judge: Part = ("m9", "root", "MODEL", HELPER[:1], [{"role": "assistant", "content": "Good."}])
+    told = [each for each in parts("Write a report.") if each[1] in ("", "root")]
+    found, notice = readings(tmp_path, orjson.dumps(write([*told, judge])))
+    assert isinstance(found, Trajectory)
+    assert isinstance(notice, Notice)
+    assert found.steps == STEPS
+    assert notice.message == "1 model call is left out: of another conversation"
+
+
 @pytest.mark.parametrize("write", [langfuse, otel])
 def test_calls_that_are_given_only_what_is_new(tmp_path: Path, write: object) -> None:
     assert callable(write)
