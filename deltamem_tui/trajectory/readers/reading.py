@@ -137,7 +137,7 @@ def _read_all(
         except TrajectoryError as error:
             yield _as_record_error(error, log)
         else:
-            yield from read_log(replace(log, progress=progress), reader, success_at=success_at)
+            yield from read_log(log.noting(progress), reader, success_at=success_at)
         if progress:
             progress.finish()
 

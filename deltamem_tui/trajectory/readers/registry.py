@@ -33,7 +33,6 @@ from deltamem_tui.trajectory.readers import (
     otel,
     scienceworld,
     swe_agent,
-    toolbench,
     webshop,
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
@@ -70,7 +69,6 @@ READERS: tuple[Reader, ...] = (
     scienceworld.RECORDING,
     labelled.REFLEXION,
     labelled.FIREACT,
-    toolbench.READER,
     agent_data.READER,
     *shipped_readers(),
 )

@@ -51,7 +51,16 @@ def expected(name: str) -> list[Trajectory]:
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_every_format_is_read_exactly(tmp_path: Path, name: str) -> None:
-    assert read(tmp_path, SAMPLES[name].data) == expected(name)
+    found = read(tmp_path, SAMPLES[name].data)
+    assert [each for each in found if not isinstance(each, Notice)] == expected(name)
+
+
+def test_the_branches_of_a_search_are_told(tmp_path: Path) -> None:
+    (told,) = notices(read(tmp_path, SAMPLES["toolbench"].data))
+    assert (told.message, told.position) == (
+        "1 node is left out: on another branch of the search",
+        "line 2",
+    )
 
 
 JSON_LINES = ["agentbench", "openai-chat", "toolbench", "webshop-human"]
@@ -305,7 +314,7 @@ class TestConversations:
             "log says: rate limit",
         ),
         ({"tasks": [], "simulations": [{"task_id": 1, "messages": None}]}, "runs by voice"),
-        ({"win": False, "tree": {}, "answer_generation": {"query": "x"}}, "neither"),
+        ({"win": False, "tree": {}, "answer_generation": {"query": "x"}}, "did nothing"),
         ({"id": 1, "content": [{"class_": "smell", "content": "x"}]}, "unknown class smell"),
         ({"confirmed_task": "x", "action_reprs": []}, "no steps"),
         ({"0": {"query": "x", "turn_history": {"actions": [None]}}}, "for step 1, not text"),
