@@ -32,6 +32,7 @@ from deltamem_tui.trajectory.logs.streams import is_gzip
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _PREVIEW_RECORDS = 8
+_LARGE = 1 << 20  # bytes that take too long to be parsed once more
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class Log:
     limits: LogLimits = DEFAULT_LIMITS
     keep: object = field(default=None, repr=False, compare=False)
     progress: ReadProgress | None = field(default=None, repr=False, compare=False)
+    # A large value that was read ahead, by its bytes, until it is read.
+    _ahead: dict[bytes, list[Record | RecordError]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @cached_property
     def _content(self) -> Content:
@@ -94,7 +99,24 @@ class Log:
 
     def first_records(self, count: int) -> list[Record | RecordError]:
         """The first records as `records` has them, read ahead and so not counted as progress."""
-        return list(islice(replace(self, progress=None).records(), count))
+        return list(islice(self._first_records(), count))
+
+    def _first_records(self) -> Iterator[Record | RecordError]:
+        for item in self.noting(None).values():
+            if isinstance(item, RecordError):
+                yield item
+                continue
+            found = self._ahead.get(item.data) or list(self._parsed(item))
+            if len(item.data) > _LARGE and not self._ahead:
+                self._ahead[item.data] = found
+            yield from found
+
+    def noting(self, progress: ReadProgress | None) -> Log:
+        """The same log, of which `progress` notes how far it was read."""
+        log = replace(self, progress=progress)
+        if "layout" in self.__dict__:  # which need not be found out again
+            log.__dict__["layout"] = self.layout
+        return log
 
     @property
     def is_text(self) -> bool:
@@ -140,6 +162,10 @@ class Log:
 
     def parsed(self, value: Value) -> Iterator[Record | RecordError]:
         """One value, also if other bytes stand before it on its line."""
+        known = self._ahead.pop(value.data, None) if self._ahead else None
+        yield from known or self._parsed(value)
+
+    def _parsed(self, value: Value) -> Iterator[Record | RecordError]:
         data, position = value.data, value.position
         try:
             yield Record(parse_json(data, self.limits.nesting), position)
