@@ -79,7 +79,7 @@ def run(
     from deltamem_tui.trajectory.receipt_file import read_receipts
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
-    redaction = _redaction(personal=redact_personal, off=no_redact)
+    redaction = redaction_of(personal=redact_personal, off=no_redact)
     given_domain = _checked_domain(domain)
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
@@ -123,7 +123,8 @@ def run(
     return Result("import", report.record, errors, status, view=view, notes=report.notes)
 
 
-def _redaction(*, personal: bool, off: bool) -> Redaction:
+def redaction_of(*, personal: bool, off: bool) -> Redaction:
+    """What is taken out of texts, as two options say it that contradict each other."""
     if personal and off:
         raise UsageError("--redact-personal and --no-redact contradict each other")
     return "personal" if personal else "off" if off else "secrets"

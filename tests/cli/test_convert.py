@@ -22,6 +22,22 @@ def test_logs_become_documents(program: Program) -> None:
     assert program("convert", "chat.json", "-o", "out.jsonl", "--replace").code == 1
 
 
+def test_outcomes_are_stated_or_given(program: Program) -> None:
+    said = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "gone"}]
+    records = [{"id": "a", "messages": said}, {"id": "b", "messages": said, "resolved": False}]
+    records += [{"id": "c", "messages": said}]
+    (program.folder / "chats.jsonl").write_text("\n".join(map(json.dumps, records)))
+    for given, ended in (("success", [True, False, True]), ("resolved.txt", [True, False, False])):
+        (program.folder / "resolved.txt").write_text("a\nb\n")
+        args = ("chats.jsonl", "-o", "out.jsonl", "--replace", "--outcome", given)
+        assert program("convert", *args).code == 0
+        lines = (program.folder / "out.jsonl").read_text().splitlines()
+        assert [json.loads(line)["extra"]["success"] for line in lines] == ended
+    (program.folder / "resolved.txt").write_text("x\n")
+    told = program("convert", *args)
+    assert (told.code, "none of its 1 id names an episode" in told.error) == (1, True)
+
+
 def test_a_bank_gives_its_episodes(program: Program) -> None:
     answer = program.json("export", "kitchen", "--as", "atif", "-o", "kitchen.atif.jsonl")
     assert isinstance(answer.data, dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Unpack
 
 from deltamem_tui.bank.bank import Bank
@@ -13,7 +13,6 @@ from deltamem_tui.text import counted
 from deltamem_tui.trajectory.logs.progress import ReadProgress
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.readers import reading
-from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
 
@@ -45,11 +44,8 @@ class LogImport:
         self._progress = ReadProgress()
         self._bytes_read = 0
         self._outcomes = outcomes = options.get("outcomes", NO_OUTCOMES)
-        found: Sequence[str | FoundLog] = logs
-        if outcomes.must_name_one:
-            found = [*find_logs(logs)]  # read twice, which standard input alone could not be
-            records = reading.read_logs(found, format=format)
-            _require_named(records, outcomes, options.get("redaction", "secrets"), outcomes_name)
+        redaction = options.get("redaction", "secrets")
+        found = logs_named(logs, outcomes, outcomes_name, redaction, format)
         self._importer = Importer(
             bank,
             reading.read_logs(found, format=format, success_at=success_at, progress=self._progress),
@@ -94,15 +90,27 @@ class LogImport:
         return other
 
 
-def _require_named(
-    records: Iterable[Reading], outcomes: UserOutcomes, redaction: Redaction, name: str
-) -> None:
-    """Check that a list of ids is about these logs: all episodes that it leaves out failed."""
-    if not names_one(records, outcomes, redaction):
+def logs_named(
+    logs: Sequence[str],
+    outcomes: UserOutcomes,
+    name: str,
+    redaction: Redaction,
+    format: str | None,  # noqa: A002 - the word that people type
+) -> Sequence[str | FoundLog]:
+    """The logs, found ahead where a list of ids must be about them: all that it leaves out failed.
+
+    Raises:
+        TrajectoryError: The outcomes are such a list, and it names no episode of these logs.
+    """
+    if not outcomes.must_name_one:
+        return logs
+    found = [*find_logs(logs)]  # read twice, which standard input alone could not be
+    if not names_one(reading.read_logs(found, format=format), outcomes, redaction):
         ids = counted(len(outcomes.by_id), "id")
         raise TrajectoryError(
             f"read as a list of resolved episodes, but none of its {ids} names an episode of "
-            "these logs: nothing was imported",
+            "these logs: nothing was done with them",
             source=name,
             hint="ids as the logs have them, one a line, or a table from id to success",
         )
+    return found
