@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.bank import append, episodes, freezing, manifest, replicas, tree
+from deltamem_tui.bank import append, credit, episodes, freezing, ledger, manifest, replicas, tree
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap, journal
@@ -54,7 +54,7 @@ class _View:
 
     @cached_property
     def trees(self) -> Mapping[str, Tree]:
-        names = replicas.tree_names(self.snapshots)
+        names = ledger.tree_names(self.snapshots)
         return {name: Tree(name, self.snapshots[name]) for name in names}
 
     @cached_property
@@ -469,5 +469,6 @@ def _tables(folder: Path, described: Manifest) -> dict[str, Table]:
         for name, each in described.collections.items()
     }
     tables[episodes.NAME] = episodes.table(folder)
-    tables[replicas.NAME] = replicas.table(folder, list(described.collections))
+    tables[replicas.NAME] = replicas.LEDGER.table(folder, list(described.collections))
+    tables[credit.NAME] = credit.LEDGER.table(folder, list(described.collections))
     return tables

@@ -16,7 +16,7 @@ DEPTH_LIMIT = 10_000
 
 Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]*\Z", max_length=32)]
 
-_OWN_FILES = frozenset({"bank", "journal", "origins", "reembed", "trajectories", "usage"})
+_OWN_FILES = frozenset({"bank", "credit", "journal", "origins", "reembed", "trajectories", "usage"})
 LINE_KEYS = ("id", "parent", "kind", "label", "depth", "consolidated", "revision", "origin")
 """What every node's line has beside the collection's fields."""
 RARE_KEYS = ("deleted", "meant")

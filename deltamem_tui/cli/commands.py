@@ -69,6 +69,7 @@ COMMANDS = (
     CommandEntry("formats", "Learn"),
     CommandEntry("extract", "Learn"),
     CommandEntry("judge", "Learn"),
+    CommandEntry("outcome", "Learn"),
     CommandEntry("consolidate", "Learn"),
     CommandEntry("calibrate", "Learn"),
     CommandEntry("parameters", "Learn"),

@@ -25,6 +25,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.credit.views import tree_credit
     from deltamem_tui.memory.methods import is_shown, settings_record
     from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.views.history import history
@@ -33,6 +34,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     opened = Bank.open(Invocation.of(context).bank(bank))
     statistics = bank_statistics(opened)
     past = history(opened)
+    credit = {name: tree_credit(opened, name) for name in opened.trees}
     manifest = opened.manifest
     about = {
         "bank": opened.name,
@@ -54,6 +56,8 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
         page.facts({name.replace("_", " "): fact for name, fact in facts.items()})
         trees = {name: each for name, each in statistics.trees.items() if is_shown(opened, name)}
         page.table(("tree", *trees), _rows(opened, trees), headed=True)
+        for name, each in credit.items():
+            page.facts({f"{name} {fact}": value for fact, value in each.facts().items()})
         if past.usage.calls or past.usage.cached:
             page.facts(usage_facts(past.usage))
         if past.refused:
@@ -71,7 +75,10 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
         "untold": asdict(Usage()),  # a killed run's payments are in `usage.jsonl` at once
         "refused": [asdict(each) for each in past.refused],
     }
-    data |= {str(name): asdict(numbers) for name, numbers in statistics.trees.items()}
+    data |= {
+        str(name): asdict(numbers) | {"credit": credit[name].record()}
+        for name, numbers in statistics.trees.items()
+    }
     notes: list[object] = []
     if statistics.without_outcome:
         notes.append(_without_outcome(statistics.without_outcome, bank))

@@ -16,12 +16,22 @@ Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Judge at most N episodes.")
 ]
 
+All = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="Judge also what log or person judged: it gives the judge's errors, changes no "
+        "outcome.",
+    ),
+]
+
 
 def run(
     context: typer.Context,
     bank: options.Bank,
     model: options.Model = None,
     limit: Limit = None,
+    all: All = False,  # noqa: A002 - the word that people type
     dry_run: options.DryRun = False,
     api_base: options.ApiBase = None,
     max_cost: options.MaxCost = None,
@@ -32,13 +42,18 @@ def run(
 ) -> Result:
     """Let a model judge the episodes whose logs state no outcome.
 
-    Only episodes without an outcome are judged: what a log states or you gave stays. Every
+    What a log states or you gave stays, and is judged only with `--all`. Every
     judgement is committed by itself, so an interrupted run goes on where it stopped. `extract`
     learns from judged episodes only with `--admit all`.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.reports.runs import view_judging
-    from deltamem_tui.memory.runs.judging import estimate_judging, judge_episodes, without_outcome
+    from deltamem_tui.memory.runs.judging import (
+        estimate_judging,
+        judge_episodes,
+        without_judgement,
+        without_outcome,
+    )
     from deltamem_tui.memory.writers.model.judge import Judge
 
     invocation = Invocation.of(context)
@@ -48,7 +63,7 @@ def run(
         opened.require_writable()
     wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
     judge = Judge(model_client(invocation, wanted), opened.manifest.domain, folders)
-    ids = without_outcome(opened, limit)
+    ids = (without_judgement if all else without_outcome)(opened, limit)
     if dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:
             return Result.of_view(
@@ -56,7 +71,13 @@ def run(
             )
     with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
         done = judge_episodes(
-            opened, judge, ids, concurrency=concurrency, advance=advance, stopped=stop
+            opened,
+            judge,
+            ids,
+            concurrency=concurrency,
+            beside=all,
+            advance=advance,
+            stopped=stop,
         )
     errors = [*done.errors]
     for error in errors:

@@ -18,16 +18,18 @@ def run(
 ) -> Result:
     """Show one node: its texts, its origin, and how often it was of use."""
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.credit.views import node_credit
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     name, found = opened.find_node(node, options.tree_name(opened, tree))
     record, display = node_record(opened.tree(name), found), display_of(opened, name)
+    credit = node_credit(opened, name, found.id)
 
     def view(page: Page) -> None:
         origin = {f"origin {key}": value for key, value in record["origin"].items() if value}
-        facts = record | {"kind": display.level(found)} | origin
+        facts = record | {"kind": display.level(found)} | dict(credit.facts()) | origin
         page.facts(
             {
                 key.replace("_", " "): str(value)
@@ -40,4 +42,4 @@ def run(
                 page.text(f"\n{display.label(key)}", style="bold")
                 page.text(text)
 
-    return Result("show", {"nodes": [record]}, view=view)
+    return Result("show", {"nodes": [record | {"credit": credit.record()}]}, view=view)

@@ -189,7 +189,7 @@ def learn_stored(
     bank: Bank, trajectory: Trajectory, writer: Writer, embedder: Embedder
 ) -> LearnResult:
     """Learn from an episode in the form that `as_stored` gives it."""
-    from deltamem_tui.trajectory.readers.native import to_record
+    from deltamem_tui.memory.credit.crediting import put_episode  # all readers come with it
 
     method = method_of(bank)
     answers, vectors = _Answers(writer), EmbeddingCache(embedder)
@@ -210,7 +210,7 @@ def learn_stored(
                 kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
                 kept = with_facts_of(kept, known) if known else kept
                 if plan.episode or known is None or _says_more(kept, known):
-                    batch.put_episode(to_record(kept))
+                    put_episode(batch, bank, kept)
                 batch.set_state(trajectory.id, EpisodeState.LEARNT)
                 batch.log("learn", plan.result.record(trajectory))
                 return plan.result

@@ -141,6 +141,7 @@ def test_a_bank_of_another_method_travels_and_merges(tmp_path: Path) -> None:
     assert {path.name for path in one.path.glob("*.jsonl")} == {
         "workflows.nodes.jsonl",
         "key_facts.nodes.jsonl",
+        "credit.jsonl",
         "origins.jsonl",
         "trajectories.jsonl",
         "journal.jsonl",

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import replicas
+from deltamem_tui.bank import ledger, replicas
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.replicas import Shares
+from deltamem_tui.bank.ledger import Entries
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.tree_index import key, keys, places, texts
 from deltamem_tui.bank.upkeep.verify import verify
@@ -25,8 +25,8 @@ shares = st.dictionaries(
 )
 
 
-def as_columns(found: dict[tuple[int, int, int], tuple[int, ...]]) -> Shares:
-    return Shares(
+def as_columns(found: dict[tuple[int, int, int], tuple[int, ...]]) -> Entries:
+    return Entries(
         np.array([tree for tree, _, _ in found], dtype=np.uint8),
         np.array([node for _, node, _ in found], dtype=np.uint64),
         np.array([origin for _, _, origin in found], dtype=np.uint64),
@@ -34,8 +34,8 @@ def as_columns(found: dict[tuple[int, int, int], tuple[int, ...]]) -> Shares:
     )
 
 
-def as_table(found: Shares) -> dict[tuple[int, ...], tuple[int, ...]]:
-    address = zip(found.tree.tolist(), found.node.tolist(), found.replica.tolist(), strict=True)
+def as_table(found: Entries) -> dict[tuple[int, ...], tuple[int, ...]]:
+    address = zip(found.tree.tolist(), found.node.tolist(), found.party.tolist(), strict=True)
     return dict(zip(address, map(tuple, found.values.tolist()), strict=True))
 
 
@@ -49,7 +49,7 @@ def test_of_every_share_the_greatest_counts(
         for address, values in each.items():
             before = expected.get(address, (0, 0, 0))
             expected[address] = tuple(max(pair) for pair in zip(before, values, strict=True))
-    joined = replicas.joined([as_columns(each) for each in found])
+    joined = ledger.joined([as_columns(each) for each in found])
     assert as_table(joined) == expected
     nodes = np.array([3, 0, 2], dtype=np.uint64)
     for number in range(2):
@@ -96,12 +96,12 @@ def test_a_copy_counts_for_itself_and_says_who_counted_before(tmp_path: Path, co
     source = Bank.open(tmp_path / "bank")
     assert copy.manifest.replica not in ("", source.manifest.replica)
     found = replicas.shares(copy.snapshots, copy.manifest.counts_as)
-    assert set(found.replica.tolist()) == {int(key(source.manifest.replica))}
+    assert set(found.party.tolist()) == {int(key(source.manifest.replica))}
     assert found.equals(replicas.shares(source.snapshots, source.manifest.counts_as))
     assert verify(copy) == []
     learn_one(copy, 7)
     mine = replicas.shares(copy.snapshots, copy.manifest.counts_as)
-    assert int(key(copy.manifest.replica)) in mine.replica.tolist()
+    assert int(key(copy.manifest.replica)) in mine.party.tolist()
     assert verify(Bank.open(copy.path)) == []
 
 

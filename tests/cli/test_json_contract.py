@@ -100,6 +100,8 @@ tree kitchen --tree task --depth 1 --limit 1
 show kitchen {node}
 show kitchen ffff
 chain kitchen {node}
+outcome kitchen 9f8bd8da
+outcome kitchen ffff success
 search kitchen 'heat some egg' --tree env --limit 2
 search kitchen 'heat some egg'
 recall kitchen 'heat some egg and put it on the table.' --env 'You are in a kitchen.'

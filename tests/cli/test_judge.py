@@ -187,3 +187,15 @@ def test_a_model_that_cannot_be_asked_is_told_at_once(
     before = state_of(program.bank)
     assert said in program("judge", "kitchen", *arguments).error
     assert state_of(program.bank) == before
+
+
+def test_with_all_the_judge_stands_beside_log_and_person(
+    program: Program, server: ModelServer
+) -> None:
+    before = [each.outcome for each in episodes(Bank.open(program.bank)) if each.outcome.known]
+    server.answer(*["no\nIt broke off."] * 10)
+    data = program.json(*call(server, "--all")).data
+    found = list(episodes(Bank.open(program.bank)))
+    assert (data["judged"], data["failures"]) == (len(found), len(found))
+    assert [each.outcome for each in found if each.verdicts] == before
+    assert {word.source for each in found for word in each.verdicts} == {"judge"}

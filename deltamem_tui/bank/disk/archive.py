@@ -48,7 +48,7 @@ ALIGNMENT = 64
 
 MANIFEST = "bank.json"
 FILE_NAME = re.compile(
-    r"bank\.json|(journal|origins|trajectories|usage)\.jsonl|"
+    r"bank\.json|(credit|journal|origins|trajectories|usage)\.jsonl|"
     r"[a-z][a-z0-9_]{0,31}\.(nodes\.jsonl|(embeddings|counts|states|index)\.npy)"
 )
 """What a file of a bank may be called, whatever its collections."""
@@ -86,6 +86,7 @@ def member_names(collections: Iterable[str]) -> tuple[str, ...]:
         MANIFEST,
         *(f"{name}.{kind}" for name in collections for kind in kinds),
         *("origins.jsonl", "origins.counts.npy", "origins.index.npy"),
+        *("credit.jsonl", "credit.counts.npy", "credit.index.npy"),
         *("trajectories.jsonl", "trajectories.states.npy", "trajectories.index.npy"),
         "journal.jsonl",
         "usage.jsonl",

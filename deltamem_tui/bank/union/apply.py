@@ -20,8 +20,8 @@ from deltamem_tui.bank import codec, tree_index
 from deltamem_tui.bank.append import VectorRows
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import DEPTH_LIMIT
+from deltamem_tui.bank.ledger import Values
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.replicas import Values
 from deltamem_tui.bank.table import LINE_LIMIT, Rows, TableSnapshot, wrong_lengths
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, keys, texts
 from deltamem_tui.bank.union.columns import Flags

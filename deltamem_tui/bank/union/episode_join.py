@@ -76,6 +76,11 @@ class EpisodeJoin:
         states = np.concatenate([self.learnt, self.before + added])
         batch.state_counters(episodes.NAME, births[states], self.states[states][:, np.newaxis])
 
+    def lines_of(self, ids: Keys) -> list[bytes]:
+        """The lines of some episodes; empty for one that no bank has."""
+        found = places(self.ids, ids).tolist()
+        return [self._line(place) if place >= 0 else b"" for place in found]
+
     def _line(self, place: int) -> bytes:
         snapshot, row = self.snapshots[int(self.source[place])], int(self.rows[place])
         line = snapshot.line(row)

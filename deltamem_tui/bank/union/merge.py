@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 
-from deltamem_tui.bank import episodes, replicas
+from deltamem_tui.bank import credit, episodes, ledger, replicas
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
@@ -35,7 +36,6 @@ from deltamem_tui.bank.diff import (
     moved_nodes,
 )
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.replicas import Shares
 from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.transfer import copying
 from deltamem_tui.bank.tree import Counts, Tree
@@ -102,15 +102,28 @@ class MergePlan:
         return [conflict for join in self.joins.values() for conflict in join.conflicts]
 
     @cached_property
-    def shares(self) -> Shares:
+    def shares(self) -> ledger.Entries:
         """All counts by node and origin, of the nodes that are there in the end."""
-        every = replicas.joined(
+        every = ledger.joined(
             [replicas.shares(bank.snapshots, bank.manifest.counts_as) for bank in self.banks]
         )
         there = np.zeros(len(every), dtype=np.bool_)
         for number, join in enumerate(self.joins.values()):
             there |= (every.tree == number) & np.isin(every.node, join.ids)
         return every.kept(there)
+
+    @cached_property
+    def credit(self) -> ledger.Entries:
+        """What all episodes were shown, those of nodes too that no bank has, and how they ended."""
+        ledgers = [credit.LEDGER.entries(bank.snapshots) for bank in self.banks]
+        joint = ledger.joined(ledgers)
+        if self.episodes is not None:
+            disputed = credit.disputed(ledgers, joint)
+            lines = self.episodes.lines_of(disputed)
+            for episode, line in zip(disputed, lines, strict=True):
+                if line:
+                    credit.with_words(joint, episode, orjson.loads(line))
+        return joint
 
     @cached_property
     def changes(self) -> Mapping[str, TreeChanges]:
@@ -137,6 +150,7 @@ class MergePlan:
         same = self.manifest == self.banks[0].manifest
         first = self.banks[0]
         shares = replicas.shares(first.snapshots, first.manifest.counts_as)
+        same &= self.credit.equals(ledger.joined([credit.LEDGER.entries(first.snapshots)]))
         return not nodes and not counts and known and same and self.shares.equals(shares)
 
     def check(self) -> None:
@@ -144,7 +158,7 @@ class MergePlan:
         for update in self.updates.values():
             update.check()
 
-    def counts(self, name: str) -> tuple[replicas.Values, replicas.Values]:
+    def counts(self, name: str) -> tuple[ledger.Values, ledger.Values]:
         """What the nodes of a tree count in the first bank, and what they would.
 
         Both int64 [nodes, 3], in the order of the join; a node that it lacks counts nothing.
@@ -164,7 +178,8 @@ class MergePlan:
             before, totals = self.counts(name)
             differ = np.flatnonzero((before != totals).any(axis=1))
             batch.state_counters(name, births[differ], totals[differ])
-        replicas.keep(batch, target.snapshots, self.shares.but(origin))
+        credit.LEDGER.keep(batch, target.snapshots, self.credit)
+        replicas.LEDGER.keep(batch, target.snapshots, replicas.but(self.shares, origin))
         if self.episodes is not None:
             self.episodes.write(batch)
 

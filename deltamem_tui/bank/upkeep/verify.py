@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec, freezing, replicas
+from deltamem_tui.bank import codec, credit, freezing, replicas
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.episodes import EpisodeState
@@ -68,7 +68,7 @@ def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
     """
     for tree in bank.trees.values():
         yield from _tree_flaws(tree.snapshot, between)
-    for check in (_episode_flaws, _replica_flaws, _journal_flaws):
+    for check in (_episode_flaws, _replica_flaws, _credit_flaws, _journal_flaws):
         between()
         yield from check(bank)
 
@@ -269,6 +269,12 @@ def _replica_flaws(bank: Bank) -> Iterator[Flaw]:
             yield Flaw(message, table.table.counters_name)
     except BankError as error:
         yield Flaw(error.message, table.table.lines_name, error.position)
+
+
+def _credit_flaws(bank: Bank) -> Iterator[Flaw]:
+    """The index of what episodes were shown says what the lines say."""
+    table = bank.snapshots[credit.NAME]
+    yield from _index_flaws(table, _built_index(table))
 
 
 def _journal_flaws(bank: Bank) -> Iterator[Flaw]:

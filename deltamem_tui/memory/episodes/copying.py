@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.credit.crediting import put_uses
 from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.trajectory.model import Trajectory
 
 _BATCH_EPISODES = 5000
 _BATCH_BYTES = 24_000_000
@@ -26,9 +28,10 @@ def copy_episodes(source: Bank, target: Bank) -> int:
         StorageError: The disk refused; what was committed before stays.
     """
     count = 0
-    for ids, lines in _batches(source):
+    for ids, lines, shown in _batches(source):
         with target.writing() as changes:
             changes.put_new_episodes(ids, lines)
+            put_uses(changes, target, shown)
             changes.log("import", {"trajectories": ids})
         count += len(ids)
     if not count:
@@ -40,18 +43,20 @@ def copy_episodes(source: Bank, target: Bank) -> int:
     return count
 
 
-def _batches(source: Bank) -> Iterator[tuple[list[str], list[bytes]]]:
-    """The ids and the lines of episodes, as many as one commit takes."""
+def _batches(source: Bank) -> Iterator[tuple[list[str], list[bytes], list[Trajectory]]]:
+    """The ids and the lines of episodes, as many as one commit takes, and those with receipts."""
     ids: list[str] = []
     lines: list[bytes] = []
+    shown: list[Trajectory] = []
     size = 0
     for each in episodes(source):  # parsed, so that only episodes come along
         line = (source.episodes.line(each.id) or b"") + b"\n"
         ids.append(each.id)
         lines.append(line)
+        shown += [each] if each.receipts else []
         size += len(line)
         if len(ids) >= _BATCH_EPISODES or size >= _BATCH_BYTES:
-            yield ids, lines
-            ids, lines, size = [], [], 0
+            yield ids, lines, shown
+            ids, lines, shown, size = [], [], [], 0
     if ids:
-        yield ids, lines
+        yield ids, lines, shown

@@ -17,6 +17,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.credit.crediting import put_uses
 from deltamem_tui.memory.credit.receipts import unknown_nodes
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
@@ -44,6 +45,7 @@ from deltamem_tui.trajectory.validation import admitted
 _BATCH_EPISODES = 5000
 _BATCH_BYTES = 24_000_000
 NO_OUTCOMES = UserOutcomes()
+_RECEIPTS = b'"receipts":'
 
 
 class ImportOptions(TypedDict, total=False):
@@ -248,20 +250,22 @@ def names_one(
 
 def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> None:
     fresh = [each for each in decided if isinstance(each, EpisodeImport) and each.is_written]
+    lines: dict[str, bytes] = {}  # of episodes that were shown something, the last
     for new, group in groupby(fresh, lambda each: each.reception == "imported"):
-        _put(bank, changes, [*group], new=new)
+        written = {each.arrival.id: _line(bank, each, new=new) for each in group}
+        if new:
+            changes.put_new_episodes([*written], [*written.values()])
+        else:
+            for episode_id, line in written.items():
+                changes.put_episode_line(episode_id, line)
+        lines |= {name: line for name, line in written.items() if _RECEIPTS in line}
     if fresh:
-        ids = dict.fromkeys(each.arrival.id for each in fresh)
-        changes.log("import", {"trajectories": list(ids)})
+        put_uses(changes, bank, (from_record(orjson.loads(line)) for line in lines.values()))
+        changes.log("import", {"trajectories": list(dict.fromkeys(e.arrival.id for e in fresh))})
 
 
-def _put(bank: Bank, changes: Batch, fresh: list[EpisodeImport], *, new: bool) -> None:
-    arrivals = [each.arrival for each in fresh]
-    if new:
-        changes.put_new_episodes([each.id for each in arrivals], [each.line for each in arrivals])
-        return
-    for each in fresh:
-        changes.put_episode_line(each.arrival.id, _with_what_is_known(bank, each))
+def _line(bank: Bank, received: EpisodeImport, *, new: bool) -> bytes:
+    return received.arrival.line if new else _with_what_is_known(bank, received)
 
 
 def _with_what_is_known(bank: Bank, received: EpisodeImport) -> bytes:

@@ -9,8 +9,10 @@ from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
 from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.memory.credit.crediting import put_episode
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.episodes.verdicts import with_word, without_word
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import outcome_of, to_record
 
@@ -32,7 +34,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
         known = known_episode(bank, episode_id)
         before = known.outcome
         judged = with_word(known, _given(success, before))
-        batch.put_episode(to_record(judged))
+        put_episode(batch, bank, judged)
         batch.log(
             "outcome",
             {
@@ -95,7 +97,7 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
                 hint="give it another outcome, or relabel its nodes",
             )
         restored = without_word(known, before)
-        batch.put_episode(to_record(restored))
+        put_episode(batch, bank, restored)
         batch.log(UNDO, {"undoes": given.sequence, "what": given.event, "trajectory": episode_id})
     return restored
 
@@ -145,6 +147,22 @@ def _before(given: Commit, episode_id: str) -> Outcome:
     except RecordError:
         pass
     raise TrajectoryError("the journal does not have its earlier outcome", source=episode_id)
+
+
+def find_episode(bank: Bank, prefix: str) -> str:
+    """The id of the one episode that begins with `prefix`, as a person types it.
+
+    Raises:
+        TrajectoryError: There is none, or more than one.
+    """
+    found = [each for each in bank.episodes.ids() if each.startswith(prefix)] if prefix else []
+    if len(found) == 1:
+        return found[0]
+    raise TrajectoryError(
+        f"{len(found):,} episodes begin with {one_line(prefix, 40)!r}",
+        source=str(bank.path),
+        hint="type more of the id" if found else "`deltamem browse` lists the episodes",
+    )
 
 
 def known_episode(bank: Bank, episode_id: str) -> Trajectory:

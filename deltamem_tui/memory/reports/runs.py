@@ -164,7 +164,7 @@ def in_flight_notes(calls: int) -> list[ReportNote]:
 
 def view_judging(found: JudgingReport, bank: str) -> ReportView:
     """Show what judging came to, or would take."""
-    successes = sum(each.trajectory.outcome.success is True for each in found.judged)
+    successes = sum(each.word.success is True for each in found.judged)
     record: dict[str, Any] = {
         "judged": len(found.judged),
         "successes": successes,
@@ -176,8 +176,8 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
             {
                 "id": each.trajectory.id,
                 "task": each.trajectory.task,
-                "success": each.trajectory.outcome.success,
-                "reason": each.trajectory.outcome.reason,
+                "success": each.word.success,
+                "reason": each.word.reason,
                 "model": each.call.model,
                 "cut": each.call.cut or None,
             }

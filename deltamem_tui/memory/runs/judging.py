@@ -25,8 +25,9 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.client import NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.llm.failures import QuestionCancelledError
+from deltamem_tui.memory.credit.crediting import put_episode
 from deltamem_tui.memory.episodes.outcomes import known_episode
-from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
+from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.episodes.verdicts import with_word, words_on
 from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.memory.runs.payments import Payments
@@ -34,8 +35,7 @@ from deltamem_tui.memory.runs.prefetch import GRACE, Lanes, Question, is_done
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model.judge import Judge, Judgement
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.native import to_record
+from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 
 @dataclass(slots=True)
@@ -68,11 +68,26 @@ class JudgedEpisode:
     trajectory: Trajectory
     call: Call
 
+    @property
+    def word(self) -> Outcome:
+        """What the judge says, which counts only where log and person say nothing."""
+        return next(each for each in words_on(self.trajectory) if each.source == "judge")
+
 
 def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
     """The ids of the first waiting episodes without an outcome, in order of import."""
     unknown = (found.id for found in waiting(bank) if not found.outcome.known)
     return list(islice(unknown, limit))
+
+
+def without_judgement(bank: Bank, limit: int | None = None) -> list[str]:
+    """The ids of the first episodes on which no judge has a word yet, in order of import."""
+    unjudged = (
+        found.id
+        for found in episodes(bank)
+        if not any(each.source == "judge" for each in words_on(found))
+    )
+    return list(islice(unjudged, limit))
 
 
 def estimate_judging(
@@ -93,11 +108,14 @@ def judge_episodes(
     ids: Sequence[str],
     *,
     concurrency: int = 1,
+    beside: bool = False,
     advance: Callable[[], object] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
     grace: float = GRACE,
 ) -> JudgingReport:
     """Judge episodes and keep each outcome, one commit each; `advance` follows each one.
+
+    An episode whose outcome is known otherwise is refused, unless the judge is to stand `beside`.
 
     What is wrong with one episode stops none of the others. What would be wrong with all of
     them, like a refused key, comes last among the errors; answers that were under way by then
@@ -112,7 +130,7 @@ def judge_episodes(
     """
     bank.require_writable()
     report, payments, lanes = JudgingReport(), Payments(bank), Lanes(concurrency)
-    run = _JudgingRun(bank, judge.paying(payments), lanes, report)
+    run = _JudgingRun(bank, judge.paying(payments), lanes, report, beside)
     coming = map(run.begin, ids)
     try:
         with payments:
@@ -147,6 +165,7 @@ class _JudgingRun:
     judge: Judge
     lanes: Lanes
     report: JudgingReport
+    beside: bool
     under_way: deque[tuple[str, Future[Judgement]]] = field(default_factory=deque)
     failure: DeltaMemError | None = None
 
@@ -158,7 +177,7 @@ class _JudgingRun:
 
     def keep(self, episode_id: str, answer: Future[Judgement]) -> None:
         """Keep a judgement, or why there is none."""
-        result = _keep(self.bank, episode_id, answer, self.judge.model)
+        result = _keep(self.bank, episode_id, answer, self.judge.model, beside=self.beside)
         if isinstance(result, JudgedEpisode):
             self.report.judged.append(result)
         elif result is not None and _is_of_one(result):
@@ -189,13 +208,14 @@ def _judge(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement:
 
 
 def _keep(
-    bank: Bank, episode_id: str, answer: Future[Judgement], model: str
+    bank: Bank, episode_id: str, answer: Future[Judgement], model: str, *, beside: bool
 ) -> JudgedEpisode | DeltaMemError | None:
     """Keep a judgement, or note that the model gave none; None if it was not asked to the end."""
     try:
         try:
             judgement = answer.result()
-            return JudgedEpisode(take_judgement(bank, episode_id, judgement), judgement.call)
+            judged = take_judgement(bank, episode_id, judgement, beside=beside)
+            return JudgedEpisode(judged, judgement.call)
         except QuestionCancelledError:
             return None
         except NoUsableAnswerError as error:
@@ -213,8 +233,12 @@ def _is_of_one(error: DeltaMemError) -> bool:
     return isinstance(error, AnswerError | PromptTooLongError | TrajectoryError)
 
 
-def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:
+def take_judgement(
+    bank: Bank, episode_id: str, judgement: Judgement, *, beside: bool = False
+) -> Trajectory:
     """Keep a judge's outcome of an episode that has none; returns the episode with it.
+
+    It may have one if the judge's is to stand `beside` it.
 
     Raises:
         TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
@@ -232,14 +256,14 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
         if any(each.source == "judge" for each in words_on(known)):
             raise by_now
         judged = with_word(known, judgement.outcome)
-        batch.put_episode(to_record(judged))
+        put_episode(batch, bank, judged)
         detail = {
             "trajectory": episode_id,
             "success": judgement.outcome.success,
             "calls": [judgement.call.record()],
         }
         batch.log("judge", detail)
-    if judged.outcome != judgement.outcome:
+    if judged.outcome != judgement.outcome and not beside:
         raise by_now
     return judged
 

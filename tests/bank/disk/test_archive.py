@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import episodes, replicas, tree
+from deltamem_tui.bank import credit, episodes, replicas, tree
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive, archive_view
 from deltamem_tui.bank.disk.archive import FULL, Entry, Layout, member_names
@@ -53,7 +53,8 @@ def test_every_file_of_a_bank_has_its_place_in_an_archive() -> None:
     tables = [
         *(tree.table(Path(), name, each, 8) for name, each in COLLECTIONS.items()),
         episodes.table(Path()),
-        replicas.table(Path(), list(COLLECTIONS)),
+        replicas.LEDGER.table(Path(), list(COLLECTIONS)),
+        credit.LEDGER.table(Path(), list(COLLECTIONS)),
     ]
     names = {"bank.json", "journal.jsonl", "usage.jsonl"}
     for table in tables:

@@ -88,8 +88,9 @@ def look(path: Path) -> Any:
     commits = bank.journal.newest_first() if bank.journal.exists else ()
     # The others say what is going to be done.
     last = next((each.event for each in commits if each.event not in ("adopt", "freeze")), "")
-    counted = replicas.shares(bank.snapshots, said.counts_as).but(said.counts_as)
-    others = [counted.node.tolist(), counted.replica.tolist(), counted.values.tolist()]
+    shares = replicas.shares(bank.snapshots, said.counts_as)
+    counted = replicas.but(shares, said.counts_as)
+    others = [counted.node.tolist(), counted.party.tolist(), counted.values.tolist()]
     unlike = replace(said, replica="", digests={}, format=0)  # drawn anew, or of a clock
     return contents(bank), last, others, unlike
 

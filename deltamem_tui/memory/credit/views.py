@@ -1,0 +1,98 @@
+"""What became of the episodes that were shown a node, for every face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.credit import UNIT, shown_to
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.credit import Credit, Sums
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The episodes that were shown a node and that one class of evaluators judged.
+
+    Attributes:
+        judged: How many there are.
+        utility: What they were worth together, in ten-thousandths of a success.
+    """
+
+    judged: int = 0
+    utility: int = 0
+
+    @property
+    def mean(self) -> float | None:
+        """What one was worth; None if there is none."""
+        return self.utility / self.judged / UNIT if self.judged else None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCredit:
+    """The credit of one node, or of all nodes of a tree together.
+
+    Attributes:
+        shown: The episodes that were shown it.
+        strict: Those of them that the log or a person judged.
+        coarse: Those that a judge model did.
+    """
+
+    shown: int = 0
+    strict: Judged = Judged()
+    coarse: Judged = Judged()
+
+    def record(self) -> dict[str, Any]:
+        """As commands print it."""
+        means = {"strict": self.strict.mean, "coarse": self.coarse.mean}
+        found = asdict(self)
+        return found | {name: found[name] | {"mean": mean} for name, mean in means.items()}
+
+    def facts(self) -> Mapping[str, str]:
+        """For a person, without what was never counted."""
+        if not self.shown:
+            return {}
+        facts = {"shown": f"{self.shown:,}"}
+        for by, each in (("log or you", self.strict), ("a judge", self.coarse)):
+            if each.mean is not None:
+                facts[f"utility by {by}"] = f"{each.mean:.2f} of {each.judged:,} judged"
+        return facts
+
+
+def node_credit(bank: Bank, tree: str, node_id: str) -> NodeCredit:
+    """The credit of a living node.
+
+    Raises:
+        NodeNotFoundError: There is none with this id.
+    """
+    found = bank.tree(tree)
+    birth = int(found.birth[found.row(node_id)])
+    return _at(credit_of(bank, tree), birth)
+
+
+def tree_credit(bank: Bank, tree: str) -> NodeCredit:
+    """The sums of all living nodes of a tree."""
+    found, every = bank.tree(tree), credit_of(bank, tree)
+    births = found.birth[found.rows]
+    return NodeCredit(
+        int(every.shown[births].sum()),
+        *(
+            Judged(int(each.judged[births].sum()), int(each.utility[births].sum()))
+            for each in (every.strict, every.coarse)
+        ),
+    )
+
+
+def credit_of(bank: Bank, tree: str) -> Credit:
+    """The credit of all nodes of a tree, by the row of a node's first line."""
+    return shown_to(bank.snapshots, tree).credit()
+
+
+def _at(found: Credit, birth: int) -> NodeCredit:
+    def judged(sums: Sums) -> Judged:
+        return Judged(int(sums.judged[birth]), int(sums.utility[birth]))
+
+    return NodeCredit(int(found.shown[birth]), judged(found.strict), judged(found.coarse))
