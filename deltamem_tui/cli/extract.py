@@ -67,7 +67,7 @@ def run(
     from deltamem_tui.memory.runs.learning import candidates, without_scene
 
     invocation = Invocation.of(context)
-    policy = policy_named(admit)
+    policy = policy_named(admit) if admit else None
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
     chosen = chosen_extractor(invocation, opened, extractor, wanted)

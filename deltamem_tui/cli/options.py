@@ -97,9 +97,10 @@ Admit = Annotated[
     str | None,
     typer.Option(
         "--admit",
-        metavar="all|stated|strict",
-        help="Which outcomes count: the log's and yours (strict), the log's alone (stated), or a "
-        "judge's too (all).",
+        metavar="none|all|coarse|stated|strict|coarse-then-strict",
+        help="Whose word admits an episode: the log's and yours (strict), the log's alone "
+        "(stated), a judge's alone, even against theirs (coarse), or any (all; "
+        "coarse-then-strict); the bank's parameter `admission` if not given.",
     ),
 ]
 """`memory.policies.admission.policy_named(admit)` reads it."""

@@ -20,7 +20,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankRewrittenError, OutcomeUnknownError, UsageError, wrong_argument
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
-from deltamem_tui.memory.episodes.verdicts import with_facts_of
+from deltamem_tui.memory.episodes.verdicts import weighed, with_facts_of
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import VersatileWriter
 from deltamem_tui.memory.methods import change_settings, method_of
@@ -208,7 +208,7 @@ def learn_stored(
             if bank.commit.sequence == planned_on:
                 _apply(batch, plan.changes)
                 kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
-                kept = with_facts_of(kept, known) if known else kept
+                kept = weighed(with_facts_of(kept, known)) if known else kept
                 if plan.episode or known is None or _says_more(kept, known):
                     put_episode(batch, bank, kept)
                 batch.set_state(trajectory.id, EpisodeState.LEARNT)

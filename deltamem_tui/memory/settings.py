@@ -8,15 +8,17 @@ manifest holds, what a person types, and what a caller passes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
+from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, POLICIES, Policy
 from deltamem_tui.text import one_line
 
 
@@ -30,15 +32,18 @@ class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
     fixes: ClassVar[Mapping[str, str]] = {}
 
 
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All numbers of a method: fields of its own, or a `Numbers` per collection.
 
     Attributes:
+        admission: Whose word on how an episode ended is good enough for it to be learnt.
         meaningless: Paths of numbers that a collection shares with others and has no use for:
             they are read, and neither listed nor assigned.
         published_for: The embedder whose similarities its usual thresholds were published for;
             empty if it has none.
     """
+
+    admission: Annotated[Policy, Meta(description=f"one of {', '.join(POLICIES)}")] = DEFAULT_POLICY
 
     meaningless: ClassVar[tuple[str, ...]] = ()
     published_for: ClassVar[str] = ""
@@ -266,6 +271,9 @@ def assigned(settings: SettingsT, assignment: str) -> SettingsT:
             f"{one_line(assignment, 60)!r} assigns no parameter",
             hint=f"NAME=VALUE with one of {', '.join(each.path for each in listed(settings))}",
         )
+    if text == "none":
+        with suppress(ConfigurationError):
+            return replaced(settings, path, text)  # the name of a choice
     return replaced(settings, path, _VALUES[text] if text in _VALUES else _number(text))
 
 

@@ -45,6 +45,15 @@ def with_facts_of(episode: Trajectory, other: Trajectory) -> Trajectory:
     return found if receipts == found.receipts else found.with_facts(receipts=receipts)
 
 
+def weighed(episode: Trajectory) -> Trajectory:
+    """The episode with the weightiest word as its outcome, if a judge's is that now.
+
+    It was learnt by a judge's word although others know better (admission `coarse`).
+    """
+    judged = episode.outcome.source == "judge"
+    return with_word(episode, episode.outcome) if judged else episode
+
+
 def without_word(episode: Trajectory, before: Outcome) -> Trajectory:
     """The episode with an earlier outcome, which counts again in place of the present one."""
     kept = tuple(each for each in episode.verdicts if each.source != before.source)

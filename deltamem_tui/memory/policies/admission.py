@@ -12,16 +12,20 @@ from typing import Literal, get_args
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, OutcomeSource
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, OutcomeSource, Trajectory
 
-Policy = Literal["all", "stated", "strict"]
+Policy = Literal["none", "all", "coarse", "stated", "strict", "coarse-then-strict"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 DEFAULT_POLICY: Policy = "strict"
 
+_EVERY = frozenset(OUTCOME_SOURCES)
 _ADMITTED: Mapping[Policy, frozenset[OutcomeSource]] = {
-    "all": frozenset(OUTCOME_SOURCES),
+    "none": frozenset(),
+    "all": _EVERY,
+    "coarse": frozenset({"judge"}),
     "stated": frozenset({"stated"}),
     "strict": frozenset({"stated", "user"}),
+    "coarse-then-strict": _EVERY,
 }
 
 
@@ -30,10 +34,26 @@ def admitted_by(policy: Policy, outcome: Outcome) -> bool:
 
     Args:
         policy: `strict` takes the log's own word and a person's, `stated` the log's alone,
-            `all` also a judge model's.
+            `coarse` a judge model's alone, `all` and `coarse-then-strict` take any, `none` takes
+            no episode.
         outcome: How the episode ended, and who says so.
     """
     return outcome.known and outcome.source in _ADMITTED[policy]
+
+
+def as_admitted(policy: Policy, episode: Trajectory) -> Trajectory | None:
+    """The episode as a policy lets it be learnt; None if it does not.
+
+    By `coarse` it is learnt as the judge says that it ended, even where log or person said
+    otherwise. By all others, as the word says that counts: so what was learnt by a judge's word
+    under `coarse-then-strict` is learnt by a strict one where that is there in time.
+    """
+    if policy == "coarse":
+        for word in episode.verdicts:
+            if admitted_by(policy, word):
+                others = (each for each in episode.verdicts if each is not word)
+                return episode.with_facts(outcome=word, verdicts=(episode.outcome, *others))
+    return episode if admitted_by(policy, episode.outcome) else None
 
 
 def policy_named(name: str | None) -> Policy:

@@ -12,7 +12,7 @@ from deltamem_tui.memory.episodes.scenes import lacks_scene
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, Policy, admitted_by
+from deltamem_tui.memory.policies.admission import Policy, as_admitted
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.writers.extraction import Extractor
@@ -56,13 +56,14 @@ class Candidates:
     not_admitted: int = 0
 
 
-def candidates(bank: Bank, policy: Policy = DEFAULT_POLICY, limit: int | None = None) -> Candidates:
+def candidates(bank: Bank, policy: Policy | None = None, limit: int | None = None) -> Candidates:
     """The episodes to learn from.
 
-    These are the first `limit` of those whose outcome the policy admits.
+    These are the first `limit` of those whose outcome the policy admits, by default the bank's.
     """
+    policy = policy or settings_of(bank).admission
     known = [each for each in waiting(bank) if each.outcome.known]
-    admitted = [each for each in known if admitted_by(policy, each.outcome)]
+    admitted = [found for each in known if (found := as_admitted(policy, each))]
     return Candidates(admitted[:limit], len(known) - len(admitted))
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import fields
+
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import DeltaMemError
@@ -50,7 +52,10 @@ def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
     settings = settings_of(bank)
     found: dict[str, list[Setting]] = {name: [] for name in bank.trees}
     first = next(iter(found), "")
+    of_learning = {each.name for each in fields(Settings)}
     for each in listed(settings):
+        if each.path in of_learning:
+            continue
         place = each.path.rpartition(".")[0] or first
         if isinstance(each.value, int | float | str) and not isinstance(each.value, bool):
             found[place].append(each)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
@@ -35,7 +36,7 @@ def episode(
     )
 
 
-def new_bank(path: Path, domain: str = "alfworld", **numbers: int) -> Bank:
+def new_bank(path: Path, domain: str = "alfworld", **numbers: Any) -> Bank:
     bank = create_bank(path, embedder="hashing", method="cdmem", domain=domain)
     settings.change(bank, ContextNumbers, "test", lambda now: ContextNumbers(**numbers))
     return bank

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deltamem_tui import create_bank, learn
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.policies.admission import (
     DEFAULT_POLICY,
     POLICIES,
@@ -14,7 +20,9 @@ from deltamem_tui.memory.policies.admission import (
     admitted_by,
     policy_named,
 )
-from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome
+from deltamem_tui.memory.runs.learning import candidates
+from deltamem_tui.memory.settings import assigned
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, Trajectory
 
 OUTCOMES = st.builds(
     Outcome,
@@ -26,7 +34,14 @@ OUTCOMES = st.builds(
 
 @pytest.mark.parametrize(
     ("policy", "sources"),
-    [("strict", {"stated", "user"}), ("stated", {"stated"}), ("all", set(OUTCOME_SOURCES))],
+    [
+        ("none", set()),
+        ("strict", {"stated", "user"}),
+        ("stated", {"stated"}),
+        ("coarse", {"judge"}),
+        ("coarse-then-strict", set(OUTCOME_SOURCES)),
+        ("all", set(OUTCOME_SOURCES)),
+    ],
 )
 @pytest.mark.parametrize("success", [True, False])
 def test_each_policy_takes_its_sources(policy: Policy, sources: set[str], success: bool) -> None:
@@ -41,7 +56,8 @@ def test_each_policy_takes_its_sources(policy: Policy, sources: set[str], succes
 def test_a_judge_is_not_believed_unless_asked_for() -> None:
     assert DEFAULT_POLICY == "strict"
     judged = Outcome(success=True, source="judge")
-    assert [policy for policy in POLICIES if admitted_by(policy, judged)] == ["all"]
+    believing = [policy for policy in POLICIES if admitted_by(policy, judged)]
+    assert believing == ["all", "coarse", "coarse-then-strict"]
 
 
 @given(OUTCOMES)
@@ -63,5 +79,26 @@ def test_what_a_stricter_policy_takes_a_laxer_one_takes_too(outcome: Outcome) ->
 def test_a_policy_goes_by_its_name() -> None:
     assert [policy_named(name) for name in POLICIES] == list(POLICIES)
     assert policy_named(None) == "strict"
-    with pytest.raises(UsageError, match=r"'judge' \(one of all, stated, strict\)"):
+    with pytest.raises(UsageError, match=r"'judge' \(one of none, all"):
         policy_named("judge")
+
+
+def test_by_coarse_an_episode_is_learnt_as_the_judge_says_and_kept_as_the_log_does(
+    tmp_path: Path,
+) -> None:
+    stated, judged = Outcome(False, None, "stated"), Outcome(True, None, "judge")
+    step = Step("take egg", "You pick up the egg.")
+    known = Trajectory("take the egg", "", (step,), stated, verdicts=(judged,))
+    bank = create_bank(tmp_path / "bank", embedder="hashing")
+    take_in(bank, [known, Trajectory("look", "", (Step("look", "A stove."),), stated)])
+    change_settings(bank, "test", lambda now: assigned(now, "admission=none"))
+    assert candidates(bank).episodes == []
+    change_settings(bank, "test", lambda now: assigned(now, "admission=coarse"))
+    (found,) = candidates(bank).episodes
+    assert (found.id, found.outcome) == (known.id, judged)
+    learn(bank, found)
+    assert {each.label for each in bank.tree("task")} == {"success"}
+    assert {each.origin.outcome_source for each in bank.tree("task")} == {"judge"}
+    assert (kept := episode(bank, known.id)) is not None
+    assert (kept.outcome, kept.verdicts) == (stated, (judged,))
+    assert {each.outcome for each in candidates(bank, "strict").episodes} == {stated}
