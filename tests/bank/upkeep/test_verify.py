@@ -255,7 +255,7 @@ def test_a_check_can_be_ended_before_each_file_and_each_piece_of_a_tree(
     verify(bank, count)
     rows = [len(bank.tree(name).snapshot.index) for name in COLLECTIONS]
     assert rows == [6, 5]
-    pieces, others = 3 + 3, 3  # the episodes, what others counted, the journal
+    pieces, others = 3 + 3, 4  # episodes, what others counted, credit, journal
     assert calls == len(read) + pieces + others + pieces
 
     def stop_at_the_third() -> None:
