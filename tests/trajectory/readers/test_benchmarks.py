@@ -63,6 +63,15 @@ def test_the_branches_of_a_search_are_told(tmp_path: Path) -> None:
     )
 
 
+def test_a_tool_that_says_nothing_is_not_given_the_next_ones_answer(tmp_path: Path) -> None:
+    leaf: dict[str, object] = {"role": "assistant", "message": "Done."}
+    for name, response in (("b", "seen"), ("a", "")):
+        leaf = {"role": "tool", "message": {"name": name, "response": response}, "next": [leaf]}
+    answer = {"answer_details": [{"role": "system", "next": [leaf]}]}
+    (found,) = episodes(read(tmp_path, dumped({"1": {"query": "Go.", "answer": answer}})))
+    assert found.steps == (Step("a()"), Step("b()", "seen"), Step("Done."))
+
+
 JSON_LINES = ["agentbench", "openai-chat", "toolbench", "webshop-human"]
 
 
