@@ -49,9 +49,10 @@ def _thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str
     found = _ACTION.search(text) or _CALL.search(text)
     begin = labelled.end() if labelled else 0
     if found is None and in_fences:
-        thought, *fenced, end = text[begin:].split("```")
-        if len(fenced) == 1 and not end.strip() and (command := _COMMAND.fullmatch(fenced[0])):
-            return thought.strip(), command["command"].strip()
+        parts = text[begin:].split("```")
+        command = _COMMAND.fullmatch(parts[1]) if len(parts) == 3 and not parts[2].strip() else None
+        if command:
+            return parts[0].strip(), command["command"].strip()
     if found is None and labelled:
         found = _FENCE.search(text)
     if found is None:

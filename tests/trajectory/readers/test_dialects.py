@@ -329,6 +329,7 @@ FENCED = "Look first.\n```\nls -F\n```"
             "So:\n```python\n1\n```",
             Step("So:\n```python\n1\n```", "a.py"),
         ),
+        ("Act.\n```bash\nls\n```", "No.", Step("No.", "a.py")),
         ("Be brief.", FENCED, Step(FENCED, "a.py")),
     ],
 )

@@ -150,8 +150,7 @@ def test_how_success_is_spelt(tmp_path: Path, name: str, spelling: str) -> None:
     known = success is not None
     expected = Outcome(success, reward, "stated") if known else Outcome()
     if name == "toolbench" and known:  # whose flag says no more than this
-        reason = "an answer was given" if success else "no answer was given"
-        expected = replace(expected, reason=f"`win`: {reason}")
+        expected = replace(expected, reason="`win`, which says whether an answer was given")
     if value is not None and not known:
         expected = Outcome(reason=f"`{TELLING[name]}` says {value}, neither a verdict nor a reward")
     assert {each.source.format for each in found} == {name}
