@@ -189,6 +189,8 @@ def compiled(value: object, key: str, source: str) -> Search:
         raise ConfigurationError(
             f"not a path expression: {problem}", source=source, position=key
         ) from error
+    if tree["type"] == "literal":
+        return lambda _: tree["value"]
 
     def search(record: object) -> object:
         try:
