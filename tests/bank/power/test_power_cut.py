@@ -57,7 +57,7 @@ def test_a_power_cut_takes_nothing_that_was_acknowledged(
 ) -> None:
     trial, seed = trials[name], SystemRandom().randrange(10**6)
     cuts = list(trial.disk.power_cuts())
-    for number in in_turn(len(cuts), apart=5):
+    for number in in_turn(len(cuts), apart=8):
         for fate in fates(cuts[number - 1], Random(seed), drawn=30 if thorough() else 2):
             assert trial.fault(cuts[number - 1], fate) == "", f"before sync {number}, seed {seed}"
 
@@ -67,8 +67,10 @@ def test_a_kill_or_a_full_disk_takes_nothing_that_was_acknowledged(
     trials: dict[str, Trial], name: str
 ) -> None:
     trial = trials[name]
-    for last in in_turn(trial.effects(), apart=15):
+    effects = trial.effects()
+    for last in in_turn(effects, apart=25):
         assert trial.fault_if_killed(last) == "", f"before effect {last}"
+    for last in in_turn(effects, apart=25):
         assert trial.fault_if_full(last) == "", f"at effect {last}"
 
 
