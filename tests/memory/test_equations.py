@@ -210,7 +210,7 @@ def scan_of(reference: ReferenceTree) -> Scan:
     )
 
 
-@examples(2000)
+@examples(500)
 @given(
     episodes=st.lists(st.tuples(DIRECTIONS, st.booleans(), st.booleans()), max_size=12),
     question=DIRECTIONS,

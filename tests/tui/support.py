@@ -54,6 +54,9 @@ SCENES: Sequence[tuple[str, str, int | None, Label]] = (
     ("a bathroom with a sink", "soap is at the sink", None, "success"),
 )
 
+NODE_SHOWN = "Origin"
+"""Said on a terminal once a node is chosen; the outline and the footer may be drawn before."""
+
 
 def trajectory(task: str, scene: str = "", *, success: bool | None = None) -> Trajectory:
     source: OutcomeSource = "unknown" if success is None else "stated"

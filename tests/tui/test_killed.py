@@ -14,6 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.editing import relabel
+from tests.tui.support import NODE_SHOWN
 
 # Stops in the middle of the edit and says so on the terminal.
 _WAITING_EDITOR = "#!/bin/sh\necho THE EDITOR IS OPEN\nexec sleep 60\n"
@@ -65,7 +66,7 @@ def test_while_the_editor_is_open(folder: Path, tmp_path: Path) -> None:
     before = contents(bank)
     words = [sys.executable, "-m", "deltamem_tui", "browse", str(bank)]
     with Terminal(words, environment=editor(tmp_path, _WAITING_EDITOR)) as terminal:
-        terminal.until("heat some object and")
+        terminal.until(NODE_SHOWN)
         terminal.press("e")
         terminal.until("THE EDITOR IS OPEN")
         terminal.kill()
@@ -78,7 +79,7 @@ def test_while_the_change_is_written(folder: Path, tmp_path: Path, effect: int) 
     before = contents(bank)
     words = [sys.executable, "-c", _MORTAL, str(effect), "browse", str(bank)]
     with Terminal(words, environment=editor(tmp_path, _EDITOR)) as terminal:
-        terminal.until("heat some object and")
+        terminal.until(NODE_SHOWN)
         terminal.press("e")
         assert terminal.until_it_ends() == -signal.SIGKILL
     after = contents(bank)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.terminal import Terminal
+from tests.tui.support import NODE_SHOWN
 from tests.tui.test_hostile import hostile
 
 __all__ = ["hostile"]  # a fixture
@@ -16,8 +17,6 @@ __all__ = ["hostile"]  # a fixture
 _STRING = re.compile(rb"\x1b([\]PX^_])([^\x07\x1b]*)")
 """Where a sequence begins that carries a text: OSC, DCS, SOS, PM or APC; and its text."""
 _STYLES = re.compile(rb"\x1b\[([0-9;]*)m")
-_OPEN = "Origin"
-"""What the pane shows of a node: one is chosen then. The footer may come before that."""
 
 
 def seen(bank: Path, keys: str, *last: str, **environment: str) -> bytes:
@@ -31,7 +30,7 @@ def seen(bank: Path, keys: str, *last: str, **environment: str) -> bytes:
     """
     words = [sys.executable, "-m", "deltamem_tui", "browse", str(bank)]
     with Terminal(words, environment=environment) as terminal:
-        terminal.until(_OPEN)
+        terminal.until(NODE_SHOWN)
         for key in keys:
             start = len(terminal.written)
             terminal.press(key)
@@ -110,7 +109,7 @@ def test_the_browser_is_back_after_a_program_that_fails(
 ) -> None:
     words = [sys.executable, "-m", "deltamem_tui", "browse", str(folder / "kitchen")]
     with Terminal(words, environment=program) as terminal:
-        terminal.until(_OPEN)
+        terminal.until(NODE_SHOWN)
         terminal.press(key)
         terminal.until(said)
         start = len(terminal.written)

@@ -69,7 +69,7 @@ def test_the_program_runs_in_a_page_unchanged(folder: Path) -> None:
                 assert found.group(1) == address.replace("http", "ws") + "/ws"
             url = f"{found.group(1)}?width=100&height=30"
             async with visitor.ws_connect(url, headers={"Origin": address}) as socket:
-                await until(socket, "heat some object and put it in a place")
+                await until(socket, "1. find it")  # the pane shows it: a node is chosen
                 await socket.send_json(["stdin", "f"])
                 await until(socket, "heat some object with a broken stove")
                 await socket.send_json(["resize", {"width": 60, "height": 20}])

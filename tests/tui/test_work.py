@@ -26,7 +26,7 @@ from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets import bars
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
-from tests.tui.support import Person, browse
+from tests.tui.support import NODE_SHOWN, Person, browse
 
 
 class Held:
@@ -390,7 +390,7 @@ def test_the_terminal_is_given_back_at_once(
 ) -> None:
     command = [sys.executable, "-c", program, "browse", str(folder / "kitchen")]
     with Terminal(command) as terminal:
-        terminal.until("heat some object and")
+        terminal.until(NODE_SHOWN)
         terminal.press(keys)
         terminal.until(meanwhile)
         terminal.press("q")
@@ -403,7 +403,7 @@ def test_the_terminal_is_given_back_at_once(
 def test_an_embedder_that_still_loads_keeps_nobody_from_leaving(folder: Path) -> None:
     command = [sys.executable, "-c", _LOADING, "browse", str(folder / "kitchen")]
     with Terminal(command) as terminal:
-        terminal.until("heat some object and")
+        terminal.until(NODE_SHOWN)
         terminal.press("2")
         terminal.until("Type a task")
         seen = len(terminal.written)
