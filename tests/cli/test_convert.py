@@ -27,14 +27,14 @@ def test_outcomes_are_stated_or_given(program: Program) -> None:
     records = [{"id": "a", "messages": said}, {"id": "b", "messages": said, "resolved": False}]
     records += [{"id": "c", "messages": said}]
     (program.folder / "chats.jsonl").write_text("\n".join(map(json.dumps, records)))
+    convert = ("convert", "chats.jsonl", "-o", "out.jsonl", "--replace", "--outcome")
     for given, ended in (("success", [True, False, True]), ("resolved.txt", [True, False, False])):
         (program.folder / "resolved.txt").write_text("a\nb\n")
-        args = ("chats.jsonl", "-o", "out.jsonl", "--replace", "--outcome", given)
-        assert program("convert", *args).code == 0
+        assert program(*convert, given).code == 0
         lines = (program.folder / "out.jsonl").read_text().splitlines()
         assert [json.loads(line)["extra"]["success"] for line in lines] == ended
     (program.folder / "resolved.txt").write_text("x\n")
-    told = program("convert", *args)
+    told = program(*convert, "resolved.txt")
     assert (told.code, "none of its 1 id names an episode" in told.error) == (1, True)
 
 
