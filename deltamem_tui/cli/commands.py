@@ -73,6 +73,8 @@ COMMANDS = (
     CommandEntry("consolidate", "Learn"),
     CommandEntry("calibrate", "Learn"),
     CommandEntry("parameters", "Learn"),
+    CommandEntry("forget", "Tend"),
+    CommandEntry("undo", "Tend"),
     CommandEntry("compact", "Tend"),
     CommandEntry("reembed", "Tend"),
     CommandEntry("prompts", "Ask models"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import structs
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ChangeKind = Literal["edit", "relabel", "move", "delete", "undo"]
-_UNDOABLE: tuple[ChangeKind, ...] = ("edit", "relabel", "move", "delete")
+ChangeKind = Literal["edit", "relabel", "move", "delete", "forget", "undo"]
+_UNDOABLE: tuple[ChangeKind, ...] = ("edit", "relabel", "move", "delete", "forget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,23 @@ def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
 
 def delete(bank: Bank, tree: str, node: Node) -> Change:
     """Delete a node with all below it. Each leaves a tombstone."""
+    return _delete(bank, "delete", tree, node, {})
+
+
+def forget(bank: Bank, tree: str, node: Node, reason: Mapping[str, Any]) -> Change:
+    """The same by a rule, whose numbers the journal keeps."""
+    return _delete(bank, "forget", tree, node, {"why": reason})
+
+
+def _delete(
+    bank: Bank, kind: ChangeKind, tree: str, node: Node, detail: Mapping[str, Any]
+) -> Change:
     bank.require_writable()
     with bank.writing() as batch:
         shown = bank.tree(tree)
         nodes = subtree(shown, _unchanged(shown, node).id)
-        return _commit(
-            batch, "delete", tree, nodes, [structs.replace(each, deleted=True) for each in nodes]
-        )
+        gone = [structs.replace(each, deleted=True) for each in nodes]
+        return _commit(batch, kind, tree, nodes, gone, detail=detail)
 
 
 def subtree(tree: Tree, node_id: str) -> list[Node]:
@@ -216,9 +227,12 @@ def _commit(
     before: Sequence[Node],
     after: Iterable[Node],
     vector: NDArray[np.float32] | None = None,
+    *,
+    detail: Mapping[str, Any] = MappingProxyType({}),
 ) -> Change:
     revised = tuple(batch.revise_node(tree, node, vector) for node in after)
-    batch.log(kind, {"tree": tree, "nodes": {node.id: node.revision for node in before}})
+    revisions = {node.id: node.revision for node in before}
+    batch.log(kind, {"tree": tree, "nodes": revisions, **detail})
     return Change(kind, tree, revised)
 
 

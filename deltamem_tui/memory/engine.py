@@ -21,6 +21,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankRewrittenError, OutcomeUnknownError, UsageError, wrong_argument
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.memory.episodes.verdicts import weighed, with_facts_of
+from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import VersatileWriter
 from deltamem_tui.memory.methods import change_settings, method_of
@@ -205,15 +206,17 @@ def learn_stored(
         except BankRewrittenError:
             continue  # by another process that compacted it or gave it new vectors
         with bank.writing() as batch:
-            if bank.commit.sequence == planned_on:
-                _apply(batch, plan.changes)
-                kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
-                kept = weighed(with_facts_of(kept, known)) if known else kept
-                if plan.episode or known is None or _says_more(kept, known):
-                    put_episode(batch, bank, kept)
-                batch.set_state(trajectory.id, EpisodeState.LEARNT)
-                batch.log("learn", plan.result.record(trajectory))
-                return plan.result
+            if bank.commit.sequence != planned_on:
+                continue
+            _apply(batch, plan.changes)
+            kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
+            kept = weighed(with_facts_of(kept, known)) if known else kept
+            if plan.episode or known is None or _says_more(kept, known):
+                put_episode(batch, bank, kept)
+            batch.set_state(trajectory.id, EpisodeState.LEARNT)
+            batch.log("learn", plan.result.record(trajectory))
+        forget_if_due(bank)
+        return plan.result
 
 
 def _says_more(kept: Trajectory, known: Trajectory) -> bool:

@@ -50,6 +50,8 @@ class Method(ABC):
         decisions: Per decision of its results, what it means.
         rules: Per rule of its recall but the threshold's, what its scores mean.
         prompts: What it asks a writer for, by the name of the prompt.
+        key_depths: Collections with nodes that are never recalled, only keys of those above them,
+            and the depth from which on they are; they are forgotten with those.
         settings: Its numbers.
     """
 
@@ -60,6 +62,7 @@ class Method(ABC):
     decisions: ClassVar[Mapping[str, str]]
     rules: ClassVar[Mapping[str, str]] = {}
     prompts: ClassVar[Mapping[str, PromptUse]] = {}
+    key_depths: ClassVar[Mapping[str, int]] = {}
     settings: ClassVar[type[Settings]]
 
     @abstractmethod

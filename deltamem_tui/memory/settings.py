@@ -19,7 +19,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, POLICIES, Policy
+from deltamem_tui.memory.policies.forgetting import FORGETTINGS, Forgetting
 from deltamem_tui.text import one_line
+
+Episodes = Annotated[int, Meta(ge=1, description="a number of episodes from 1")]
 
 
 class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,6 +40,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     Attributes:
         admission: Whose word on how an episode ended is good enough for it to be learnt.
+        forgetting: Which nodes are to be forgotten; see `policies.forgetting`.
+        forget_period: Episodes in which a node has to be shown.
+        forget_recalls: The most episodes that still count as idle.
+        forget_judged: From how many judged episodes on a node's utility is believed.
+        forget_utility: The greatest mean utility that is too little.
+        capacity: The most nodes of a tree.
+        forget_every: After how many learnt episodes learning forgets by itself; None for never.
         meaningless: Paths of numbers that a collection shares with others and has no use for:
             they are read, and neither listed nor assigned.
         published_for: The embedder whose similarities its usual thresholds were published for;
@@ -44,6 +54,15 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """
 
     admission: Annotated[Policy, Meta(description=f"one of {', '.join(POLICIES)}")] = DEFAULT_POLICY
+    forgetting: Annotated[Forgetting, Meta(description=f"one of {', '.join(FORGETTINGS)}")] = "none"
+    forget_period: Episodes = 300
+    forget_recalls: Annotated[int, Meta(ge=0, description="a number of episodes")] = 1
+    forget_judged: Episodes = 5
+    forget_utility: Annotated[float, Meta(ge=0, le=1, description="a share from 0 to 1")] = 0.5
+    capacity: Annotated[int, Meta(ge=1, description="a number of nodes, or none")] | None = None
+    forget_every: Annotated[int, Meta(ge=1, description="a number of episodes, or none")] | None = (
+        None
+    )
 
     meaningless: ClassVar[tuple[str, ...]] = ()
     published_for: ClassVar[str] = ""

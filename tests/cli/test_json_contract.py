@@ -102,6 +102,10 @@ show kitchen ffff
 chain kitchen {node}
 outcome kitchen 9f8bd8da
 outcome kitchen ffff success
+forget kitchen
+forget kitchen --preset ehr
+forget kitchen --capacity 1
+undo kitchen
 search kitchen 'heat some egg' --tree env --limit 2
 search kitchen 'heat some egg'
 recall kitchen 'heat some egg and put it on the table.' --env 'You are in a kitchen.'

@@ -38,6 +38,7 @@ class Memp(Method):
     title = "procedures of whole episodes, repaired where they fail"
     collections = COLLECTIONS
     display = DISPLAY
+    key_depths = {PROCEDURES: 2}  # noqa: RUF012 - a constant of the class
     decisions = {  # noqa: RUF012 - a constant of the class
         "record": "the episode became a record",
         "repair": "the record that the failure was shown was rewritten",

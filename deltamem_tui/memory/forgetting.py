@@ -1,0 +1,242 @@
+"""Forgetting in a bank: what its rules would delete, and deleting it.
+
+Time is counted in episodes: an episode's place among those of the bank, up to the last one that
+was learnt. A node is as old as the episode that it was learnt from; one that comes from none is as
+old as the node before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct, field
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.credit import UNIT, ShownTo, shown_to
+from deltamem_tui.bank.episodes import NAME as EPISODES
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import NodeNotFoundError
+from deltamem_tui.memory.editing import forget as forget_subtree
+from deltamem_tui.memory.methods import display_of, method_of, settings_of
+from deltamem_tui.memory.policies.forgetting import (
+    Columns,
+    ForgettingRules,
+    Reason,
+    forgotten,
+    subtree_sizes,
+)
+from deltamem_tui.memory.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A node that a rule deletes with all below it, and the numbers that it goes by.
+
+    Attributes:
+        node: Its id.
+        row: The row of its last line when this was proposed.
+        nodes: How many go together.
+        age: Episodes since it was learnt.
+        recent: Episodes within the period that were shown it.
+        judged: Judged episodes since its last revision.
+        utility: What those were worth, in ten-thousandths.
+    """
+
+    tree: str
+    node: str
+    row: int
+    nodes: int
+    rule: Reason
+    age: int
+    recent: int
+    judged: int
+    utility: int
+
+    def record(self) -> dict[str, Any]:
+        """As the journal and commands have it."""
+        return {
+            "tree": self.tree,
+            "node": self.node,
+            "nodes": self.nodes,
+            "rule": self.rule,
+            "age": self.age,
+            "recent": self.recent,
+            "judged": self.judged,
+            "utility": self.utility,
+        }
+
+
+def rules_of(settings: Settings) -> ForgettingRules:
+    """The rules that a bank has among its parameters."""
+    return ForgettingRules(
+        settings.forgetting,
+        settings.forget_period,
+        settings.forget_recalls,
+        settings.forget_judged,
+        settings.forget_utility,
+        settings.capacity,
+    )
+
+
+def forget_if_due(bank: Bank) -> list[Deletion]:
+    """Forget by the bank's own rules, if it is to do so after the episode that it learnt last."""
+    settings = settings_of(bank)
+    every, rules = settings.forget_every, rules_of(settings)
+    if not every or not rules.any or bank.episodes.learnt() % every:
+        return []
+    return apply(bank, proposed(bank, rules), rules)
+
+
+def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> list[Deletion]:
+    """What some rules would delete now. Nothing is written.
+
+    Utility is what log and person say, or the judge if `coarse`.
+    """
+    return [
+        deletion
+        for name in bank.trees
+        if display_of(bank, name).asked
+        for deletion in _of_tree(bank, bank.tree(name), rules, coarse=coarse)
+    ]
+
+
+def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> list[Deletion]:
+    """Delete what was proposed, one commit each; returns what was deleted.
+
+    A node that is gone meanwhile, or was changed, is left alone.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        StorageError: The disk refused; what was deleted before stays deleted.
+    """
+    numbers = msgspec.to_builtins(rules)
+    done = []
+    for each in deletions:
+        tree = bank.tree(each.tree)
+        with suppress(NodeNotFoundError):
+            if tree.row(each.node) == each.row:
+                reason = each.record() | {"parameters": numbers}
+                forget_subtree(bank, tree.name, tree.node_at(each.row), reason)
+                done.append(each)
+    return done
+
+
+def _of_tree(bank: Bank, tree: Tree, rules: ForgettingRules, *, coarse: bool) -> Iterator[Deletion]:
+    import numpy as np
+
+    rows = tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
+    nodes = columns(bank, tree, rows, rules, coarse=coarse)
+    found = forgotten(nodes, rules, UNIT)
+    ids, sizes = tree.snapshot.index["id"][rows], subtree_sizes(nodes) if found else []
+    for place, rule in found.items():
+        yield Deletion(
+            tree.name,
+            bytes(ids[place]).decode(),
+            int(rows[place]),
+            sizes[place],
+            rule,
+            int(nodes.age[place]),
+            int(nodes.recent[place]),
+            int(nodes.judged[place]),
+            int(nodes.utility[place]),
+        )
+
+
+def columns(
+    bank: Bank, tree: Tree, rows: Rows, rules: ForgettingRules, *, coarse: bool = False
+) -> Columns:
+    """What the rules look at, of the nodes at some rows."""
+    import numpy as np
+
+    shown, births = shown_to(bank.snapshots, tree.name), tree.birth[rows]
+    now = _now(bank)
+    since = shown.place > now - rules.period
+    recent = np.bincount(shown.birth[since & (shown.place > 0)], minlength=shown.rows)
+    tested = shown.kept(shown.revision >= _revised(tree, shown)).credit()
+    last = np.zeros(shown.rows, dtype=np.int64)
+    np.maximum.at(last, shown.birth, shown.place)
+    judged = tested.coarse if coarse else tested.strict
+    place_of = np.full(len(tree.birth) + 1, -1, dtype=np.int64)
+    place_of[births] = np.arange(len(rows))
+    deepest = method_of(bank).key_depths.get(tree.name)
+    keys_only = tree.depth[rows] >= deepest if deepest else np.zeros(len(rows), dtype=np.bool_)
+    return Columns(
+        parent=place_of[tree.snapshot.index["parent"][rows]],
+        age=_ages(bank, tree, rows, now),
+        recent=recent[births],
+        judged=judged.judged[births],
+        utility=judged.utility[births],
+        last=last[births],
+        failure=tree.failure[rows],
+        consolidated=tree.snapshot.index["consolidated"][rows],
+        key=keys_only,
+    )
+
+
+def _now(bank: Bank) -> int:
+    """The place of the last episode that was learnt, from 1; 0 if none was."""
+    import numpy as np
+
+    snapshot = bank.snapshots[EPISODES]
+    learnt = np.flatnonzero(snapshot.counters[snapshot.births, 0] == EpisodeState.LEARNT)
+    return int(learnt[-1]) + 1 if len(learnt) else 0
+
+
+class _Sources(Struct, gc=False):
+    trajectory: str = ""
+    sources: tuple[str, ...] = ()
+
+
+class _Born(Struct, gc=False):
+    """The one part of a node's line that says when it was learnt."""
+
+    revision: int
+    origin: _Sources = field(default_factory=_Sources)
+
+
+_decode = msgspec.json.Decoder(_Born).decode
+
+
+def _ages(bank: Bank, tree: Tree, rows: Rows, now: int) -> Rows:
+    """Episodes since each node was learnt from the last of those that it comes from. int64."""
+    import numpy as np
+
+    episodes = bank.snapshots[EPISODES]
+    ids = episodes.index["id"][episodes.births].tolist()
+    place = {name.decode(): number for number, name in enumerate(ids, 1)}
+    born = np.zeros(len(tree.birth), dtype=np.int64)
+    text, offsets = tree.snapshot.text, tree.snapshot.index["offset"].tolist()
+    offsets.append(tree.snapshot.extent.bytes)
+    births = tree.birth[rows].tolist()
+    for row, birth in zip(rows.tolist(), births, strict=True):
+        origin = _decode(text[offsets[row] : offsets[row + 1]]).origin
+        born[birth] = place.get(origin.trajectory, 0)
+        for each in origin.sources:
+            born[birth] = max(born[birth], place.get(each, 0))
+    known = np.maximum.accumulate(born)
+    ages: Rows = now - np.where(born > 0, born, known)[tree.birth[rows]]
+    return ages
+
+
+def _revised(tree: Tree, shown: ShownTo) -> Rows:
+    """Per use, the present revision of its node: what it was shown for may say otherwise now."""
+    import numpy as np
+
+    revisions = np.zeros(len(tree.birth), dtype=np.int64)
+    current = tree.snapshot.current
+    edited = current != np.arange(len(current))
+    for birth in np.unique(shown.birth[edited[shown.birth]]).tolist():
+        revisions[birth] = _decode(tree.snapshot.line(int(current[birth]))).revision
+    present: Rows = revisions[shown.birth]
+    return present

@@ -1,0 +1,242 @@
+"""The rules of forgetting agree with slow ones, node by node; what goes comes back by an undo."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui import create_bank
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import StorageError
+from deltamem_tui.memory import forgetting
+from deltamem_tui.memory.editing import undo, undoable
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.methods import change_settings, names
+from deltamem_tui.memory.policies.forgetting import (
+    FORGETTINGS,
+    Columns,
+    ForgettingRules,
+    forgotten,
+)
+from deltamem_tui.memory.settings import assigned
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.receipt import ShownNode, made
+from tests.bank.fragile import NEVER, FragileOS, KilledError
+from tests.effort import examples, in_turn
+from tests.memory.method_trials import real_episodes
+
+UNIT = 10
+
+
+@dataclass
+class One:
+    """A node of the slow reference."""
+
+    parent: int
+    age: int
+    recent: int
+    judged: int
+    utility: int
+    last: int
+    failure: bool
+    consolidated: bool
+    key: bool
+
+
+@st.composite
+def forests(draw: st.DrawFn) -> list[One]:
+    nodes: list[One] = []
+    for number in range(draw(st.integers(0, 9))):
+        whole = [at for at in range(number) if not nodes[at].key]
+        parent = draw(st.sampled_from([-1, *whole]))
+        judged = draw(st.integers(0, 4))
+        nodes.append(
+            One(
+                parent,
+                age=draw(st.integers(0, 5)),
+                recent=draw(st.integers(0, 5)),
+                judged=judged,
+                utility=draw(st.integers(0, judged)) * UNIT,
+                last=draw(st.integers(0, 3)),
+                failure=draw(st.booleans()),
+                consolidated=draw(st.booleans()),
+                key=parent >= 0 and draw(st.booleans()),
+            )
+        )
+    return nodes
+
+
+RULES = st.builds(
+    ForgettingRules,
+    st.sampled_from(FORGETTINGS),
+    st.integers(1, 5),
+    st.integers(0, 2),
+    st.integers(1, 4),
+    st.sampled_from([None, 0.0, 0.3, 0.5, 1.0]),
+    st.none() | st.integers(1, 9),
+)
+
+
+def as_columns(nodes: list[One]) -> Columns:
+    whole = {name: [getattr(each, name) for each in nodes] for name in Columns.__slots__}
+    flags = ("failure", "consolidated", "key")
+    return Columns(**{k: np.array(v, dtype=bool if k in flags else int) for k, v in whole.items()})
+
+
+def below(nodes: list[One], place: int) -> set[int]:
+    """A node and all below it."""
+    found = {place}
+    for at, each in enumerate(nodes):
+        if each.parent in found:
+            found.add(at)
+    return found
+
+
+def left_by_rules(nodes: list[One], rules: ForgettingRules) -> set[int]:
+    """What periodical and history leave, each node looked at by itself."""
+    gone: set[int] = set()
+    for place, node in enumerate(nodes):
+        under = [nodes[at] for at in below(nodes, place) if not nodes[at].key]
+        idle = all(e.recent <= rules.recalls and e.age >= rules.period for e in under)
+        if rules.forgetting in ("periodical", "combined") and idle and not node.key:
+            gone |= below(nodes, place)
+        if rules.forgetting not in ("history", "combined") or rules.utility is None or node.key:
+            continue
+        least = rules.utility * UNIT
+        tested = [each for each in under if each.judged >= rules.judged]
+        good = [each for each in tested if each.utility > least * each.judged and each is not node]
+        poor = node in tested and node.utility <= least * node.judged and not node.failure
+        if poor and not good:
+            gone |= below(nodes, place)
+    return set(range(len(nodes))) - gone
+
+
+def left(nodes: list[One], rules: ForgettingRules) -> set[int]:
+    """What capacity leaves of it, one leaf after another."""
+    there = left_by_rules(nodes, rules)
+    if rules.capacity is None:
+        return there
+    whole = [at for at in there if not nodes[at].key]
+    judged, utility = (sum(getattr(nodes[at], n) for at in whole) for n in ("judged", "utility"))
+    mean = utility / judged / UNIT if judged else 0.0
+    new = {at for at in whole if nodes[at].age <= 0}
+    spared = new if len(new) <= rules.capacity else set()
+
+    def worth(at: int) -> tuple[float, bool, int, int, int]:
+        each = nodes[at]
+        value = (each.utility / UNIT + 2 * mean) / (each.judged + 2)
+        return value, not each.consolidated, each.last, -each.age, at
+
+    while len(whole) > rules.capacity:
+        leaves = [at for at in whole if not any(nodes[each].parent == at for each in whole)]
+        free = [at for at in leaves if at not in spared]
+        if not free:
+            break
+        worst = min(free, key=worth)
+        whole.remove(worst)
+        there -= below(nodes, worst)
+    return there
+
+
+@given(forests(), RULES)
+@examples(300)
+def test_the_rules_agree_with_slow_ones(nodes: list[One], rules: ForgettingRules) -> None:
+    found = forgotten(as_columns(nodes), rules, UNIT)
+    gone = [below(nodes, place) for place in found]
+    assert set(range(len(nodes))) - set().union(*gone) == left(nodes, rules)
+    by_rules = [set(below(nodes, at)) for at, why in found.items() if why != "capacity"]
+    assert sum(map(len, by_rules)) == len(set().union(*by_rules))  # no deletion within another
+
+
+def shown(bank: Bank, episode: Trajectory, *nodes: tuple[str, str]) -> Trajectory:
+    entries = [ShownNode(collection, node) for collection, node in nodes]
+    receipt = made("f" * 16, bank.commit.sequence, entries, episode.task, "")
+    return episode.with_facts(receipts=(receipt,))
+
+
+@pytest.mark.parametrize("method", names())
+def test_what_goes_leaves_a_sound_bank_and_comes_back(tmp_path: Path, method: str) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method=method)
+    for each in real_episodes("alfworld")[:12]:
+        learn(bank, each)
+    before = {name: [node.id for node in tree] for name, tree in bank.trees.items()}
+    rules = ForgettingRules("periodical", period=2, recalls=0)
+    found = forgetting.proposed(bank, rules)
+    assert {each.rule for each in found} == {"periodical"}
+    assert all(each.age >= 2 for each in found)
+    assert forgetting.apply(bank, found, rules) == found
+    assert verify(Bank.open(bank.path)) == []
+    assert forgetting.proposed(bank, rules) == []
+    assert (commit := undoable(bank)) is not None
+    assert commit.detail["why"] == found[-1].record() | {
+        "parameters": {**{k: getattr(rules, k) for k in rules.__slots__}}
+    }
+    for _ in found:
+        undo(bank)
+    assert {name: [node.id for node in tree] for name, tree in bank.trees.items()} == before
+    learn(bank, real_episodes("alfworld")[12])
+
+
+def test_idle_nodes_go_shown_ones_stay_and_learning_does_it_by_itself(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method="synapse")
+    for rule in ("forgetting=periodical", "forget_period=4", "forget_recalls=0", "forget_every=1"):
+        change_settings(bank, "test", partial(assigned, assignment=rule))
+    won = [each for each in real_episodes("alfworld") if each.outcome.success][:8]
+    learn(bank, won[0])
+    (first,) = bank.tree("exemplars")
+    for each in won[1:]:
+        learn(bank, shown(bank, each, ("exemplars", first.id)))
+    kept = {each.origin.trajectory for each in bank.tree("exemplars")}
+    assert kept == {won[0].id, *(each.id for each in won[-4:])}
+
+
+def test_killed_anywhere_each_deletion_is_whole(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    for each in real_episodes("alfworld")[:8]:
+        learn(bank, each)
+    rules = ForgettingRules("periodical", period=3, recalls=0)
+
+    def forget(bank: Bank) -> None:
+        forgetting.apply(bank, forgetting.proposed(bank, rules), rules)
+
+    def ids(bank: Bank) -> dict[str, list[str]]:
+        return {name: [node.id for node in tree] for name, tree in bank.trees.items()}
+
+    shutil.copytree(bank.path, tmp_path / "undisturbed")
+    with FragileOS(NEVER).at_work() as counting:
+        forget(undisturbed := Bank.open(tmp_path / "undisturbed"))
+    assert ids(undisturbed) != ids(bank)
+    for last in in_turn(len(counting.names), apart=9):
+        shutil.copytree(bank.path, path := tmp_path / str(last))
+        with suppress(KilledError, StorageError), FragileOS(last, "half").at_work():
+            forget(Bank.open(path))
+        assert verify(Bank.open(path)) == []
+        forget(Bank.open(path))
+        assert ids(Bank.open(path)) == ids(undisturbed)
+
+
+def test_a_revision_restarts_the_test(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method="synapse")
+    episodes = real_episodes("alfworld")
+    won = [each for each in episodes if each.outcome.success]
+    learn(bank, won[0])
+    (node,) = bank.tree("exemplars")
+    for each in [each for each in episodes if not each.outcome.success][:3]:
+        learn(bank, shown(bank, each, ("exemplars", node.id)))
+    rules = ForgettingRules("history", judged=3)
+    (found,) = forgetting.proposed(bank, rules)
+    assert (found.node, found.rule, found.judged, found.utility) == (node.id, "history", 3, 0)
+    assert forgetting.proposed(bank, replace(rules, judged=4)) == []
+    with bank.writing() as batch:
+        batch.revise_node("exemplars", node)
+        batch.log("edit")
+    assert forgetting.proposed(bank, rules) == []
