@@ -67,5 +67,5 @@ def run(
         ]
         page.table(("source", "outcome", "reason"), rows, headed=True)
 
-    data = {"id": known.id, "task": known.task, "words": words, "shown": shown}
+    data = {"id": known.id, "task": known.task, "words": words, "shown_nodes": shown}
     return Result("outcome", data, view=view)
