@@ -54,7 +54,7 @@ def test_every_face_has_the_method_s_words(program: Program) -> None:
     assert len(entries(program, "kitchen")) == 2
     told = program.json("info", "kitchen").data
     assert (told[LESSONS]["roots"], told["learnt"]) == (2, 2)
-    assert told["parameters"] == {"k": 1, "by": "entry", "trials": 1}
+    assert told["parameters"].items() >= {"k": 1, "by": "entry", "trials": 1}.items()
     (first, *_) = program.json("search", "kitchen", "egg").data["nodes"]
     (shown,) = program.json("show", "kitchen", first["node"]["id"]).data["nodes"]
     assert shown["content"]
