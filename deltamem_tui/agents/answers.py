@@ -63,3 +63,21 @@ class NodeAnswer(TypedDict):
     uri: str
     node: dict[str, Any]
     chain: list[str]
+
+
+class NotedOutcome(TypedDict):
+    """How an episode ended by all that is known now."""
+
+    bank: str
+    episode: str
+    task: str
+    success: bool
+
+
+class ImportAnswer(TypedDict):
+    """What an import came to: the ids of the episodes that are new, and what was refused."""
+
+    bank: str
+    imported: list[str]
+    duplicates: int
+    errors: list[str]

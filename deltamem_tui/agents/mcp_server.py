@@ -26,25 +26,28 @@ _INSTRUCTIONS = (
 _LONGEST_MESSAGE = 4 * 1024 * 1024  # bytes of a line; what a message may hold is far less
 
 
-def serve(banks: ServedBanks, folders: Sequence[Path]) -> None:
-    """Serve banks on stdin and stdout until the client goes away.
+def serve(banks: ServedBanks, folders: Sequence[Path], *, writable: bool = False) -> None:
+    """Serve banks on stdin and stdout until the client goes away; see `server_over`.
 
     Raises:
         UsageError: The SDK is not installed.
     """
-    server = server_over(banks, folders)
+    server = server_over(banks, folders, writable=writable)
     # Whoever writes the client's lines may be at fault: one without an end would fill the memory.
     lines = io.BufferedReader(BoundedLines(sys.stdin.buffer, _LONGEST_MESSAGE))
     sys.stdin = io.TextIOWrapper(lines, encoding="utf-8", errors="replace")
     server.run("stdio")
 
 
-def server_over(banks: ServedBanks, folders: Sequence[Path]) -> MCPServer[None]:
+def server_over(
+    banks: ServedBanks, folders: Sequence[Path], *, writable: bool = False
+) -> MCPServer[None]:
     """The server, with its tools, resources and prompt.
 
     Args:
         banks: The banks that are served.
         folders: Where the header of a context is looked up.
+        writable: Whether clients may import logs and note how episodes ended.
 
     Raises:
         UsageError: The SDK is not installed.
@@ -75,6 +78,18 @@ def server_over(banks: ServedBanks, folders: Sequence[Path]) -> MCPServer[None]:
     reading = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     for tool in (tools.list_banks, tools.recall, tools.search, tools.show):
         server.add_tool(tool, annotations=reading, structured_output=True)
+    if writable:
+        from deltamem_tui.agents.writing_tools import WritingTools
+
+        adding = ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        )
+        writing = WritingTools(banks)
+        for tool in (writing.import_log, writing.note_outcome):
+            server.add_tool(tool, annotations=adding, structured_output=True)
     server.add_prompt(Prompt.from_function(tools.context_of, name="recall"))
 
     @server.resource("deltamem://{bank}/{collection}/{node}", mime_type="text/markdown")

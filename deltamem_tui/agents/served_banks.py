@@ -13,7 +13,7 @@ from threading import Lock
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BankNotFoundError, UsageError
+from deltamem_tui.errors import BankFrozenError, BankNotFoundError, UsageError
 from deltamem_tui.text import one_line
 
 
@@ -60,6 +60,21 @@ class ServedBanks:
         with opened.lock:
             opened.bank.refresh()
             yield opened.bank
+
+    @contextmanager
+    def writable_bank(self, name: str | None) -> Iterator[Bank]:
+        """A bank that may be written.
+
+        Raises:
+            BankFrozenError: It is frozen, an archive, or came with the package.
+            BankNotFoundError: No bank that is served has this name.
+            UsageError: No name was given, and there are several.
+        """
+        with self.bank(name) as bank:
+            bank.require_writable()
+            if paths.is_shipped(bank.path, self._folder):
+                raise BankFrozenError("the bank came with the package", source=bank.name)
+            yield bank
 
     def _place(self, name: str | None) -> Path:
         places = self.places()

@@ -66,7 +66,7 @@ class MemoryTools:
 
     def list_banks(self) -> BankListing:
         """List the memory banks that can be asked, with what each was learnt for."""
-        with _errors_for_clients():
+        with errors_for_clients():
             return {"banks": [self._listed(name) for name in self._banks.places()]}
 
     def recall(
@@ -76,7 +76,7 @@ class MemoryTools:
 
         Call it once when a task begins, with the task in its own words.
         """
-        with _errors_for_clients():
+        with errors_for_clients():
             found = self._recollection(task, environment, bank)
         # A client that reads text gets what belongs into a prompt, without the structure.
         context = found["context"]
@@ -85,7 +85,7 @@ class MemoryTools:
 
     def search(self, text: Text, count: Count = 10, bank: BankName = None) -> SearchResult:
         """Find the nodes that fit a text best, whether they would be recalled or not."""
-        with _errors_for_clients(), self._banks.bank(bank) as opened:
+        with errors_for_clients(), self._banks.bank(bank) as opened:
             names = [name for name in opened.trees if is_shown(opened, name)]
             answers = engine.search(opened, text, names, count)
             found = [_found(opened, each, node) for each in answers for node in each.candidates]
@@ -93,7 +93,7 @@ class MemoryTools:
 
     def show(self, node: NodeId, bank: BankName = None) -> NodeAnswer:
         """Show one node: its texts, where it comes from, and the chain from its root."""
-        with _errors_for_clients(), self._banks.bank(bank) as opened:
+        with errors_for_clients(), self._banks.bank(bank) as opened:
             name, found = opened.find_node(node)
             record = to_builtins(node_record(opened.tree(name), found))
             chain = [each.id for each in opened.chain(name, found.id)]
@@ -165,7 +165,7 @@ def _found(bank: Bank, answer: CollectionRecall, candidate: Candidate) -> FoundN
 
 
 @contextmanager
-def _errors_for_clients() -> Iterator[None]:
+def errors_for_clients() -> Iterator[None]:
     """Errors that are meant for people are meant for models too; others stay here."""
     try:
         yield

@@ -13,7 +13,11 @@ from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 
 Episode = Annotated[
-    str, typer.Argument(metavar="EPISODE", help="An episode's id, or enough of its beginning.")
+    str,
+    typer.Argument(
+        metavar="EPISODE",
+        help="An episode's id, or enough of its beginning; `last` is the one imported last.",
+    ),
 ]
 Word = Annotated[
     Literal["success", "failure"] | None,

@@ -16,10 +16,14 @@ Banks = Annotated[
         metavar="[BANK…]", help="Names or paths; all banks of the banks folder if not given."
     ),
 ]
+Writable = Annotated[
+    bool,
+    typer.Option("--writable", help="Let agents import logs and note how episodes ended, too."),
+]
 
 
-def run(context: typer.Context, banks: Banks = None) -> Result:
-    """Serve banks to agents as an MCP server on stdin and stdout. It only reads.
+def run(context: typer.Context, banks: Banks = None, writable: Writable = False) -> Result:
+    """Serve banks to agents as an MCP server on stdin and stdout.
 
     Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE, and the
     banks' skills as skill://. An agent's configuration names the command and its arguments.
@@ -32,5 +36,5 @@ def run(context: typer.Context, banks: Banks = None) -> Result:
     served = ServedBanks(invocation.banks_folder, named)
     if sys.stdin.isatty():
         invocation.output.note("waiting for an MCP client's messages on stdin; Ctrl+C ends it")
-    serve(served, invocation.settings().prompt_folders())
+    serve(served, invocation.settings().prompt_folders(), writable=writable)
     return Result("serve", {"banks": list(served.places())})

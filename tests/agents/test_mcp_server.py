@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shutil import copytree
 from typing import Any, Literal, cast
 
 import anyio
@@ -24,6 +25,7 @@ from deltamem_tui import create_bank, learn, open_bank, recall
 from deltamem_tui.agents.mcp_server import server_over
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.agents.skills_extension import GetSkillParams
+from deltamem_tui.memory.credit.views import node_credit
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from tests.places import BANKS, PROMPTS
 
@@ -47,9 +49,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @asynccontextmanager
-async def client(folder: Path, *names: str, era: str = ERAS[1]) -> AsyncIterator[Client]:
+async def client(
+    folder: Path, *names: str, era: str = ERAS[1], writable: bool = False
+) -> AsyncIterator[Client]:
     banks = ServedBanks(folder, tuple(folder / name for name in names))
-    async with Client(server_over(banks, [PROMPTS]), mode=era) as connected:
+    async with Client(server_over(banks, [PROMPTS], writable=writable), mode=era) as connected:
         yield connected
 
 
@@ -204,6 +208,45 @@ def test_nothing_else_is_read(folder: Path, uri: str) -> None:
         async with client(folder, "one") as connected:
             with pytest.raises(MCPError):
                 await connected.read_resource(uri)
+
+    anyio.run(ask)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_episode_comes_home_with_what_it_was_shown_and_how_it_ended(
+    folder: Path, tmp_path: Path, era: str
+) -> None:
+    copytree(folder / "one", tmp_path / "one")
+    log = orjson.dumps({"task": TASK, "steps": [{"action": "look"}]}).decode()
+
+    async def ask() -> None:
+        async with client(tmp_path, "one", era=era, writable=True) as connected:
+            recalled = structure(await connected.call_tool("recall", {"task": TASK}))
+            arguments = {"log": log, "receipt": recalled["receipt"]}
+            (episode,) = structure(await connected.call_tool("import_log", arguments))["imported"]
+            again = structure(await connected.call_tool("import_log", arguments))
+            assert (again["imported"], again["duplicates"]) == ([], 1)
+            word = {"episode": "last", "success": False}
+            noted = structure(await connected.call_tool("note_outcome", word))
+            assert (noted["episode"], noted["success"]) == (episode, False)
+            node = recalled["receipt"]["entries"][0]
+            credit = node_credit(open_bank(tmp_path / "one"), node["collection"], node["node"])
+            assert (credit.shown, credit.strict.judged, credit.strict.utility) == (1, 1, 0)
+            assert (await connected.call_tool("import_log", {"log": "not a log"})).is_error
+            forged = {"log": log, "receipt": {"id": "../x"}}
+            assert (await connected.call_tool("import_log", forged)).is_error
+
+    anyio.run(ask)
+
+
+def test_a_frozen_bank_is_not_written(folder: Path, tmp_path: Path) -> None:
+    copytree(folder / "one", tmp_path / "one")
+    open_bank(tmp_path / "one").freeze()
+
+    async def ask() -> None:
+        async with client(tmp_path, "one", writable=True) as connected:
+            word = {"episode": "last", "success": True}
+            assert (await connected.call_tool("note_outcome", word)).is_error
 
     anyio.run(ask)
 

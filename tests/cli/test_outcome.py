@@ -33,5 +33,6 @@ def test_a_word_moves_credit_and_is_taken_back(program: Program) -> None:
     assert program.json("outcome", "kitchen", episode, "--undo").data["words"] == said["words"][1:]
     assert credit(program, node) == {"judged": 1, "utility": 10_000}
     assert program.json("outcome", "kitchen", episode).data["words"] == said["words"][1:]
+    assert program.json("outcome", "kitchen", "last").data["id"] == episode
     assert program("outcome", "kitchen", episode, "success", "--undo").code == 2
     assert program("outcome", "kitchen", "nothing", "success").code == 1

@@ -152,9 +152,13 @@ def _before(given: Commit, episode_id: str) -> Outcome:
 def find_episode(bank: Bank, prefix: str) -> str:
     """The id of the one episode that begins with `prefix`, as a person types it.
 
+    `last` is the one that was imported last.
+
     Raises:
         TrajectoryError: There is none, or more than one.
     """
+    if prefix == "last" and len(bank.episodes):
+        return bank.episodes.ids()[-1]
     found = [each for each in bank.episodes.ids() if each.startswith(prefix)] if prefix else []
     if len(found) == 1:
         return found[0]
