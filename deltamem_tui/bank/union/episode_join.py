@@ -1,25 +1,22 @@
 """Joining the episodes of several banks by id: each once, learnt if it was learnt anywhere.
 
-Episodes have no revisions. Where two banks keep the same episode otherwise, the record that
-knows how it ended counts; then one of which a person said so; then the greater digest of the
-line. So this, too, is the greatest of a total order.
+Episodes have no revisions. Where two banks keep the same episode otherwise, `verdict_join` makes
+one record of both.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import orjson
 
 from deltamem_tui.bank import episodes
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree_index import Keys, keys, places, texts
+from deltamem_tui.bank.union.verdict_join import parsed, united
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +30,7 @@ class EpisodeJoin:
         rows: The row of that record's last line there. int64 [episodes].
         states: The greatest of all states. int64 [episodes].
         snapshots: The banks' tables.
+        united: By place, the lines that no bank has, made of those of several.
     """
 
     ids: Keys
@@ -41,6 +39,7 @@ class EpisodeJoin:
     rows: Rows
     states: Rows
     snapshots: Sequence[TableSnapshot]
+    united: Mapping[int, bytes]
 
     @property
     def added(self) -> int:
@@ -50,7 +49,9 @@ class EpisodeJoin:
     @property
     def revised(self) -> Rows:
         """Places of the episodes that the first bank has, and gets another record of."""
-        revised: Rows = np.flatnonzero(self.source[: self.before] > 0)
+        changed = self.source[: self.before] > 0
+        changed[[place for place in self.united if place < self.before]] = True
+        revised: Rows = np.flatnonzero(changed)
         return revised
 
     @property
@@ -83,9 +84,9 @@ class EpisodeJoin:
 
     def _line(self, place: int) -> bytes:
         snapshot, row = self.snapshots[int(self.source[place])], int(self.rows[place])
-        line = snapshot.line(row)
+        line = self.united.get(place) or snapshot.line(row)
         wanted = texts(self.ids[place : place + 1])[0].decode()
-        if _parsed(line).get("id") != wanted:
+        if parsed(line).get("id") != wanted:
             raise snapshot.table.corrupt("the index contradicts the line", f"line {row + 1}")
         return line + b"\n"
 
@@ -96,16 +97,21 @@ def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
     ids, rows, states = _episodes(first)
     before = len(ids)
     source: Rows = np.zeros(before, dtype=np.int64)
+    made: dict[int, bytes] = {}
     for number, snapshot in enumerate(others, start=1):
         their_ids, their_rows, their_states = _episodes(snapshot)
         known = places(ids, their_ids)
         for place, row in zip(known.tolist(), their_rows.tolist(), strict=True):
             if place < 0:
                 continue
-            mine = snapshots[int(source[place])].line(int(rows[place]))
+            mine = made.get(place) or snapshots[int(source[place])].line(int(rows[place]))
             other = snapshot.line(row)
-            if mine != other and _rank(other) > _rank(mine):
+            line = mine if mine == other else united(mine, other)
+            if line == other != mine:
                 source[place], rows[place] = number, row
+                made.pop(place, None)
+            elif line != mine:
+                made[place] = line
         shared = known >= 0
         np.maximum.at(states, known[shared], their_states[shared])
         new = ~shared
@@ -113,7 +119,7 @@ def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
         rows = np.concatenate([rows, their_rows[new]])
         states = np.concatenate([states, their_states[new]])
         source = np.concatenate([source, np.full(int(new.sum()), number, dtype=np.int64)])
-    return EpisodeJoin(ids, before, source, rows, states, snapshots)
+    return EpisodeJoin(ids, before, source, rows, states, snapshots, made)
 
 
 def _episodes(snapshot: TableSnapshot) -> tuple[Keys, Rows, Rows]:
@@ -123,18 +129,3 @@ def _episodes(snapshot: TableSnapshot) -> tuple[Keys, Rows, Rows]:
     if len(states) and int(states.max()) > max(EpisodeState):
         raise snapshot.table.corrupt("an episode is in a state that there is not")
     return keys(snapshot.index["id"][births]), snapshot.current[births], states
-
-
-def _rank(line: bytes) -> tuple[bool, bool, bytes]:
-    outcome = _parsed(line).get("outcome")
-    said: dict[str, Any] = outcome if isinstance(outcome, dict) else {}
-    known = said.get("success") is not None
-    return known, said.get("source") == "user", hashlib.sha256(line).digest()
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return {}
-    return record if isinstance(record, dict) else {}

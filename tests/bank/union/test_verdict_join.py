@@ -1,0 +1,56 @@
+"""Two records of one episode become one, whichever comes first."""
+
+from __future__ import annotations
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.bank.union.verdict_join import parsed, united
+
+SOURCES = ("unknown", "judge", "stated", "user")
+WORDS = st.fixed_dictionaries(
+    {
+        "source": st.sampled_from(SOURCES),
+        "success": st.sampled_from((None, True, False)),
+        "reason": st.sampled_from(("", "so it seems")),
+    }
+)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> bytes:
+    outcome, *others = draw(
+        st.lists(WORDS, min_size=1, max_size=4, unique_by=lambda w: w["source"])
+    )
+    scene = draw(st.sampled_from(({}, {"drawn_scene": "a kitchen"}, {"drawn_scene": "a bedroom"})))
+    record = {"id": "1" * 16, "outcome": outcome, "metadata": scene}
+    verdicts = [each for each in others if each["source"] != "unknown"]
+    return orjson.dumps(record | ({"verdicts": verdicts} if verdicts else {}))
+
+
+@given(lines(), lines(), lines())
+def test_banks_may_come_in_any_order_and_again(one: bytes, two: bytes, three: bytes) -> None:
+    both = united(one, two)
+    assert both == united(two, one)
+    assert united(both, one) == both
+    assert united(both, three) == united(one, united(two, three))
+
+
+@given(lines(), lines())
+def test_a_person_counts_before_the_log_and_that_before_a_judge(one: bytes, two: bytes) -> None:
+    said = [
+        word
+        for record in map(parsed, (one, two))
+        for word in (record["outcome"], *record.get("verdicts", ()))
+    ]
+    found = parsed(united(one, two))
+    known = [each["source"] for each in said if each["success"] is not None]
+    if known:
+        assert found["outcome"]["source"] == max(known, key=SOURCES.index)
+    kept = [found["outcome"], *found.get("verdicts", ())]
+    assert {each["source"] for each in kept} | {"unknown"} == {
+        *(each["source"] for each in said),
+        "unknown",
+    }
+    assert all(each in said for each in kept)
