@@ -15,13 +15,12 @@ from deltamem_tui.memory.methods import DEFAULT, method_named, method_of
 
 @dataclass(frozen=True, slots=True)
 class SkillForm:
-    """The collections of a method that can be skills.
+    """The collections of a method, as skills and pages of knowledge.
 
     Attributes:
         method: The method's name.
         collections: What a node of each consists of.
-        displays: How each is shown. Collections that no question is put to are not memory for an
-            agent, and are left out.
+        displays: How each is shown.
     """
 
     method: str
@@ -76,5 +75,4 @@ def form_named(name: object) -> SkillForm:
         method = method_named(str(name or DEFAULT))
     except UsageError as error:
         raise RecordError(error.message, hint=error.hint) from error
-    asked = {key: each for key, each in method.display.items() if each.asked}
-    return SkillForm(method.name, {name: method.collections[name] for name in asked}, asked)
+    return SkillForm(method.name, method.collections, method.display)

@@ -234,21 +234,24 @@ def _front_matter(bank: Bank, subtree: _Subtree, root: Node) -> str:
 
     record = {
         "name": name_of(root),
-        "description": _description(subtree.display, root),
+        "description": _description(subtree, root),
         "metadata": _provenance(bank, subtree, root),
     }
     text = yaml.safe_dump(record, allow_unicode=True, sort_keys=False, width=10**6)
     return f"---\n{text}---"
 
 
-def _description(display: Display, root: Node) -> str:
+def _description(subtree: _Subtree, root: Node) -> str:
+    """What an agent picks the skill by: what it is found by, and its title if that is another."""
+    display, table = subtree.display, subtree.tree.snapshot.table
     if not display.instruction:
         lead = "What is known where: " if display.layered else "What is known of: "
     elif root.label == "failure":
         lead = "A warning of what failed before, for when: "
     else:
         lead = "Use when: "
-    condition = root.title.replace("<", "‹")
+    found_by = root.payload[table.collection.key]
+    condition = ": ".join(dict.fromkeys((found_by, root.title))).replace("<", "‹")
     return one_line(_unruled(lead + condition), DESCRIPTION_LIMIT)
 
 
