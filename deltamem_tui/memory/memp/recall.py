@@ -21,7 +21,7 @@ from deltamem_tui.memory.memp.facts import fact_table
 from deltamem_tui.memory.memp.settings import MempNumbers
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import Candidate, scan_of
+from deltamem_tui.memory.vectors.search import Candidate, by_use, scan_of
 from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.text import clean
 
@@ -82,24 +82,12 @@ _scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 def _scan(tree: Tree, weighting: Weighting) -> Scan:
     """The scan of the records alone, made once for each commit that a handle shows."""
-    import numpy as np
-
     scan = _scans.get(tree)
     if scan is None or scan.weighting != weighting:
-        precedence = np.empty(len(tree.birth), dtype=np.int64)
-        every = np.arange(len(tree.birth))
-        order = np.lexsort((-tree.birth, -_successes(tree, every)))
-        precedence[order] = np.arange(len(order))
         dead = tree.dead | (tree.depth > 1)
-        rows = replace(scan_of(tree, "none").rows, dead=dead, precedence=precedence)
+        rows = replace(scan_of(tree, weighting).rows, dead=dead, precedence=by_use(tree))
         scan = _scans[tree] = Scan(rows, weighting)
     return scan
-
-
-def _successes(tree: Tree, rows: Rows) -> Rows:
-    """The successful episodes that were shown the nodes at some rows. int64 [rows]."""
-    successes: Rows = tree.snapshot.counters[tree.birth[rows], 2].astype("int64")
-    return successes
 
 
 def _cosines(tree: Tree, rows: Rows, vector: Vector) -> NDArray[np.float64]:
@@ -171,7 +159,7 @@ def _by_facts(
     near = scores >= least  # only of these the task's own cosine is needed
     rows, births, scores = rows[near], births[near], scores[near]
     cosines = _cosines(tree, rows, vector)
-    order = np.lexsort((-births, -_successes(tree, rows), -cosines, -matched[births], -scores))
+    order = np.lexsort((by_use(tree)[rows], -cosines, -matched[births], -scores))
     return [
         Candidate(
             tree.node_at(int(rows[at])), float(cosines[at]), 0.0, float(scores[at]), "avefact"

@@ -19,7 +19,7 @@ from deltamem_tui.embedding.scan import Scan
 from deltamem_tui.memory.reasoningbank.collections import ENTRY_DEPTH, LESSON_DEPTH
 from deltamem_tui.memory.reasoningbank.settings import ReasoningBankSettings
 from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.vectors.search import Candidate, scan_of
+from deltamem_tui.memory.vectors.search import Candidate, by_use, scan_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,7 +133,7 @@ def _scans_of(tree: Tree, weighting: Weighting) -> _Scans:
     """The scans of a collection, made once for each commit that a handle shows."""
     known = _scans.get(tree)
     if known is None or known.weighting != weighting:
-        rows = replace(scan_of(tree, "none").rows, precedence=_precedence(tree))
+        rows = replace(scan_of(tree, weighting).rows, precedence=by_use(tree))
         lessons = tree.depth == LESSON_DEPTH
         # A parent is named by the row of its first line, and found by that of its last.
         with_lessons = np.zeros(len(tree.dead), dtype=np.bool_)
@@ -146,12 +146,3 @@ def _scans_of(tree: Tree, weighting: Weighting) -> _Scans:
             weighting,
         )
     return known
-
-
-def _precedence(tree: Tree) -> NDArray[np.int64]:
-    """Per row its place among equals: more successes, then the newer. int64 [rows]."""
-    birth = tree.birth.astype(np.int64)
-    successes = tree.snapshot.counters[birth][:, 2].astype(np.int64)
-    precedence = np.empty(len(birth), dtype=np.int64)
-    precedence[np.lexsort((-birth, -successes))] = np.arange(len(birth))
-    return precedence

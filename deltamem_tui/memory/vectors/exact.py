@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.vectors.search import any_scan_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,10 +22,8 @@ def nodes_with_key(tree: Tree, text: str, vector: NDArray[np.float32]) -> list[N
     `vector` is the text's as a passage, float32 [dimensions], of unit length: only nodes with the
     same vector are read.
     """
-    import numpy as np
-
     key = tree.snapshot.table.collection.key
-    rows = np.flatnonzero((tree.embeddings @ vector >= _SAME) & ~tree.dead)
-    rows = rows[np.argsort(tree.birth[rows], kind="stable")]
+    rows = any_scan_of(tree).alike(vector[None], _SAME)
+    rows = rows[tree.birth[rows].argsort(kind="stable")]
     nodes = (tree.node_at(int(row)) for row in rows)
     return [node for node in nodes if node.payload[key] == text]

@@ -52,26 +52,44 @@ def scan_of(tree: Tree, weighting: Weighting) -> Scan:
     return scan
 
 
+def any_scan_of(tree: Tree) -> Scan:
+    """A scan of a collection for `Scan.alike`, to which no weighting matters."""
+    return _scans.get(tree) or scan_of(tree, "none")
+
+
 _scans_by_use: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 
 def scan_by_use(tree: Tree, weighting: Weighting) -> Scan:
     """The scan of the successes of a collection, of equals those first that were of use most.
 
-    Of equal scores the node comes first that was recalled for more episodes that succeeded, then
-    the newer one. It is made once for each commit that a handle shows.
+    It is made once for each commit that a handle shows.
+    """
+    scan = _scans_by_use.get(tree)
+    if scan is None or scan.weighting != weighting:
+        rows = scan_of(tree, weighting).rows
+        rows = replace(rows, dead=tree.dead | tree.failure, precedence=by_use(tree))
+        scan = _scans_by_use[tree] = Scan(rows, weighting)
+    return scan
+
+
+def by_use(tree: Tree) -> NDArray[np.int64]:
+    """Per row its place among equals: what more successful episodes were shown, then the newer.
+
+    int64 [rows].
     """
     import numpy as np
 
-    scan = _scans_by_use.get(tree)
-    if scan is None or scan.weighting != weighting:
-        rows, birth = scan_of(tree, weighting).rows, tree.birth
-        order = np.lexsort((-birth, -tree.snapshot.counters[birth][:, 2].astype(np.int64)))
-        precedence = np.empty(len(birth), dtype=np.int64)
-        precedence[order] = np.arange(len(birth))
-        rows = replace(rows, dead=tree.dead | tree.failure, precedence=precedence)
-        scan = _scans_by_use[tree] = Scan(rows, weighting)
-    return scan
+    birth = tree.birth.astype(np.int64)
+    precedence = np.empty(len(birth), dtype=np.int64)
+    precedence[np.lexsort((-birth, -successes(tree)))] = np.arange(len(birth))
+    return precedence
+
+
+def successes(tree: Tree) -> NDArray[np.int64]:
+    """Per row how many successful episodes were shown its node. int64 [rows]."""
+    found: NDArray[np.int64] = tree.snapshot.counters[tree.birth, 2].astype("int64")
+    return found
 
 
 def _with_smaller_form(rows: Rows, tree: Tree, weighting: Weighting) -> Rows:
