@@ -328,6 +328,18 @@ class TableSnapshot:
             raise self.table.corrupt("the index does not fit the file", position=f"line {row + 1}")
         return bytes(self.text[start : end - 1])
 
+    def lines(self, rows: Rows) -> list[bytes]:
+        """The lines at many rows, each without its newline."""
+        starts = self.index["offset"]
+        ends = np.append(starts[1:], self.extent.bytes)[rows].astype(np.int64)
+        starts = starts[rows].astype(np.int64)
+        fits = (starts < ends) & (ends <= self.extent.bytes) & (ends - starts <= LINE_LIMIT)
+        if not fits.all():
+            line = int(rows[~fits][0]) + 1
+            raise self.table.corrupt("the index does not fit the file", position=f"line {line}")
+        places = zip(starts.tolist(), (ends - 1).tolist(), strict=True)
+        return [bytes(self.text[start:end]) for start, end in places]
+
     def node(self, row: int) -> Node:
         """The node that the line at `row` holds."""
         table = self.table

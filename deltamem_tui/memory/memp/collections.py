@@ -14,9 +14,10 @@ from deltamem_tui.memory.display import Display
 PROCEDURES = "procedures"
 WAITING = "waiting"
 KEY = "key"
+RECORD_DEPTH, FACT_DEPTH = 1, 2
 
 COLLECTIONS: Mapping[str, Collection] = {
-    PROCEDURES: Collection(fields=(KEY, "fact", "script", "trajectory"), key=KEY, depth=2),
+    PROCEDURES: Collection(fields=(KEY, "fact", "script", "trajectory"), key=KEY, depth=FACT_DEPTH),
     WAITING: Collection(fields=("task", "shown"), key="task"),
 }
 """What is recalled, and episodes that wait until enough have come for the next update."""

@@ -6,15 +6,17 @@ and value once, however many records have it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
+import msgspec
+from msgspec import Struct
 
+from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.memp.collections import KEY
+from deltamem_tui.memory.memp.collections import FACT_DEPTH
 from deltamem_tui.trajectory.domains import GENERIC, key
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     GENERIC: _GENERAL,
 }
 _MOST_TABLES = 8
+_PIECE = 10_000
 
 
 def names_of(domain: str) -> tuple[str, ...]:
@@ -62,13 +65,20 @@ class FactTable:
         index: The index of the rows that were read.
         codes: Per row the number of its pair, -1 for a record. int64 [rows].
         pairs: Name and value of each pair, to its number.
-        rows: Per pair, the first row that has it, and so its vector.
+        rows: Per pair, the first row that has it, and so its vector. int64 [pairs].
+        of_name: Per name, the numbers of its pairs, in order. int64 [pairs].
     """
 
     index: NDArray[np.void]
     codes: NDArray[np.int64]
     pairs: Mapping[tuple[str, str], int]
-    rows: tuple[int, ...]
+    rows: NDArray[np.int64]
+    of_name: Mapping[str, NDArray[np.int64]]
+
+
+class _Fact(Struct):
+    key: str
+    fact: str
 
 
 _tables: dict[tuple[Path, int], FactTable] = {}
@@ -84,21 +94,50 @@ def fact_table(tree: Tree) -> FactTable:
     index = snapshot.index
     begin = 0 if known is None else len(known.index)
     if known is None or not np.array_equal(known.index, index[:begin]):
-        known, begin = FactTable(index[:0], np.zeros(0, np.int64), {}, ()), 0
+        known, begin = FactTable(index[:0], _numbers(()), {}, _numbers(()), {}), 0
     elif begin == len(index):
         return known
     codes = np.full(len(index) - begin, -1, dtype=np.int64)
-    pairs, rows = dict(known.pairs), list(known.rows)
-    for row in begin + np.flatnonzero(index["depth"][begin:] == 2):
-        line = orjson.loads(snapshot.line(int(row)))
-        code = pairs.setdefault((str(line.get("fact")), str(line.get(KEY))), len(pairs))
+    pairs, new = dict(known.pairs), dict[str, list[int]]()
+    places = begin + np.flatnonzero(index["depth"][begin:] == FACT_DEPTH)
+    rows: list[int] = []
+    for row, fact in zip(places.tolist(), _read(snapshot, places), strict=True):
+        code = pairs.setdefault((fact.fact, fact.key), len(pairs))
         codes[row - begin] = code
-        if code == len(rows):
-            rows.append(int(row))
+        if code == len(known.rows) + len(rows):
+            rows.append(row)
+            new.setdefault(fact.fact, []).append(code)
+    of_name = dict(known.of_name)
+    for name, numbers in new.items():
+        of_name[name] = np.concatenate([of_name.get(name, _numbers(())), _numbers(numbers)])
     # A copy: the index on disk is mapped, and a bank may be deleted while this is kept.
-    found = FactTable(np.array(index), np.concatenate([known.codes, codes]), pairs, tuple(rows))
+    found = FactTable(
+        np.array(index),
+        np.concatenate([known.codes, codes]),
+        pairs,
+        np.concatenate([known.rows, _numbers(rows)]),
+        of_name,
+    )
     _tables.pop(place, None)  # the latest one comes last
     _tables[place] = found
     while len(_tables) > _MOST_TABLES:
         _tables.pop(next(iter(_tables)), None)
     return found
+
+
+def _numbers(numbers: Sequence[int]) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.array(numbers, dtype=np.int64)
+
+
+def _read(snapshot: TableSnapshot, rows: NDArray[np.int64]) -> Iterator[_Fact]:
+    """The facts at some rows, many read at once."""
+    decoder = msgspec.json.Decoder(list[_Fact])
+    for at in range(0, len(rows), _PIECE):
+        piece = rows[at : at + _PIECE]
+        try:
+            yield from decoder.decode(b"[%b]" % b",".join(snapshot.lines(piece)))
+        except msgspec.MsgspecError as error:
+            where = f"lines {int(piece[0]) + 1} to {int(piece[-1]) + 1}"
+            raise snapshot.table.corrupt(f"not a fact: {error}", where) from error

@@ -45,6 +45,7 @@ class Memp(Method):
         "wait": "it waits for the next update",
         "skip": "it teaches nothing",
     }
+    ranking = "the k best procedures are recalled, from tau up"
     rules = {  # noqa: RUF012 - a constant of the class
         "random": "drawn by chance; scores say nothing",
         "query": "a score is the similarity of the tasks",
@@ -55,7 +56,7 @@ class Memp(Method):
 
     def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         """The k records that fit best, by the bank's key."""
-        numbers = _numbers(bank, query.settings)
+        numbers = of_bank(bank, MempNumbers, query.settings)
         found = recalled(bank, query.task, numbers, embedder, query.count)
         records = [chain[0] for chain in found.chains] if found else []
         entries = context_entries(bank.manifest.domain, query.task, records)
@@ -74,14 +75,14 @@ class Memp(Method):
         """Records by the similarity of their tasks, whatever the bank's key is."""
         if collection != PROCEDURES:
             return super().rank(bank, collection, text, vector, count, settings)
-        numbers = _numbers(bank, settings)
+        numbers = of_bank(bank, MempNumbers, settings)
         return by_query(bank.tree(collection), text, vector, numbers, weighting_of(bank), count)
 
     def plan(
         self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
     ) -> Plan[LearnResult]:
         """Credit what was shown; then a record, a repair, or nothing."""
-        return plans.plan(bank, episode, _numbers(bank), writer, embedder)
+        return plans.plan(bank, episode, of_bank(bank, MempNumbers), writer, embedder)
 
     def write_by_rules(
         self,
@@ -99,7 +100,7 @@ class Memp(Method):
 
     def due(self, bank: Bank) -> Sequence[Due]:
         """An update that could not be finished."""
-        return plans.due(bank, _numbers(bank))
+        return plans.due(bank, of_bank(bank, MempNumbers))
 
     def maintain(
         self,
@@ -109,7 +110,7 @@ class Memp(Method):
         embedder: Embedder,
     ) -> Plan[MaintenanceResult] | None:
         """Take up the episodes that wait."""
-        return plans.maintain(bank, _numbers(bank), writer, embedder)
+        return plans.maintain(bank, of_bank(bank, MempNumbers), writer, embedder)
 
     def max_depth(self, collection: str, settings: Settings) -> int:  # noqa: ARG002
         """2 for procedures: facts lie below their record."""
@@ -125,7 +126,3 @@ class Memp(Method):
             return "a success would become a record"
         best = found.chain[0].id[:8]
         return f"a success would become a record, a failure would rewrite {best}"
-
-
-def _numbers(bank: Bank, given: Settings | None = None) -> MempNumbers:
-    return given if isinstance(given, MempNumbers) else of_bank(bank, MempNumbers)

@@ -7,6 +7,7 @@ record. Cosines count to six decimals, so that equal texts score equally on ever
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
@@ -16,8 +17,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS, Scan
-from deltamem_tui.memory.memp.collections import PROCEDURES
-from deltamem_tui.memory.memp.facts import fact_table
+from deltamem_tui.memory.memp.collections import FACT_DEPTH, PROCEDURES, RECORD_DEPTH
+from deltamem_tui.memory.memp.facts import FactTable, fact_table
 from deltamem_tui.memory.memp.settings import MempNumbers
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
     Rows = NDArray[np.int64]
+    Sums = NDArray[np.float64]
+
+_PIECE_ROWS = 4096
 
 
 def recalled(
@@ -73,7 +77,7 @@ def _answer(task: str, numbers: MempNumbers, found: list[Candidate]) -> Collecti
 
 def _records(tree: Tree) -> Rows:
     """The rows of the living records. int64 [records]."""
-    rows: Rows = tree.rows[tree.depth[tree.rows] == 1]
+    rows: Rows = tree.rows[tree.depth[tree.rows] == RECORD_DEPTH]
     return rows
 
 
@@ -84,7 +88,7 @@ def _scan(tree: Tree, weighting: Weighting) -> Scan:
     """The scan of the records alone, made once for each commit that a handle shows."""
     scan = _scans.get(tree)
     if scan is None or scan.weighting != weighting:
-        dead = tree.dead | (tree.depth > 1)
+        dead = tree.dead | (tree.depth > RECORD_DEPTH)
         rows = replace(scan_of(tree, weighting).rows, dead=dead, precedence=by_use(tree))
         scan = _scans[tree] = Scan(rows, weighting)
     return scan
@@ -93,7 +97,7 @@ def _scan(tree: Tree, weighting: Weighting) -> Scan:
 def _cosines(tree: Tree, rows: Rows, vector: Vector) -> NDArray[np.float64]:
     import numpy as np
 
-    found = np.einsum("ij,j->i", tree.embeddings[rows], vector, dtype=np.float64)
+    found = np.einsum("ij,j->i", np.asarray(tree.embeddings)[rows], vector, dtype=np.float64)
     cosines: NDArray[np.float64] = found.round(DECIMALS)
     return cosines
 
@@ -129,40 +133,88 @@ def _by_facts(
     """
     import numpy as np
 
-    if not facts or not len(_records(tree)):
-        return []
-    table = fact_table(tree)
-    cosine = np.zeros(len(table.rows) + 1)  # the last is that of records, which hold no fact
-    asked = np.zeros(len(table.rows) + 1)
-    of_name: dict[str, list[int]] = {}
-    for (name, _), code in table.pairs.items():
-        of_name.setdefault(name, []).append(code)
-    values = embedder.embed_queries(list(facts.values()))
-    for name, value in zip(facts, values, strict=True):
-        codes = of_name.get(name, [])
-        if codes:
-            cosine[codes] = _cosines(tree, np.array(table.rows)[codes], value)
-            asked[codes] = 1
-    living = tree.rows[tree.depth[tree.rows] > 1]
-    parents = tree.snapshot.index["parent"][living]
-    codes_of = table.codes[living]
-    matched = np.bincount(parents, asked[codes_of], len(table.codes))
-    total = np.bincount(parents, cosine[codes_of], len(table.codes))
     rows = _records(tree)
+    if not facts or not len(rows):
+        return []
+    asked = dict(zip(facts, embedder.embed_queries(list(facts.values())), strict=True))
+    sums = _FactSums(tree, fact_table(tree), asked)
     births = tree.birth[rows]
-    matching = 2 * matched[births] >= len(facts)
-    rows, births = rows[matching], births[matching]
+    matched = sums.matched[births]
+    enough = 2 * matched >= len(facts)
+    rows, births, matched = rows[enough], births[enough], matched[enough]
     if not len(rows):
         return []
-    scores = (total[births] / matched[births]).round(DECIMALS)
-    least = np.partition(scores, -min(most, len(rows)))[-min(most, len(rows))]
-    near = scores >= least  # only of these the task's own cosine is needed
-    rows, births, scores = rows[near], births[near], scores[near]
+    near = _near_best(sums.about()[births] / matched, most, sums.error)
+    rows, births, matched = rows[near], births[near], matched[near]
+    scores = (sums.exactly(births)[births] / matched).round(DECIMALS)
+    near = _near_best(scores, most, 0.0)  # only of these the task's own cosine is needed
+    rows, scores, matched = rows[near], scores[near], matched[near]
     cosines = _cosines(tree, rows, vector)
-    order = np.lexsort((by_use(tree)[rows], -cosines, -matched[births], -scores))
+    order = np.lexsort((by_use(tree)[rows], -cosines, -matched, -scores))
     return [
         Candidate(
             tree.node_at(int(rows[at])), float(cosines[at]), 0.0, float(scores[at]), "avefact"
         )
         for at in order[:most]
     ]
+
+
+def _near_best(scores: NDArray[np.float64], most: int, window: float) -> Rows:
+    """The places of the best scores, and of all that come within a window of the last of them."""
+    import numpy as np
+
+    most = min(most, len(scores))
+    near: Rows = np.flatnonzero(scores >= np.partition(scores, -most)[-most] - window)
+    return near
+
+
+class _FactSums:
+    """Sums of the cosines of facts with a question's, over the facts of each record.
+
+    Sums stand at the births of records. First all are taken in single precision, a pair of name
+    and value once; the few that may be the best are then taken exactly.
+
+    Attributes:
+        matched: How many of the question's facts a record has. float64 [births].
+        error: How much a cosine in single precision may be off.
+    """
+
+    def __init__(self, tree: Tree, table: FactTable, asked: Mapping[str, Vector]) -> None:
+        import numpy as np
+
+        self._tree, self._table = tree, table
+        self._asked = {name: value for name, value in asked.items() if name in table.of_name}
+        facts = tree.rows[tree.depth[tree.rows] == FACT_DEPTH]
+        self._parents, self._codes = tree.snapshot.index["parent"][facts], table.codes[facts]
+        has_name = np.zeros(len(table.rows))
+        for name in self._asked:
+            has_name[table.of_name[name]] = 1
+        self.matched = np.bincount(self._parents, has_name[self._codes], len(table.codes))
+        self.error = 4 * float(np.finfo(np.float32).eps) * tree.embeddings.shape[1] + 10**-DECIMALS
+
+    def about(self) -> Sums:
+        """All sums, nearly. float64 [births]."""
+        import numpy as np
+
+        cosines, vectors = np.zeros(len(self._table.rows)), np.asarray(self._tree.embeddings)
+        for name, value in self._asked.items():
+            codes = self._table.of_name[name]
+            for at in range(0, len(codes), _PIECE_ROWS):
+                piece = codes[at : at + _PIECE_ROWS]
+                cosines[piece] = vectors[self._table.rows[piece]] @ value
+        sums = np.bincount(self._parents, cosines[self._codes], len(self._table.codes))
+        return sums.astype(np.float64)
+
+    def exactly(self, births: Rows) -> Sums:
+        """The sums of some records, of cosines to six decimals. float64 [births]."""
+        import numpy as np
+
+        wanted = np.zeros(len(self._table.codes), dtype=np.bool_)
+        wanted[births] = True
+        facts = wanted[self._parents]
+        parents, theirs = self._parents[facts], self._codes[facts]
+        cosines, needed = np.zeros(len(self._table.rows)), np.unique(theirs)
+        for name, value in self._asked.items():
+            codes = np.intersect1d(needed, self._table.of_name[name], assume_unique=True)
+            cosines[codes] = _cosines(self._tree, self._table.rows[codes], value)
+        return np.bincount(parents, cosines[theirs], len(self._table.codes)).astype(np.float64)

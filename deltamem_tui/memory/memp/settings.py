@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from deltamem_tui.memory.memp.collections import PROCEDURES
 from deltamem_tui.memory.settings import Settings
 
 Key = Literal["random", "query", "avefact"]
@@ -29,6 +30,8 @@ class MempNumbers(Settings, frozen=True):
             be deleted; none never deletes.
         least_success: The least share of successes among those episodes.
     """
+
+    recalling = dict.fromkeys(("key", "k", "tau"), PROCEDURES)
 
     build: Annotated[
         Literal["trajectory", "script", "both"], Meta(description="trajectory, script or both")
