@@ -185,7 +185,8 @@ def _not_found(trajectory: Trajectory, goal: HouseGoal, missing: str) -> Diagnos
     shown = distinct(_PLACE.findall(trajectory.environment))
     left = [place for place in shown if place not in visited]
     looked = listed(distinct(map(kinds, visited)), _SHOWN)
-    new = [kind for kind in distinct(map(kinds, left)) if kind not in set(map(kinds, visited))]
+    others = distinct(map(kinds, left))
+    new = [kind for kind in others if kind not in set(map(kinds, visited))]
     taken = {each.thing for each in did if each.verb == "take"}
     seen = [
         place
@@ -194,8 +195,10 @@ def _not_found(trajectory: Trajectory, goal: HouseGoal, missing: str) -> Diagnos
     ]
     if seen:
         plan = f"Take [object] from the {kinds(seen[0])} where it was seen."
-    elif left:
-        plan = f"Look next in: {listed(new, _SHOWN) or listed(left, _SHOWN)}."
+    elif new:
+        plan = f"Look next in: {listed(new, _SHOWN)}."
+    elif others:
+        plan = f"Look in every place of these kinds: {listed(others, _SHOWN)}."
     else:
         plan = "Open what is closed, and look again where nothing was opened."
     second = "a second " if "second" in missing else ""

@@ -39,6 +39,10 @@ def test_a_search_says_where_it_looked_and_where_not() -> None:
     assert "sinkbasin" not in found.plan
     seen = failure_of(replace(HEAT, steps=HEAT.steps[:2]))
     assert "countertop" in seen.plan
+    one = replace(HEAT, environment="You see a cabinet 1, and a cabinet 19.")
+    looked = failure_of(replace(one, steps=(Step("go to cabinet 1", "The cabinet 1 is closed."),)))
+    assert "cabinet" in looked.plan
+    assert "19" not in looked.plan
 
 
 def test_scienceworld_is_judged_by_points_refusals_and_rooms() -> None:
