@@ -26,6 +26,7 @@ DISPLAY: Mapping[str, Display] = {
         heading="Workflows",
         labels={"title": "Workflow", "group": "For", "steps": "Steps"},
         instruction="steps",
+        comparable=False,
     ),
     SOLVED: Display(
         title="solved tasks",
@@ -33,5 +34,6 @@ DISPLAY: Mapping[str, Display] = {
         heading="Solved tasks",
         labels={"task": "Task", "group": "Of the kind", "actions": "Done"},
         asked=False,
+        comparable=False,
     ),
 }

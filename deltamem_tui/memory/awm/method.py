@@ -43,6 +43,7 @@ class Awm(Method):
         "solved": "the success is kept to induce workflows from",
         "skip": "it teaches nothing",
     }
+    ranking = "all workflows of the kind of task are recalled"
     rules = {  # noqa: RUF012 - a constant of the class
         recall.KIND: "all workflows of the task's kind, without any ranking",
         recall.NEAREST: "the kind whose name is nearest; a score is that similarity",

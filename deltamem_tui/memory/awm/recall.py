@@ -1,16 +1,21 @@
 """AWM's recall: all workflows of a task's kind, in order of birth, without any ranking.
 
-A task whose kind the rules do not understand is taken to be of the kind whose name is nearest, so
-that kinds which a log or a model named are found too.
+Where a log or a model named the kind otherwise than the rules, it is the kind whose workflows come
+from a task that the rules take for the same. A task whose kind the rules do not understand is taken
+to be of the kind whose name is nearest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.awm.collections import WORKFLOWS
 from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
@@ -22,6 +27,7 @@ from deltamem_tui.text import clean
 
 KIND, NEAREST = "kind", "nearest"
 _NO_THRESHOLD = -1.0
+_LOOKED_AT = 200
 
 
 def recall_workflows(
@@ -33,11 +39,15 @@ def recall_workflows(
         return None
     tree = bank.tree(WORKFLOWS)
     vector = embedder.embed_queries([task])[0]
-    near = [each for _, each in ranked(tree, vector, weighting_of(bank), 0.0, count)]
+    weighting = weighting_of(bank)
+    near = [each for _, each in ranked(tree, vector, weighting, 0.0, count)]
     kind = task_kind(bank.manifest.domain, task)
     rule, score = (KIND, 1.0) if kind else (NEAREST, near[0].score if near else 0.0)
     kind = kind or (near[0].node.payload["group"] if near else "")
-    nodes = nodes_with_key(tree, kind, embedder.embed_passages([kind])[0]) if kind else []
+    nodes = _workflows(tree, kind, embedder)
+    if rule == KIND and not nodes:
+        others = (each.node for _, each in ranked(tree, vector, weighting, 0.0, _LOOKED_AT))
+        nodes = _workflows(tree, _named_otherwise(bank, kind, others), embedder)
     shown = {node.id for node in nodes}
     candidates = [Candidate(node, score, 0.0, score, rule) for node in nodes]
     candidates += [each for each in near if each.node.id not in shown]
@@ -50,6 +60,20 @@ def recall_workflows(
         rule,
         new_kind=rule == KIND and not nodes,
     )
+
+
+def _workflows(tree: Tree, kind: str, embedder: Embedder) -> list[Node]:
+    return nodes_with_key(tree, kind, embedder.embed_passages([kind])[0]) if kind else []
+
+
+def _named_otherwise(bank: Bank, kind: str, workflows: Iterable[Node]) -> str:
+    """By what name the workflows go that come from a task of a kind; empty if none does."""
+    first = {node.payload["group"]: node.origin.trajectory for node in workflows}
+    for name, source in first.items():
+        known = episode(bank, source) if source else None
+        if known and task_kind(bank.manifest.domain, known.task) == kind:
+            return name
+    return ""
 
 
 def context_entries(domain: str, task: str, workflows: list[Node]) -> list[str]:

@@ -51,6 +51,7 @@ DISPLAY: Mapping[str, Display] = {
         optional=tuple(_REMEMBERED),
         warning="WARNING: this failed, never carry it out",
         levels=("kind of task", "task", "memory"),
+        comparable=False,
         instruction="actions",
     ),
     ENVIRONMENTS: Display(
@@ -60,6 +61,7 @@ DISPLAY: Mapping[str, Display] = {
         labels={"memory": "Seen there", "read": _REMEMBERED["read"]},
         optional=("memory", "read"),
         levels=("kind of environment", "environment", "memory"),
+        comparable=False,
     ),
     TASK_INSIGHTS: Display(
         title="task insights",
@@ -68,6 +70,7 @@ DISPLAY: Mapping[str, Display] = {
         labels={"text": "Insight"},
         warning="WARNING: a mistake and its remedy",
         levels=("kind of task", "insight"),
+        comparable=False,
     ),
     ENV_INSIGHTS: Display(
         title="environment insights",
@@ -75,5 +78,6 @@ DISPLAY: Mapping[str, Display] = {
         heading="Insights by kind of environment",
         labels={"text": "Insight"},
         levels=("kind of environment", "insight"),
+        comparable=False,
     ),
 }

@@ -21,24 +21,28 @@ from deltamem_tui.memory.writers.rules.dialects import goal_of
 from deltamem_tui.memory.writers.rules.expert import effective_actions
 from deltamem_tui.memory.writers.rules.procedure import filled
 from deltamem_tui.memory.writers.rules.wording import condense, shortened
-from deltamem_tui.text import one_line
+from deltamem_tui.text import count_tokens, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _ACTION_WORDS = 60
 _ANSWER_WORDS = 30
 _STEPS = 40
+_LEAST_STEPS = 2
 
 
 def context_entries(
-    bank: Bank, task: str, found: Mapping[str, CollectionRecall | None]
+    bank: Bank, task: str, found: Mapping[str, CollectionRecall | None], budget: int | None
 ) -> list[str]:
-    """Everything that was recalled, an entry each, the names of the present task filled in."""
+    """Everything that was recalled, an entry each, the names of the present task filled in.
+
+    The examples have at most `budget` tokens together.
+    """
     names = dict(goal_of(bank.manifest.domain, task).slots)
     shown = {name: _shown(each) for name, each in found.items()}
     lost = [node for node in shown[TASKS] if node.label == "failure"]
     insights = shown[TASK_INSIGHTS]
     return [
-        *_examples(bank, found[TASKS]),
+        *_examples(bank, found[TASKS], budget),
         *(_places(each.payload["memory"]) for each in shown[ENVIRONMENTS]),
         *_listed("What things do here", shown[ENV_INSIGHTS], names),
         *_listed("Plans for this kind of task", _of(insights, "success"), names),
@@ -59,20 +63,31 @@ def _of(nodes: Sequence[Node], label: str) -> list[Node]:
     return [node for node in nodes if node.label == label]
 
 
-def _examples(bank: Bank, found: CollectionRecall | None) -> list[str]:
+def _examples(bank: Bank, found: CollectionRecall | None, budget: int | None) -> list[str]:
     """The steps of the exemplars, without thoughts and what was refused."""
     if found is None:
         return []
     rules = {each.node.id: each.rule for each in found.candidates}
     chains = [chain for chain in found.chains if chain[-1].label == "success"]
+    share = None if budget is None else budget // max(len(chains), 1)
     entries = []
     for _, task, node in chains:
         source = episode(bank, node.origin.trajectory) if node.origin.trajectory else None
         steps = _steps(source) if source else node.payload["actions"].splitlines()
         where = "this task, here" if rules.get(node.id) == HERE else "a task of this kind"
         lines = [f"### Example of {where}", f"Task: {fenced(task.payload['text'])}"]
-        entries.append("\n".join([*lines, fenced("\n".join(shortened(steps, _STEPS)))]))
+        entries.append("\n".join([*lines, fenced(_within(steps, share))]))
     return entries
+
+
+def _within(steps: list[str], budget: int | None) -> str:
+    """As many steps as a budget of tokens holds, two at least."""
+    most = _STEPS
+    while True:
+        text = "\n".join(shortened(steps, most))
+        if budget is None or most <= _LEAST_STEPS or count_tokens(text) <= budget:
+            return text
+        most = min(most, len(steps)) - 1
 
 
 def _steps(source: Trajectory) -> list[str]:

@@ -24,7 +24,15 @@ from deltamem_tui.memory.cdmem.collections import (
 from deltamem_tui.memory.cdmem.context import context_entries
 from deltamem_tui.memory.cdmem.index import IndexReader, unread
 from deltamem_tui.memory.cdmem.prompt_uses import PROMPTS
-from deltamem_tui.memory.cdmem.recall import HERE, INSIGHT, KIND, Recaller, kind_of, known_kinds
+from deltamem_tui.memory.cdmem.recall import (
+    HERE,
+    INSIGHT,
+    KIND,
+    Recaller,
+    env_kind_of,
+    kind_of,
+    known_kinds,
+)
 from deltamem_tui.memory.cdmem.settings import ContextNumbers
 from deltamem_tui.memory.cdmem.surroundings import of_episode, of_question
 from deltamem_tui.memory.cdmem.write import Planner
@@ -64,6 +72,7 @@ class CDMem(Method):
         "skip": "there was nothing to remember",
         "unasked": "the episode says nothing of its environment",
     }
+    ranking = "what was learnt of the kind of task, and of this environment, is recalled"
     rules = {  # noqa: RUF012 - a constant of the class
         HERE: "this very task or environment was met before",
         KIND: "the kind of task is known; a score is the similarity of the tasks",
@@ -74,11 +83,11 @@ class CDMem(Method):
 
     def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         """Exemplars, what is known of this environment, insights, the last failures here."""
-        index, numbers = IndexReader(bank, embedder), _numbers(bank, query.settings)
+        index, numbers = IndexReader(bank, embedder), of_bank(bank, ContextNumbers, query.settings)
         place = of_question(bank, query.task, query.environment)
-        place = replace(place, kind=kind_of(index, place))
+        place = replace(place, kind=kind_of(index, place), env_kind=env_kind_of(index, place))
         found = Recaller(index, place, numbers, query.count).answers()
-        entries = context_entries(bank, query.task, found)
+        entries = context_entries(bank, query.task, found, numbers.budget)
         return RecallResult(found, compose(bank.manifest.domain, entries, query.folders))
 
     def plan(
@@ -88,7 +97,7 @@ class CDMem(Method):
         index = IndexReader(bank, embedder)
         kinds = resolve_kinds(bank, episode, writer, known_kinds(index))
         place = of_episode(bank, episode, kinds.kinds)
-        return Planner(index, kinds, place, _numbers(bank), writer).plan()
+        return Planner(index, kinds, place, of_bank(bank, ContextNumbers), writer).plan()
 
     def write_by_rules(
         self,
@@ -107,7 +116,7 @@ class CDMem(Method):
 
     def due(self, bank: Bank) -> Sequence[Due]:
         """The lists with a full batch, once for each."""
-        size = _numbers(bank).batch
+        size = of_bank(bank, ContextNumbers).batch
         return [
             Due(each.collection, each.nodes)
             for each in super().due(bank)
@@ -118,7 +127,7 @@ class CDMem(Method):
         self, bank: Bank, due: Due, writer: Writer, embedder: Embedder
     ) -> Plan[MaintenanceResult] | None:
         """Make the insights of one list anew."""
-        root, size = due.nodes[-1].id, _numbers(bank).batch
+        root, size = due.nodes[-1].id, of_bank(bank, ContextNumbers).batch
         return insights.maintain(bank, due.collection, root, size, writer, embedder)
 
     def due_rows(self, tree: Tree, settings: Settings) -> NDArray[np.bool_]:
@@ -136,7 +145,3 @@ class CDMem(Method):
     def uses_scene(self, settings: Settings) -> bool:  # noqa: ARG002
         """Environments are told apart by their scenes."""
         return True
-
-
-def _numbers(bank: Bank, given: Settings | None = None) -> ContextNumbers:
-    return given if isinstance(given, ContextNumbers) else of_bank(bank, ContextNumbers)

@@ -25,7 +25,9 @@ from deltamem_tui.memory.cdmem.collections import (
 from deltamem_tui.memory.cdmem.index import IndexReader, members, similarities, total, tries
 from deltamem_tui.memory.cdmem.settings import ContextNumbers
 from deltamem_tui.memory.cdmem.surroundings import Surroundings
+from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.vectors.exact import nodes_with_key
 from deltamem_tui.memory.vectors.search import Candidate
 
 if TYPE_CHECKING:
@@ -39,19 +41,41 @@ HERE = "here"
 KIND = "kind"
 INSIGHT = "insight"
 _LABELS: tuple[Label, Label] = ("success", "failure")
+_TASK_DEPTH = 2
+_LOOKED_AT = 100
 
 
 def kind_of(index: IndexReader, place: Surroundings) -> str:
-    """The kind of a question's task: the rules', else that of the most similar task of the bank."""
+    """The kind of a question's task, as the bank's memories are filed.
+
+    It is the rules'. Where nothing is filed by that, a log or a model may have named it otherwise:
+    then it is the kind of the most similar task that the rules take for the same. Where the rules
+    understand nothing, it is that of the most similar task.
+    """
     tree = index.bank.tree(TASKS)
-    if place.kind or not place.task or not len(tree):
+    filed = any(index.root(TASKS, place.kind, label) for label in _LABELS)
+    rows = tree.rows[tree.depth[tree.rows] == _TASK_DEPTH]
+    if filed or not place.task or not len(rows):
         return place.kind
-    rows = tree.rows[tree.depth[tree.rows] == 2]
-    if not len(rows):
-        return ""
     vector = index.embedder.embed_queries([place.task])[0]
-    nearest = int(rows[similarities(tree, rows, vector).argmax()])
-    return tree.chain_at(nearest)[0].payload["text"]
+    nearest = rows[(-similarities(tree, rows, vector)).argsort(kind="stable")[:_LOOKED_AT]]
+    for root, task in (tree.chain_at(int(row)) for row in nearest):
+        if task_kind(index.bank.manifest.domain, task.payload["text"]) == place.kind:
+            return root.payload["text"]
+    return place.kind or tree.chain_at(int(nearest[0]))[0].payload["text"]
+
+
+def env_kind_of(index: IndexReader, place: Surroundings) -> str:
+    """The kind of a question's environment, as the bank's memories are filed.
+
+    It is the rules', or that by which this very environment is filed.
+    """
+    if not place.env or index.root(ENVIRONMENTS, place.env_kind):
+        return place.env_kind
+    tree = index.bank.tree(ENVIRONMENTS)
+    same = nodes_with_key(tree, place.env, index.vector(place.env))
+    here = [each for each in same if each.depth == _TASK_DEPTH]
+    return tree.chain(here[-1].id)[0].payload["text"] if here else place.env_kind
 
 
 def known_kinds(index: IndexReader) -> list[str]:

@@ -67,6 +67,17 @@ def test_it_travels_and_is_merged_where_kinds_are_the_same(program: Program) -> 
     assert sum(node.depth == 1 for node in bank.tree(ENVIRONMENTS)) == 1
 
 
+def test_a_budget_shortens_examples_and_drops_none(program: Program) -> None:
+    task, contexts = LOG[0]["task"], {}
+    for budget in ("none", "1"):
+        assert program("parameters", "kitchen", f"budget={budget}").code == 0
+        contexts[budget] = program.json("recall", "kitchen", task).data["context"]
+    whole, short = contexts["none"].splitlines(), contexts["1"].splitlines()
+    assert len(short) < len(whole)
+    for lines in (whole, short):
+        assert sum(line.startswith("### Example") for line in lines) == 2
+
+
 @pytest.mark.parametrize("domain", ["alfworld", "scienceworld"])
 def test_the_generated_episodes(tmp_path: Path, domain: str) -> None:
     if not FILES[domain].exists():
