@@ -1,4 +1,4 @@
-"""`deltamem consolidate`: often-hit chains to new roots."""
+"""`deltamem consolidate`: what is due between episodes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(
     prompts: options.Prompts = None,
     timeout: options.Timeout = None,
 ) -> Result:
-    """Fuse every chain that was hit often enough into a new root. Nothing is deleted."""
+    """Do what a bank's method does between episodes: fuse chains, conclude, catch up."""
     from deltamem_tui.bank.bank import Bank
 
     invocation = Invocation.of(context)
@@ -55,11 +55,12 @@ def run(
                 errors.append(found)
                 continue
             fusions.append(found)
-            if found.root is None:
+            if not found.done:
                 errors.append(ExtractionError(found.reason, source=found.chain[-1].id))
     if interruption and not errors:
-        errors.append(InterruptionError("interrupted", hint="what was fused before stays"))
-    return _result([_record(each) for each in fusions], errors, _usage_of(chosen))
+        errors.append(InterruptionError("interrupted", hint="what was done before stays"))
+    done = sum(each.done for each in fusions)
+    return _result([_record(each) for each in fusions], done, errors, _usage_of(chosen))
 
 
 def _fused(
@@ -75,7 +76,7 @@ def _fused(
     except DeltaMemError as error:
         yield error
     except KeyboardInterrupt:
-        yield InterruptionError("interrupted", hint="what was fused before stays")
+        yield InterruptionError("interrupted", hint="what was done before stays")
 
 
 def _foreseen(bank: Bank, extractor: Writer) -> Result:
@@ -93,7 +94,7 @@ def _foreseen(bank: Bank, extractor: Writer) -> Result:
         {"tree": each.collection, "node": each.nodes[-1].id, "root": None, "reason": "due"}
         for each in chains
     ]
-    return _result(rows, [], usage)
+    return _result(rows, 0, [], usage)
 
 
 def _usage_of(extractor: Writer) -> Usage:
@@ -112,18 +113,19 @@ def _record(fusion: MaintenanceResult) -> dict[str, Any]:
     }
 
 
-def _result(found: list[dict[str, Any]], errors: list[DeltaMemError], usage: Usage) -> Result:
+def _result(
+    found: list[dict[str, Any]], done: int, errors: list[DeltaMemError], usage: Usage
+) -> Result:
     from deltamem_tui.memory.reports.view import usage_facts
 
     def view(page: Page) -> None:
         rows = [(each["tree"], each["node"], each["root"], each["reason"]) for each in found]
         if rows:
-            page.table(("tree", "node", "new root", "why"), rows)
+            page.table(("in", "node", "became", "why"), rows)
         if usage.calls or usage.cached:
             page.facts(usage_facts(usage))
 
-    done = sum(each["root"] is not None for each in found)
     status = Result.verdict(done, errors)
-    notes = () if found or errors else ("no chain is due",)
+    notes = () if found or errors else ("nothing is due",)
     data = {"consolidated": done, "chains": found, "usage": asdict(usage)}
     return Result("consolidate", data, errors, status, view=view, notes=notes)

@@ -16,8 +16,10 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange, TreeDiff
     from deltamem_tui.bank.node import Node
+    from deltamem_tui.memory.display import Display
 
 Banks = Annotated[
     list[str] | None,
@@ -62,7 +64,7 @@ def run(
     return Result(
         "diff",
         {"before": before.name, "after": after.name, **record(found)},
-        view=lambda page: show(page, found),
+        view=lambda page: show(page, found, after),
         notes=("nothing differs",) if found.empty else (),
         code=ExitCode.FAILURE if exit_code and not found.empty else None,
     )
@@ -114,19 +116,21 @@ def _change_record(change: NodeChange) -> dict[str, Any]:
     return {"id": change.node.id, "fields": [asdict(each) for each in change.fields]}
 
 
-def show(page: Page, found: BankDiff) -> None:
-    """Show a difference, a sign before each thing that differs."""
+def show(page: Page, found: BankDiff, bank: Bank) -> None:
+    """Show a difference, a sign before each thing that differs; nodes as a bank shows them."""
+    from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.reports.transfer import value_change
 
     for change in found.manifest:
         page.text(f"~ {change.name}: {value_change(change)}", style=_CHANGED)
     for name, tree in found.trees.items():
+        display = display_of(bank, name)
         for node in tree.removed:
-            page.text(f"− {name} {_node_text(node)}", style=_GONE)
+            page.text(f"− {name} {_node_text(display, node)}", style=_GONE)
         for node in tree.added:
-            page.text(f"+ {name} {_node_text(node)}", style=_NEW)
+            page.text(f"+ {name} {_node_text(display, node)}", style=_NEW)
         for other in (*tree.changed, *tree.moved):
-            _show_change(page, name, other)
+            _show_change(page, name, display, other)
         for counted in tree.counted:
             page.text(f"~ {name} {counted.node[:8]} {_counts_text(counted)}", style=_CHANGED)
     _show_episodes(page, found)
@@ -135,10 +139,10 @@ def show(page: Page, found: BankDiff) -> None:
 _NEW, _GONE, _CHANGED = "green", "red", "yellow"
 
 
-def _show_change(page: Page, tree: str, change: NodeChange) -> None:
+def _show_change(page: Page, tree: str, display: Display, change: NodeChange) -> None:
     from deltamem_tui.memory.reports.transfer import field_text
 
-    page.text(f"~ {tree} {_node_text(change.node)}", style=_CHANGED)
+    page.text(f"~ {tree} {_node_text(display, change.node)}", style=_CHANGED)
     for each in change.fields:
         page.text(field_text(each))
 
@@ -155,9 +159,10 @@ def _show_episodes(page: Page, found: BankDiff) -> None:
             page.text(f"{sign} {words} {each}", style=style)
 
 
-def _node_text(node: Node) -> str:
-    mark = "✗" if node.label == "failure" else "●" if node.kind == "root" else "△"
-    return f"{node.id[:8]} {mark} {one_line(node.title, 120)}"
+def _node_text(display: Display, node: Node) -> str:
+    below = "△" if display.layered else "○"
+    mark = "✗" if node.label == "failure" else "●" if node.kind == "root" else below
+    return f"{node.id[:8]} {mark} {one_line(display.of_title(node), 120)}"
 
 
 def _counts_text(change: CountChange) -> str:

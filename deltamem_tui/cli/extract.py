@@ -57,11 +57,12 @@ def run(
     same command goes on from there. What a model answered is kept, so nothing is paid twice.
     With --concurrency, what is learnt is the same; a few calls may go unused.
 
-    The env tree is searched by the scene. Many logs have none, because their task describes
-    surroundings and goal in one text: then that tree learns nothing, unless --draw-scenes has
-    the model copy the surroundings out of the task.
+    What a method knows of places it finds by the scene. Many logs have none, because their task
+    describes surroundings and goal in one text: then nothing is learnt of places, unless
+    --draw-scenes has the model copy the surroundings out of the task.
     """
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.policies.admission import policy_named
     from deltamem_tui.memory.reports.runs import view_learning
     from deltamem_tui.memory.runs.learning import candidates, without_scene
@@ -101,7 +102,7 @@ def run(
         without_scene=without_scene(opened, found.episodes, chosen),
         draws=draw_scenes,
         dry_run=dry_run,
-        collections=opened.trees,
+        titles={name: display_of(opened, name).title for name in opened.trees},
     )
     return Result.of_view("extract", view, errors, status)
 

@@ -34,7 +34,8 @@ NearPolicy = Annotated[
     typer.Option(
         "--near-policy",
         metavar="|".join(NEAR_POLICIES),
-        help="A near root stays, is left out with all below, or hangs below the other.",
+        help="A near root stays, is left out with all below, or, where a chain is a base with "
+        "deltas, hangs below the other.",
     ),
 ]
 NoNear = Annotated[bool, typer.Option("--no-near", help="Look for no near roots.")]
@@ -94,7 +95,7 @@ def run(
 
     def show(page: Page) -> None:
         if planned:
-            diff.show(page, planned)
+            diff.show(page, planned, opened[0])
         _show(page, done.plan, view)
 
     return Result("merge", data, view=show, notes=_notes(done, target, dry_run))

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.text import one_line
 
@@ -111,18 +111,20 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
     for rule in others:
         if rule in rules:
             page.text(f"  by {rule}: {rules[rule]}")
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
             _mark(answer, candidate),
             candidate.node.id[:8],
             candidate.similarity,
-            candidate.penalty,
+            *[candidate.penalty] * display.penalised,
             candidate.score,
             one_line(display.of_title(candidate.node), 80),
         )
         for candidate in answer.candidates
     ]
-    columns = ("", "node", "similarity", "penalty", "score", key_label(bank, answer.collection))
+    penalty = ["penalty"] * display.penalised
+    title = key_label(bank, answer.collection)
+    columns = ("", "node", "similarity", *penalty, "score", title)
     page.table(columns, rows, headed=True)
 
 
@@ -137,7 +139,7 @@ def _nothing(answers: Iterable[CollectionRecall | None], titles: Mapping[str, st
     """Why there is no context."""
     asked = [answer for answer in answers if answer is not None]
     reasons = [_why_unmatched(answer, titles[answer.collection]) for answer in asked]
-    return "nothing matches: " + "; ".join(reasons or ["no tree was asked"])
+    return "nothing matches: " + "; ".join(reasons or ["nothing was asked"])
 
 
 def _why_unmatched(answer: CollectionRecall, title: str) -> str:

@@ -27,6 +27,9 @@ class Display:
         instruction: The field that says how it is done: what becomes of it as a skill. Empty if
             these nodes are knowledge, not skills.
         asked: Whether questions are put to it. If not, it is shown only while it holds something.
+        comparable: Whether two roots with nearly the same key say nearly the same, so that merging
+            may leave one out. Not so where the key is a kind that many nodes share.
+        penalised: Whether a score is a similarity less a penalty of failures.
     """
 
     title: str
@@ -40,6 +43,8 @@ class Display:
     name: str = ""
     instruction: str = ""
     asked: bool = True
+    comparable: bool = True
+    penalised: bool = False
 
     def label(self, name: str) -> str:
         """What stands before the text of a field."""

@@ -7,6 +7,7 @@ again on what the bank shows then, and no writer is asked the same thing twice.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 
@@ -216,7 +217,7 @@ def learn_stored(
             batch.set_state(trajectory.id, EpisodeState.LEARNT)
             batch.log("learn", plan.result.record(trajectory))
         forget_if_due(bank)
-        return plan.result
+        return dataclasses.replace(plan.result, written=plan.written)
 
 
 def _says_more(kept: Trajectory, known: Trajectory) -> bool:
@@ -284,7 +285,7 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
                 continue
             _apply(batch, plan.changes)
             batch.log("consolidate" if plan.changes else "refuse", plan.result.record())
-        return plan.result
+        return dataclasses.replace(plan.result, done=bool(plan.changes))
 
 
 def calibrate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from deltamem_tui.bank.node import Node
@@ -71,11 +71,13 @@ class LearnResult:
     Attributes:
         new: Whether the bank had not learnt it before; if it had, nothing was written.
         trees: Per collection, what was added; empty if the episode was not new.
+        written: Per collection, how many nodes are new, those included that came back.
     """
 
     trajectory: str
     new: bool
     trees: Mapping[str, CollectionResult]
+    written: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def calls(self) -> tuple[Call, ...]:

@@ -48,6 +48,7 @@ class Method(ABC):
         collections: Its collections, in the order in which they are asked and shown.
         display: How each is shown.
         decisions: Per decision of its results, what it means.
+        ranking: What is recalled, in one line.
         rules: Per rule of its recall but the threshold's, what its scores mean.
         prompts: What it asks a writer for, by the name of the prompt.
         key_depths: Collections with nodes that are never recalled, only keys of those above them,
@@ -60,6 +61,7 @@ class Method(ABC):
     collections: ClassVar[Mapping[str, Collection]]
     display: ClassVar[Mapping[str, Display]]
     decisions: ClassVar[Mapping[str, str]]
+    ranking: ClassVar[str] = "score = similarity"
     rules: ClassVar[Mapping[str, str]] = {}
     prompts: ClassVar[Mapping[str, PromptUse]] = {}
     key_depths: ClassVar[Mapping[str, int]] = {}
@@ -192,6 +194,11 @@ class Method(ABC):
         What was learnt does not count: a run that was interrupted proposes the same again.
         """
         return []
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether there are thresholds to calibrate."""
+        return type(self).calibrate is not Method.calibrate
 
     def uses_scene(self, settings: Settings) -> bool:
         """Whether an episode without a scene teaches less."""

@@ -129,6 +129,14 @@ def is_shown(bank: Bank, collection: str) -> bool:
     return display_of(bank, collection).asked or len(bank.tree(collection)) > 0
 
 
+def has_thresholds(bank: Bank) -> bool:
+    """Whether a bank's method has thresholds to calibrate, as far as it is installed."""
+    try:
+        return method_of(bank).has_thresholds
+    except UsageError:
+        return False
+
+
 def settings_of(bank: Bank) -> Settings:
     """The numbers of a bank's method.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -70,6 +71,7 @@ class MaintenanceResult:
         root: The node that came of it, new or there already; None if none did.
         reason: Why, in one line.
         written: Whether the node is new.
+        done: Whether it was committed, and is due no longer.
     """
 
     collection: str
@@ -78,6 +80,7 @@ class MaintenanceResult:
     reason: str
     calls: tuple[Call, ...] = ()
     written: bool = False
+    done: bool = False
 
     def record(self) -> dict[str, Any]:
         """The result as the journal has it."""
@@ -110,3 +113,12 @@ class Plan(Generic[ResultT]):
     result: ResultT
     changes: tuple[Change, ...] = ()
     episode: Trajectory | None = None
+
+    @property
+    def written(self) -> dict[str, int]:
+        """Per collection, how many nodes are new, those included that come back."""
+        brought = (Add, Revise)
+        new = [
+            each for each in self.changes if isinstance(each, brought) and each.vector is not None
+        ]
+        return dict(Counter(each.collection for each in new))

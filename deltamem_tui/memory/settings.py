@@ -7,10 +7,11 @@ manifest holds, what a person types, and what a caller passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -49,6 +50,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         forget_every: After how many learnt episodes learning forgets by itself; None for never.
         meaningless: Paths of numbers that a collection shares with others and has no use for:
             they are read, and neither listed nor assigned.
+        recalling: The paths of the numbers that one may try on a question, and the collection
+            whose answer each changes; all numbers if it is empty.
         published_for: The embedder whose similarities its usual thresholds were published for;
             empty if it has none.
     """
@@ -65,6 +68,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     )
 
     meaningless: ClassVar[tuple[str, ...]] = ()
+    recalling: ClassVar[Mapping[str, str]] = {}
     published_for: ClassVar[str] = ""
 
     @classmethod
@@ -108,19 +112,25 @@ class Setting(Struct, frozen=True):
     Attributes:
         path: What it is assigned by: `task.tau_base`.
         description: What it can be: `a similarity from -1 to 1`.
+        choices: The names that it can have; empty if it is a number.
+        optional: Whether it can be none.
     """
 
     path: str
     description: str
     value: Any
+    choices: tuple[str, ...] = ()
+    optional: bool = False
 
 
-def of_bank(bank: Bank, kind: type[SettingsT]) -> SettingsT:
-    """The numbers that a bank's manifest keeps.
+def of_bank(bank: Bank, kind: type[SettingsT], given: Settings | None = None) -> SettingsT:
+    """The numbers that a bank's manifest keeps, unless some were given to be tried instead.
 
     Raises:
         BankCorruptError: One is missing, unknown, of another type or outside its range.
     """
+    if isinstance(given, kind):
+        return given
     try:
         return from_record(kind, bank.manifest.settings)
     except ConfigurationError as error:
@@ -232,6 +242,14 @@ def description(field: msgspec.structs.FieldInfo) -> str:
     return "true or false" if field.type is bool else "a number"
 
 
+def _types(field: msgspec.structs.FieldInfo) -> Iterator[Any]:
+    """What a number's values can be, without what is said of them."""
+    of_several = get_origin(field.type) in (Union, UnionType)
+    alternatives = get_args(field.type) if of_several else (field.type,)
+    for each in alternatives:
+        yield get_args(each)[0] if get_origin(each) is Annotated else each
+
+
 def checked(settings: NumbersT) -> NumbersT:
     """The same settings, if they are within their ranges.
 
@@ -249,7 +267,11 @@ def listed(settings: Struct, prefix: str = "") -> list[Setting]:
         if isinstance(value, Numbers):
             found += listed(value, f"{prefix}{field.name}.")
         else:
-            found.append(Setting(prefix + field.name, description(field), value))
+            types = [*_types(field)]
+            choices = next((get_args(each) for each in types if get_origin(each) is Literal), ())
+            optional = type(None) in types
+            path = prefix + field.name
+            found.append(Setting(path, description(field), value, choices, optional))
     meaningless = getattr(settings, "meaningless", ())
     return [each for each in found if each.path not in meaningless]
 

@@ -217,7 +217,7 @@ def test_consolidate_fuses_what_is_due(program: Program) -> None:
     root = program.json("show", "kitchen", done["chains"][0]["root"]).data["nodes"][0]
     assert (root["kind"], root["origin"]["nodes"][-1]) == ("root", residual["id"])
     answer = program("consolidate", "kitchen", "--extractor", "rules")
-    assert (answer.out, answer.err) == ("", "no chain is due\n")
+    assert (answer.out, answer.err) == ("", "nothing is due\n")
     assert verify(Bank.open(program.bank)) == []
 
 

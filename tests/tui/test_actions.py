@@ -188,7 +188,7 @@ DEEDS: Mapping[str, Deed] = {
     "thresholds": Deed({"focus": "task-tau_base"}, before=("2",)),
     "save_parameters": Deed(
         {"tau": 0.75, "event": "parameters"},
-        "saved: task threshold 0.75, failure penalty ",
+        "saved: task tree threshold 0.75, failure penalty ",
         before=("2",),
         ready=another_threshold,
     ),
@@ -212,7 +212,7 @@ DEEDS: Mapping[str, Deed] = {
     # Statistics
     "calibrate": Deed({"scores": True}, before=("4",)),
     "apply_proposal": Deed(
-        {"event": "parameters"}, "saved: task threshold ", before=("4",), ready=scores
+        {"event": "parameters"}, "saved: task tree threshold ", before=("4",), ready=scores
     ),
     # Lists
     "line_down": Deed({"line": 1}),

@@ -36,7 +36,7 @@ def test_a_bank_that_another_process_writes_is_read_again(folder: Path) -> None:
         assert len(person.app.session.bank.tree("task")) == 3
         assert person.node.id == kept
         assert person.outline.line_count() == 3
-        assert "task · 3 nodes" in person.screen
+        assert "task tree · 3 nodes" in person.screen
 
     browse(folder, story, "kitchen")
 

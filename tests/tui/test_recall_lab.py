@@ -181,7 +181,7 @@ def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -
         go_on.set()
         await person.settle()
         await person.press("f2")
-        assert "saved: task threshold 0.9," in person.said[-1]
+        assert "saved: task tree threshold 0.9," in person.said[-1]
         assert person.app.session.bank.manifest.settings["task"]["tau_base"] == 0.9
         assert line.value == "0.9"
 

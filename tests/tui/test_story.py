@@ -100,7 +100,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     # Open the bank.
     terminal.until("Banks", "alfworld", "scienceworld", "minilm")
     terminal.press("j", "Enter")  # the first is the other bank that ships
-    terminal.until("task · ", "env · ", "1 Trees")
+    terminal.until("task tree · ", "env tree · ", "1 Trees")
     # Find a node: its own words are the filter.
     words = node.payload["activation_condition"][:40]
     terminal.press("/")

@@ -36,6 +36,7 @@ DISPLAY: Mapping[str, Display] = {
         optional=OPTIONAL,
         warning="WARNING: this failed, never carry it out",
         layered=True,
+        penalised=True,
         instruction="execution_procedure",
     ),
     "env": Display(
@@ -49,6 +50,7 @@ DISPLAY: Mapping[str, Display] = {
         },
         optional=OPTIONAL,
         layered=True,
+        penalised=True,
     ),
 }
 """Skills say how, knowledge says where and what."""

@@ -42,6 +42,10 @@ class DeltaMem(Method):
         "skip": "the match covers it",
         "unasked": "the tree had no question",
     }
+    ranking = (
+        "score = similarity − failure penalty (if a failure) · the best is the match "
+        "from the threshold (tau_base) up"
+    )
     rules = {  # noqa: RUF012 - a constant of the class
         "kind": "the kind of goal is known; a score is the similarity of names within it",
     }
@@ -50,7 +54,7 @@ class DeltaMem(Method):
 
     def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         """Equations 6 and 7 in each tree that has a question."""
-        return recall.recall(bank, query, _numbers(bank, query.settings), embedder)
+        return recall.recall(bank, query, of_bank(bank, Parameters, query.settings), embedder)
 
     def rank(
         self,
@@ -62,7 +66,7 @@ class DeltaMem(Method):
         settings: Settings | None = None,
     ) -> CollectionRecall:
         """Equations 6 and 7 in one tree."""
-        numbers = _numbers(bank, settings)[collection]
+        numbers = of_bank(bank, Parameters, settings)[collection]
         weighting = weighting_of(bank)
         question = recall.TreeQuestion(text, vector)
         return recall.recall_tree(bank.tree(collection), question, numbers, weighting, count)
@@ -71,7 +75,7 @@ class DeltaMem(Method):
         self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
     ) -> Plan[LearnResult]:
         """Equations 4 and 5, and 8 where a chain is due."""
-        return write.plan(bank, episode, _numbers(bank), writer, embedder)
+        return write.plan(bank, episode, of_bank(bank, Parameters), writer, embedder)
 
     def write_by_rules(
         self,
@@ -120,7 +124,3 @@ class DeltaMem(Method):
         """The env tree is asked with the scene alone."""
         enabled: bool = settings.of("env").enabled
         return enabled
-
-
-def _numbers(bank: Bank, given: Settings | None = None) -> Parameters:
-    return given if isinstance(given, Parameters) else of_bank(bank, Parameters)

@@ -62,6 +62,13 @@ class Parameters(Settings, frozen=True):
     """
 
     meaningless = ("env.recall",)
+    recalling = {  # noqa: RUF012 - a constant of the class
+        "task.tau_base": "task",
+        "task.failure_penalty": "task",
+        "task.recall": "task",
+        "env.tau_base": "env",
+        "env.failure_penalty": "env",
+    }
 
     task: TreeParameters
     env: TreeParameters

@@ -54,6 +54,7 @@ class ReasoningBank(Method):
         "contrast": "the lessons of all trials of the task took the place of the earlier ones",
         "skip": "it teaches nothing",
     }
+    ranking = "the lessons of the k nearest entries are recalled, or the k nearest lessons"
     rules = {  # noqa: RUF012 - a constant of the class
         BY_ENTRY: "an entry's lessons come with it; a score is the similarity of its task",
         BY_LESSON: "a score is the greater similarity, of its entry's task or its description",
@@ -84,7 +85,7 @@ class ReasoningBank(Method):
         settings: Settings | None = None,
     ) -> CollectionRecall:
         """The lessons for a text."""
-        numbers = _numbers(bank, settings)
+        numbers = of_bank(bank, ReasoningBankSettings, settings)
         tree, weighting = bank.tree(collection), weighting_of(bank)
         return recall_lessons(tree, text, vector, numbers, weighting, count)
 
@@ -92,7 +93,7 @@ class ReasoningBank(Method):
         self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
     ) -> Plan[LearnResult]:
         """An entry with lessons, and credit for the lessons that are recalled."""
-        return write.plan(bank, episode, _numbers(bank), writer, embedder)
+        return write.plan(bank, episode, of_bank(bank, ReasoningBankSettings), writer, embedder)
 
     def write_by_rules(
         self,
@@ -118,8 +119,3 @@ class ReasoningBank(Method):
         several = isinstance(settings, ReasoningBankSettings) and settings.trials > 1
         shared = ", unless the task was tried here before" if several else ""
         return f"would become an entry with its lessons{shared}"
-
-
-def _numbers(bank: Bank, given: Settings | None = None) -> ReasoningBankSettings:
-    found = given if isinstance(given, ReasoningBankSettings) else None
-    return found or of_bank(bank, ReasoningBankSettings)

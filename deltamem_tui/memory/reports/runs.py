@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
 from deltamem_tui.errors import DeltaMemError
@@ -24,16 +25,16 @@ def view_learning(
     without_scene: int = 0,
     draws: bool = False,
     dry_run: bool = False,
-    collections: Iterable[str] = (),
+    titles: Mapping[str, str] = MappingProxyType({}),
 ) -> ReportView:
     """Show what learning from the waiting episodes came to, or would take.
 
-    Of a dry run, `found` has the usage alone. New nodes are counted for each of `collections`.
+    Of a dry run, `found` has the usage alone. `titles` has what each collection is called.
     `not_admitted` counts the episodes that the policy kept out, `without_scene` those that have
     no scene that a model could draw.
     """
     record = {
-        **_lesson_counts(found, collections),
+        **_lesson_counts(found, titles),
         "would_learn": episodes if dry_run else 0,
         "waiting": waiting,
         "not_admitted": not_admitted,
@@ -49,7 +50,7 @@ def view_learning(
             for each in found.calibrated
         },
     }
-    facts = _foreseen_facts(record) if dry_run else _learning_facts(record)
+    facts = _foreseen_facts(record) if dry_run else _learning_facts(record, titles)
     asked = bool(found.usage.calls or found.usage.cached)
     notes = [*_learning_notes(found, record, episodes)]
     if dry_run and episodes:
@@ -68,9 +69,8 @@ def _lesson_counts(found: LearningReport, collections: Iterable[str]) -> dict[st
     nodes = Counter(dict.fromkeys(collections, 0))
     consolidated = skipped = 0
     for lesson in new:
-        written = [name for name, taught in lesson.trees.items() if taught.node]
-        nodes.update(written)
-        skipped += not written
+        nodes.update(lesson.written)
+        skipped += not lesson.written
         consolidated += sum(taught.consolidated is not None for taught in lesson.trees.values())
     return {
         "learned": len(new),
@@ -86,18 +86,19 @@ def _foreseen_facts(record: Mapping[str, Any]) -> dict[str, Value]:
     return {"would learn": record["would_learn"], **scenes, "waiting": record["waiting"]}
 
 
-def _learning_facts(record: Mapping[str, Any]) -> dict[str, Value]:
+def _learning_facts(record: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Value]:
+    nodes = record["nodes_written"]
     optional = {
         "learnt by another process meanwhile": record["learned_elsewhere"],
         "scenes drawn": record["scenes_drawn"],
+        "chains consolidated": record["consolidated"],
     }
     return {
         "episodes learnt": record["learned"],
         "of these, nothing new to write": record["skipped"],
         "waiting": record["waiting"],
+        **{f"new in {titles.get(name, name)}": count for name, count in nodes.items()},
         **{name: count for name, count in optional.items() if count},
-        **{f"new {tree} nodes": count for tree, count in record["nodes_written"].items()},
-        "consolidated": record["consolidated"],
     }
 
 
@@ -119,7 +120,7 @@ def _learning_notes(
     if count := record["without_scene"]:
         lack = counted(count, "episode has", "episodes have")
         hint = "`--draw-scenes` has the model look for it in the task"
-        yield ReportNote(f"{lack} no scene, so the env tree learns nothing from them", hint)
+        yield ReportNote(f"{lack} no scene, so nothing is learnt of where they were", hint)
     if found.wasted.calls > 0:
         yet = " yet" if found.refusals or found.failure else ""
         bill = bill_text(found.wasted)

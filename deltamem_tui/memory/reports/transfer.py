@@ -15,6 +15,8 @@ from deltamem_tui.bank.transfer.installing import Delivery
 from deltamem_tui.bank.union.apply import TreeChanges
 from deltamem_tui.bank.union.merge import MergePlan
 from deltamem_tui.bank.union.resolve import Conflict
+from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.memory.transfer.export import Leak, PreparedExport
 from deltamem_tui.memory.transfer.merging import Merge, NearRoots
@@ -156,7 +158,7 @@ def view_merge(merge: Merge) -> ReportView:
     }
     sections = (
         ReportSection("Nodes that lost their place", [*_displaced(plan)]),
-        ReportSection("Roots that are nearly the same", [*_near_lines(merge.near)]),
+        ReportSection("Roots that are nearly the same", [*_near_lines(plan, merge.near)]),
         ReportSection("Changed in two banks", [*_conflict_lines(plan)], warning=True),
         ReportSection(
             "Only one can stay",
@@ -181,24 +183,32 @@ def change_counts(changes: TreeChanges) -> dict[str, int]:
 def _displaced(plan: MergePlan) -> Iterator[str]:
     for name, changes in plan.changes.items():
         for node in changes.hidden:
-            yield f"{name} {node} is kept, but hidden: a node above it was deleted"
+            yield f"{_title(plan, name)} {node} is kept, but hidden: a node above it was deleted"
         for node in changes.loosened:
-            yield f"{name} {node} became a root: it was moved below its own child"
+            yield f"{_title(plan, name)} {node} became a root: it was moved below its own child"
 
 
-def _near_lines(pairs: Sequence[NearRoots]) -> Iterator[str]:
+def _title(plan: MergePlan, name: str) -> str:
+    return display_of(plan.banks[0], name).title
+
+
+def _near_lines(plan: MergePlan, pairs: Sequence[NearRoots]) -> Iterator[str]:
     for each in pairs:
-        yield f"{each.tree} roots are near ({each.similarity:.3f}, {each.label}):"
-        yield _quoted(each.root, each.bank)
-        yield _quoted(each.near, each.near_bank)
+        display = display_of(plan.banks[0], each.tree)
+        title = display.title
+        yield f"{title}: two roots are near ({each.similarity:.3f}, {each.label}):"
+        yield _quoted(display, each.root, each.bank)
+        yield _quoted(display, each.near, each.near_bank)
 
 
 def _conflict_lines(plan: MergePlan) -> Iterator[str]:
     for each in plan.conflicts:
         why = "at the same revision" if each.kind == "tie" else "and one went further"
-        yield f"{each.tree} {each.kept.id} was changed in two banks, {why}; the first stays:"
-        yield _quoted(each.kept, plan.banks[each.kept_from].name)
-        yield _quoted(each.lost, plan.banks[each.lost_from].name)
+        display = display_of(plan.banks[0], each.tree)
+        place = f"{display.title} {each.kept.id}"
+        yield f"{place} was changed in two banks, {why}; the first stays:"
+        yield _quoted(display, each.kept, plan.banks[each.kept_from].name)
+        yield _quoted(display, each.lost, plan.banks[each.lost_from].name)
         yield from _lost_fields(each)
 
 
@@ -232,8 +242,8 @@ def value_change(change: FieldChange) -> str:
     return f"{before} → {after}"
 
 
-def _quoted(node: Node, bank: str) -> str:
-    text = "deleted" if node.deleted else node.title
+def _quoted(display: Display, node: Node, bank: str) -> str:
+    text = "deleted" if node.deleted else display.of_title(node)
     return f"  {one_line(bank, 40)} {node.id[:8]} {one_line(text, _CONDITION_WIDTH)}"
 
 

@@ -39,12 +39,13 @@ class Synapse(Method):
         "exemplar": "the success became an exemplar",
         "skip": "it demonstrates nothing",
     }
+    ranking = "the k nearest exemplars are recalled, as many as the budget holds"
     rules = {NEAREST: "a score is the similarity of the tasks"}  # noqa: RUF012
     settings = SynapseNumbers
 
     def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         """The nearest exemplars, as dialogues, best first."""
-        numbers = _numbers(bank, query.settings)
+        numbers = of_bank(bank, SynapseNumbers, query.settings)
         found = _recalled(bank, query.task, numbers, embedder, query.count)
         entries = [_entry(chain[0]) for chain in found.chains] if found else []
         context = compose(bank.manifest.domain, entries, query.folders)
@@ -60,7 +61,7 @@ class Synapse(Method):
         settings: Settings | None = None,
     ) -> CollectionRecall:
         """The nearest exemplars."""
-        numbers = _numbers(bank, settings)
+        numbers = of_bank(bank, SynapseNumbers, settings)
         tree = bank.tree(collection)
         return recall_exemplars(tree, text, vector, numbers, weighting_of(bank), count)
 
@@ -72,7 +73,7 @@ class Synapse(Method):
         embedder: Embedder,
     ) -> Plan[LearnResult]:
         """Count what the episode would be shown; append it if it succeeded."""
-        found = _recalled(bank, episode.task, _numbers(bank), embedder)
+        found = _recalled(bank, episode.task, of_bank(bank, SynapseNumbers), embedder)
         success = bool(episode.outcome.success)
         shown = [chain[0] for chain in found.chains] if found else []
         changes: list[Change] = [
@@ -128,7 +129,3 @@ def _exemplar(episode: Trajectory) -> tuple[Node | None, str]:
 def _entry(node: Node) -> str:
     """An exemplar as it stands in a prompt: a task, and the turns of its dialogue."""
     return f"### Exemplar\nTask: {fenced(node.payload['task'])}\n{fenced(node.payload['dialogue'])}"
-
-
-def _numbers(bank: Bank, given: Settings | None = None) -> SynapseNumbers:
-    return given if isinstance(given, SynapseNumbers) else of_bank(bank, SynapseNumbers)

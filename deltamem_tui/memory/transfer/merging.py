@@ -2,12 +2,13 @@
 
 The bank package joins by id. Two banks that learnt the same independently have two roots of it
 with different ids; only their vectors are near. Such pairs are always listed, and a policy says
-what becomes of them. The laws of merging hold for `keep` alone: the others change what is merged.
+what becomes of them; not so where the method's roots are no statements that can be compared, such
+as kinds. The laws of merging hold for `keep` alone: the others change what is merged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -27,6 +28,8 @@ from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
+from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.nearest_pairs import nearest
@@ -105,7 +108,12 @@ def merge(
         _require_one_embedder(banks[0], other)
     if not across_domains:
         _require_one_domain(banks)
-    neighbours = _Neighbours([bank.name for bank in banks], near, near_policy)
+    displays = {name: display_of(banks[0], name) for name in banks[0].trees}
+    if near_policy == "hang" and not any(each.layered for each in displays.values()):
+        raise UsageError(
+            "a root of this method cannot hang below another one", hint="`keep` or `skip`"
+        )
+    neighbours = _Neighbours([bank.name for bank in banks], near, near_policy, displays)
 
     def plan() -> MergePlan:
         neighbours.found.clear()
@@ -176,14 +184,23 @@ def _require_one_embedder(first: Bank, other: Bank) -> None:
 class _Neighbours:
     """Finds the near roots while the trees are joined, and applies the policy."""
 
-    def __init__(self, names: Sequence[str], limit: float | None, policy: str) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        limit: float | None,
+        policy: str,
+        displays: Mapping[str, Display],
+    ) -> None:
         self.found: list[NearRoots] = []
         self._names = names
         self._limit = limit
         self._policy = policy
+        self._displays = displays
 
     def reconcile(self, join: Join, side: Claims) -> Reconciliation:
         """What happens to the roots of the next bank."""
+        if not self._displays[join.tree].comparable:
+            return Reconciliation()
         pairs: list[tuple[int, int]] = []
         here, there = _roots(join, side), _new_roots(join, side)
         for label in get_args(Label):
@@ -193,7 +210,8 @@ class _Neighbours:
         if not pairs or self._policy == "keep":
             return Reconciliation()
         if self._policy == "hang":
-            return Reconciliation(hung=pairs)
+            layered = self._displays[join.tree].layered
+            return Reconciliation(hung=pairs) if layered else Reconciliation()
         return Reconciliation(left_out=_with_all_below(side, [place for place, _ in pairs]))
 
     def _pairs(

@@ -122,9 +122,7 @@ ACTIONS: tuple[Action, ...] = (
     # Recall
     Action("ask_task", ("slash",), "Type a task", "recall", brief="task"),
     Action("ask_scene", ("s",), "Type a scene", "recall", brief="scene"),
-    Action(
-        "thresholds", ("t",), "Type a threshold or failure penalty", "recall", brief="threshold"
-    ),
+    Action("thresholds", ("t",), "Try other numbers", "recall", brief="numbers"),
     Action(
         "save_parameters", ("w", "f2"), "Save these numbers in the bank", "recall", brief="save"
     ),

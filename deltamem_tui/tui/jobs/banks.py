@@ -305,13 +305,15 @@ def _sections(found: Iterable[ReportSection]) -> list[Section]:
 
 def _merge_sections(merge: Merge) -> list[Section]:
     """What a merge changes tree by tree, and what it loses."""
+    from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.reports.transfer import change_counts, view_merge
 
     sections = []
+    first = merge.plan.banks[0]
     for name, changes in merge.plan.changes.items():
         counts = change_counts(changes).items()
         text = ", ".join(f"{count:,} {what}" for what, count in counts if count)
-        sections.append(Section(f"{name} tree", text or "stays as it is"))
+        sections.append(Section(display_of(first, name).title, text or "stays as it is"))
     if merge.plan.episodes is not None:
         sections.append(Section("Episodes", f"{merge.plan.episodes.added:,} new"))
     return sections + _sections(view_merge(merge).sections)

@@ -11,6 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory import editing
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.job import BankChange, WorkPlan
 from deltamem_tui.tui.core.session_edits import SessionEdits
@@ -67,7 +68,8 @@ def _section(bank: Bank, commit: Commit) -> Section:
     """When and where it was made, and what the node says."""
     nodes, tree_name = commit.detail.get("nodes"), commit.detail.get("tree")
     number = counted(len(nodes), "node") if isinstance(nodes, dict) else "no node"
-    facts = [f"{number} of the {one_line(str(tree_name), 40)} tree"]
+    title = display_of(bank, str(tree_name)).title
+    facts = [f"{number} of the {one_line(title, 40)}"]
     if isinstance(nodes, dict) and isinstance(tree_name, str) and tree_name in bank.trees:
         facts += [one_line(each, 200) for each in _keys(bank, tree_name, nodes)]
     time = local_time(commit.time)

@@ -114,7 +114,10 @@ def bank_sections(line: BankLine) -> list[Section]:
     if line.error:
         return [Section(place.name, str(place.path)), Section("Cannot be opened", line.error, True)]
     facts = [
-        " · ".join(f"{name} {counted(count, 'node')}" for name, count in line.nodes.items()),
+        " · ".join(
+            f"{name.replace('_', ' ')} {counted(count, 'node')}"
+            for name, count in line.nodes.items()
+        ),
         f"{counted(line.episodes, 'episode')}, {line.waiting:,} waiting to be learnt",
         f"domain {line.domain} · embedder {line.model}",
         f"last change {line.changed}",

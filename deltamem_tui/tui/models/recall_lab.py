@@ -21,10 +21,8 @@ from deltamem_tui.text import one_line
 
 CANDIDATES = 20
 _KEPT_QUESTIONS = 200
-_MOST_NUMBERS = 3
-"""No collection's pane has room for more."""
-
 _LABELS = {"tau_base": "threshold"}
+_NONE = "none"
 
 
 # The numbers
@@ -36,14 +34,16 @@ def number_label(name: str) -> str:
 
 
 def number_text(value: object) -> str:
-    """A number, or the name of a choice, as it is typed."""
+    """A number, none, or the name of a choice, as it is typed."""
+    if value is None:
+        return _NONE
     return value if isinstance(value, str) else f"{value:g}"
 
 
 def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
-    """Per collection, what to play with: weights, thresholds and choices, or else counts.
+    """Per collection, the numbers to play with, as the method's settings say.
 
-    Those that belong to no collection stand with the first.
+    If those do not say, all; what belongs to no collection stands with the first.
 
     Raises:
         BankCorruptError: A number of the bank cannot be used.
@@ -57,11 +57,10 @@ def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
         if each.path in of_learning:
             continue
         place = each.path.rpartition(".")[0] or first
-        if isinstance(each.value, int | float | str) and not isinstance(each.value, bool):
+        if settings.recalling:
+            place = settings.recalling.get(each.path, "")
+        if place in found and not isinstance(each.value, bool):
             found[place].append(each)
-    for name, numbers in found.items():
-        fractions = [each for each in numbers if isinstance(each.value, float | str)]
-        found[name] = (fractions or numbers)[:_MOST_NUMBERS]
     return found
 
 
@@ -95,12 +94,15 @@ class TrialNumbers:
             ConfigurationError: It is outside its range.
             ValueError: It is not a number.
         """
-        stored = next(each.value for each in listed(self.stored) if each.path == path)
-        value = text.strip().lower() if isinstance(stored, str) else _number(text)
-        return replace(self, typed=replaced(self.typed, path, value))
+        number = next(each for each in listed(self.stored) if each.path == path)
+        return replace(self, typed=replaced(self.typed, path, _value(number, text.strip().lower())))
 
 
-def _number(text: str) -> int | float:
+def _value(number: Setting, text: str) -> int | float | str | None:
+    if number.choices:
+        return text
+    if number.optional and text == _NONE:
+        return None
     value = float(text.replace(",", "."))
     return int(value) if value.is_integer() else value
 
@@ -111,12 +113,12 @@ def _with_changes(settings: Settings, changes: Mapping[str, object]) -> Settings
     return settings
 
 
-def why_not(tree: str, name: str, error: ValueError | DeltaMemError) -> str:
-    """Why what was typed is not such a number, named as it is beside its line."""
+def why_not(title: str, name: str, error: ValueError | DeltaMemError) -> str:
+    """Why what was typed is not such a number of a collection, named as it is beside its line."""
     named = f"{number_label(name)} ({name})"
     if isinstance(error, DeltaMemError):
         return str(error).replace(name, named)
-    return f"{tree} tree: {named} must be a number"
+    return f"{title}: {named} must be a number"
 
 
 def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
@@ -130,12 +132,12 @@ def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
         ConfigurationError: A number is outside its range.
     """
     change_settings(bank, "recall lab", lambda numbers: _with_changes(numbers, trial.changes))
-    trees = []
-    for tree, numbers in lab_numbers(bank).items():
+    saved = []
+    for name, numbers in lab_numbers(bank).items():
         values = (f"{number_label(_name(each))} {number_text(each.value)}" for each in numbers)
         if text := ", ".join(values):
-            trees.append(f"{tree} {text}")
-    return f"saved: {'; '.join(trees)}"
+            saved.append(f"{display_of(bank, name).title} {text}")
+    return f"saved: {'; '.join(saved)}"
 
 
 def _name(number: Setting) -> str:

@@ -157,11 +157,15 @@ def overview_sections(found: Overview) -> list[Section]:
         chosen = [*found.growth[::step]]
         if chosen[-1] is not found.growth[-1]:
             chosen.append(found.growth[-1])
-        names = list(counts.trees)
-        lines = [" ".join((f"{'episodes':>9}", *(f"{name:>7}" for name in names)))]
+        shown = [name for name in counts.trees if is_shown(found.bank, name)]
+        titles = {name: display_of(found.bank, name).title for name in shown}
+        lines = ["  ".join((f"{'episodes':>9}", *titles.values()))]
         lines += [
-            " ".join(
-                (f"{each.episodes:>9,}", *(f"{each.nodes.get(name, 0):>7,}" for name in names))
+            "  ".join(
+                (
+                    f"{each.episodes:>9,}",
+                    *(f"{each.nodes.get(name, 0):>{len(titles[name])},}" for name in shown),
+                )
             )
             for each in chosen
         ]

@@ -254,8 +254,9 @@ class NodeEditor:
                 edits.note(bank)
                 return BankChange(path, summary, (tree, parent) if parent else None)
 
-            question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
-            preview = subtree_preview(shown, nodes, display_of(screen.bank, chosen.tree))
+            display = display_of(screen.bank, chosen.tree)
+            question = f"Delete {counted(len(nodes), 'node')} of the {display.title}?"
+            preview = subtree_preview(shown, nodes, display)
             plan = WorkPlan("deleting", question, preview, work, position=position)
             later = f"{one_line(path.name, 40)}: {question}"
             screen.browser.work.offer(replace(plan, later=later))

@@ -14,8 +14,9 @@ from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of, settings_of
-from deltamem_tui.memory.settings import Settings, listed
+from deltamem_tui.memory.settings import Setting, Settings, listed
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
@@ -42,15 +43,14 @@ from deltamem_tui.tui.widgets.match_list import MatchHeading, MatchList
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _RECALLING = "recalling"
-_TYPABLE = {False: r"[-0-9.,]*", True: r"[A-Za-z]*"}  # by whether it is a choice's name
-_MEANING = (
-    "score = similarity − failure penalty (if a failure) · the best is the match "
-    "from the threshold (tau_base) up"
-)
+_NUMBER, _NAME = r"[-0-9.,]*", r"[A-Za-z]*"
+_LEAST_WIDTH = 6
+_FEW = 2
+"""Answers side by side, of which each has room for all its numbers in one line."""
 
 
 class RecallScreen(BankScreen):
-    """Two questions above, both trees' answers in the middle, the agent's context below."""
+    """Two questions above, the collections' answers in the middle, the agent's context below."""
 
     SCOPES = ("recall", "list", "bank", "app")
     AUTO_FOCUS = "MatchList"  # never first a line, which would take the keys of a quick user
@@ -67,10 +67,11 @@ class RecallScreen(BankScreen):
     RecallScreen .numbers, RecallScreen .number { height: 1; }
     RecallScreen .number { width: auto; margin-right: 1; }
     RecallScreen .number > Static { width: auto; padding: 0 1; }
-    RecallScreen .number > Input { width: 6; }
     RecallScreen .number > Input.-invalid { color: $text-error; text-style: bold reverse; }
     RecallScreen.-narrow #answers { height: 2fr; }
-    RecallScreen.-narrow .numbers { layout: vertical; height: auto; }
+    RecallScreen.-narrow .numbers, RecallScreen .numbers.-below {
+        layout: vertical; height: auto;
+    }
     RecallScreen MatchList { height: 1fr; }
     RecallScreen .placement { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
     RecallScreen #context { height: 1fr; border-top: solid $primary; padding: 0 1; }
@@ -79,7 +80,8 @@ class RecallScreen(BankScreen):
 
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
-        self._names = _asked(home)
+        self._displays = _asked(home)
+        self._names = tuple(self._displays)
         self._numbers = _lines(home)
         self._embedder = LabEmbedder()
         self._trial: TrialNumbers | None = None
@@ -94,19 +96,18 @@ class RecallScreen(BankScreen):
             with Horizontal(classes="question"):
                 yield Static(Text(name))
                 yield LineInput(placeholder=hint, id=name, compact=True)
-        yield Static(Text(_MEANING), id="meaning")
+        yield Static(id="meaning", markup=False)
+        below = " -below" if len(self._names) > _FEW else ""
         with Horizontal(id="answers"):
-            for tree in self._names:
+            for tree, display in self._displays.items():
                 with Vertical(classes="answer", id=f"{tree}-answer"):
-                    with Horizontal(classes="numbers"):
+                    with Horizontal(classes=f"numbers{below}"):
                         for line in (each for each in self._numbers if each.tree == tree):
                             with Horizontal(classes="number"):
                                 yield Static(Text(number_label(line.name)))
-                                yield LineInput(
-                                    id=line.id, compact=True, restrict=_TYPABLE[line.is_name]
-                                )
-                    yield MatchHeading()
-                    yield MatchList(id=f"{tree}-matches")
+                                yield line.field()
+                    yield MatchHeading(penalised=display.penalised)
+                    yield MatchList(id=f"{tree}-matches", penalised=display.penalised)
                     yield Static(id=f"{tree}-placement", classes="placement", markup=False)
         yield TextPane(id="context")
         yield from bottom_bars(self.SCOPES)
@@ -115,6 +116,7 @@ class RecallScreen(BankScreen):
         """Show the bank's numbers. Letters are keys here too, until a line is asked for."""
         self._focus_answer()
         self.query_one("#context", TextPane).border_title = "context"
+        self._remark("")
         self._explain()
 
     def _explain(self) -> None:
@@ -122,10 +124,13 @@ class RecallScreen(BankScreen):
         words = (
             f"Type a task ({key('ask_task')}), a scene ({key('ask_scene')}) or both: you see which "
             "nodes match, what an agent would be told, and what an episode like this would "
-            "become.\n\n"
-            "Change a threshold or failure penalty (tau_base and failure_penalty in `deltamem "
-            "parameters`) and see the match change; nothing is written before you save it."
+            "become."
         )
+        if names := ", ".join(dict.fromkeys(each.name for each in self._numbers)):
+            words += (
+                f"\n\nChange a number ({names} in `deltamem parameters`) and see the answer "
+                "change; nothing is written before you save it."
+            )
         self.query_one("#context", TextPane).show([Section("", words, quiet=True)])
 
     def bank_changed(self) -> None:
@@ -137,9 +142,10 @@ class RecallScreen(BankScreen):
             self._show_failure(error)
             return
         self._take_over(stored)
-        for tree in self._names:
+        self._remark("")
+        for tree, display in self._displays.items():
             self.query_one(f"#{tree}-answer").border_title = Content(
-                f"{tree} · {counted(len(self.bank.tree(tree)), 'node')}"
+                f"{display.title} · {counted(len(self.bank.tree(tree)), 'node')}"
             )
         self._ask()
 
@@ -186,7 +192,7 @@ class RecallScreen(BankScreen):
             trial = self._trial.with_number(number.path, line.value)
         except (ValueError, DeltaMemError) as error:
             line.add_class("-invalid")
-            self._remark(why_not(number.tree, number.name, error))
+            self._remark(why_not(self._displays[number.tree].title, number.name, error))
             return
         line.remove_class("-invalid")
         self._remark("")
@@ -194,10 +200,17 @@ class RecallScreen(BankScreen):
         self._ask()
 
     def _remark(self, words: str) -> None:
-        """Say why a number does not count, or again what the numbers mean."""
+        """Say why a number does not count, or again what is recalled."""
         meaning = self.query_one("#meaning", Static)
-        meaning.update(Text(words or _MEANING))
+        meaning.update(Text(words or self._ranking()))
         meaning.set_class(bool(words), "-warning")
+
+    def _ranking(self) -> str:
+        """What is recalled; empty if the bank's method is not installed."""
+        try:
+            return method_of(self.home.handle).ranking
+        except DeltaMemError:
+            return ""
 
     def _ask(self) -> None:
         """Ask; of what is under way nothing is given up, and then the last question is asked."""
@@ -271,7 +284,7 @@ class RecallScreen(BankScreen):
         self.query_one("#scene").focus()
 
     def action_thresholds(self) -> None:
-        """Type thresholds."""
+        """Type numbers."""
         if self._numbers:
             self.query_one(f"#{self._numbers[0].id}").focus()
 
@@ -295,7 +308,7 @@ class RecallScreen(BankScreen):
             await super().action_step_back()
 
     def action_save_parameters(self) -> None:
-        """Save threshold and failure penalty as the bank's own."""
+        """Save the numbers as the bank's own."""
         if self.query("Input.-invalid"):
             self.browser.notes.notify(
                 "not saved: a number that is marked does not count", warning=True
@@ -310,15 +323,14 @@ class RecallScreen(BankScreen):
 
 
 class _NumberLine(NamedTuple):
-    """A line for a number: whose it is, and its path among the method's settings.
-
-    Attributes:
-        is_name: Whether it is the name of a choice and not a number.
-    """
+    """A line for a number, and whose it is."""
 
     tree: str
-    path: str
-    is_name: bool
+    number: Setting
+
+    @property
+    def path(self) -> str:
+        return self.number.path
 
     @property
     def name(self) -> str:
@@ -328,10 +340,20 @@ class _NumberLine(NamedTuple):
     def id(self) -> str:
         return f"{self.tree}-{self.name}"
 
+    def field(self) -> LineInput:
+        """What it is typed in, wide enough for every name that it can have."""
+        words = [*self.number.choices, *["none"] * self.number.optional]
+        typable = _NAME if self.number.choices else _NUMBER
+        typable = f"{typable}|{_NAME}" if self.number.optional else typable
+        field = LineInput(id=self.id, compact=True, restrict=typable)
+        field.styles.width = max(_LEAST_WIDTH, *(len(each) + 1 for each in ("", *words)))
+        return field
 
-def _asked(home: OpenBank) -> tuple[str, ...]:
-    """The trees that questions are put to."""
-    return tuple(name for name in home.tree_names if display_of(home.handle, name).asked)
+
+def _asked(home: OpenBank) -> dict[str, Display]:
+    """The collections that questions are put to, and how they are shown."""
+    displays = {name: display_of(home.handle, name) for name in home.tree_names}
+    return {name: each for name, each in displays.items() if each.asked}
 
 
 def _lines(home: OpenBank) -> list[_NumberLine]:
@@ -341,7 +363,7 @@ def _lines(home: OpenBank) -> list[_NumberLine]:
     except DeltaMemError:
         return []
     return [
-        _NumberLine(tree, each.path, isinstance(each.value, str))
+        _NumberLine(tree, each)
         for tree, own in numbers.items()
         for each in own
         if display_of(home.handle, tree).asked

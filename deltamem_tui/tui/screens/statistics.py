@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.methods import display_of, has_thresholds
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry
 from deltamem_tui.tui.core.job import Progress
@@ -123,10 +124,10 @@ class StatisticsScreen(BankScreen):
 
     def _show_numbers(self) -> None:
         sections = proposal_sections(self._proposals)
-        if not self._proposals:
+        if not self._proposals and has_thresholds(self.bank):
             words = (
                 f"Press {self.browser.key_of('calibrate')} to ask every episode for its best score "
-                "and to have thresholds (tau_base) proposed from them: this loads the embedding "
+                "and to have thresholds proposed from them: this loads the embedding "
                 "model."
             )
             sections = [Section("Scores", words, quiet=True)]
@@ -199,5 +200,9 @@ def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
     from deltamem_tui.memory.engine import apply_proposals
 
     applied = apply_proposals(bank, proposals)
-    named = (f"{name} threshold {applied[name].tau_base:g}" for name in bank.trees)
+    named = (
+        f"{display_of(bank, each.tree).title} threshold "
+        f"{getattr(applied.of(each.tree), each.number):g}"
+        for each in proposals
+    )
     return f"saved: {', '.join(named)}"

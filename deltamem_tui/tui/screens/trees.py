@@ -176,16 +176,18 @@ class TreesScreen(BankScreen):
             self._pane.show_node(tree, node, display_of(self.bank, tree.name))
 
     def _why_empty(self) -> str:
-        shown = self.list_filter.shown_as
+        shown, display = self.list_filter.shown_as, self.shown.shown_as
         if shown is not None and not shown.wanted.empty:
-            text = f"No node of the {self.shown.tree_name} tree fits the filter"
+            text = f"No node of the {display.title} fits the filter"
             if self.list_filter.line.text == shown.text:
                 return f"{text}."
             return f"{text} {one_line(shown.text, 60)}."
         if self.bank.frozen:
-            return "The tree is empty, and the bank is frozen: it learns nothing more."
+            return f"There is no {display.noun}, and the bank is frozen: it learns nothing more."
         key = self.browser.key_of("show_episodes")
-        return f"The tree is empty. Press {key} to import episodes and learn from them."
+        return (
+            f"There is no {display.noun} yet. Press {key} to import episodes and learn from them."
+        )
 
     def readable(self) -> Sequence[Section]:
         """The node or chain."""

@@ -19,28 +19,37 @@ if TYPE_CHECKING:
 
 _NARROW = 56
 _SCORE = " score "
-_SUM = "= similarity − penalty "
+_SUM, _ALONE = "= similarity − penalty ", "similarity "
 
 
 class MatchHeading(Widget):
-    """What the columns of a match list are."""
+    """What the columns of a match list are.
+
+    Args:
+        penalised: Whether a score is a similarity less a penalty.
+    """
 
     DEFAULT_CSS = "MatchHeading { height: 1; text-style: dim; }"
 
+    def __init__(self, *, penalised: bool) -> None:
+        super().__init__()
+        self._parts = _SUM if penalised else _ALONE
+
     def render(self) -> Text:
         """The line, as wide as the list below."""
-        return line_of((f"{_SCORE}{_SUM if self.size.width > _NARROW else ''}node", None))
+        return line_of((f"{_SCORE}{self._parts if self.size.width > _NARROW else ''}node", None))
 
 
 class MatchList(LineList):
-    """The candidates of one tree.
+    """The candidates of one collection.
 
     Attributes:
         lines: What is shown.
     """
 
-    def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
+    def __init__(self, *, penalised: bool, id: str) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
+        self._parts = _sum if penalised else _similarity
         self.lines: Sequence[MatchLine] = ()
 
     def show(self, lines: Sequence[MatchLine]) -> None:
@@ -73,12 +82,16 @@ class MatchList(LineList):
         mark = "▶" if shown.kind == "match" else " "
         left = line_of(
             (f"{mark}{candidate.score:.3f} ", self.style_of("good") if mark == "▶" else quiet),
-            (_sum(candidate) if width >= _NARROW else "", quiet),
+            (self._parts(candidate) if width >= _NARROW else "", quiet),
             ("✗ " if failure else "", style),
         )
         before = self.lines[line - 1].text if line else ""
         left.append_text(line_of((distinguished(shown.text, before, width - left.cell_len), style)))
         return left
+
+
+def _similarity(candidate: Candidate) -> str:
+    return f"{candidate.similarity:<{len(_ALONE)}.3f}"
 
 
 def _sum(candidate: Candidate) -> str:

@@ -35,6 +35,7 @@ class OutlineView(LineList):
     Attributes:
         tree_name: The tree.
         outline: What is shown; None until the bank was read.
+        shown_as: How the tree is shown.
         parsed: How many nodes were parsed to draw lines, since the widget was made.
         moving: The id of the node that is being moved; empty if none is.
     """
@@ -49,14 +50,14 @@ class OutlineView(LineList):
         self.outline: Outline | None = None
         self.parsed = 0
         self._due: DueRows | None = None
-        self._display = Display(tree_name, tree_name)
+        self.shown_as = Display(tree_name, tree_name)
         self._lines: OrderedDict[int, NodeLine] = OrderedDict()
 
     def show(self, outline: Outline, due: DueRows, node_id: str | None, display: Display) -> None:
         """Show an outline, the cursor on a node if it is there, else where it was."""
         self.outline = outline
         self._due = due
-        self._display = display
+        self.shown_as = display
         self._lines.clear()
         line = None
         if node_id is not None and (row := self._row_of(node_id)) is not None:
@@ -160,7 +161,7 @@ class OutlineView(LineList):
         if row not in self._lines:
             tree = outline.family.tree
             self._lines[row] = node_line(
-                tree, tree.node_at(row), tree.counts_at(row), self._display
+                tree, tree.node_at(row), tree.counts_at(row), self.shown_as
             )
             self.parsed += 1
             if len(self._lines) > _KEPT_LINES:

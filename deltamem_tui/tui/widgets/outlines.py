@@ -164,7 +164,7 @@ class Outlines(Horizontal):
         counts = filtered_by == self._shown_as.text
         for view in self.views.values():
             if view.outline is not None:
-                title = _title(view.tree_name, view.outline.family, counts=counts)
+                title = _title(view.shown_as.title, view.outline.family, counts=counts)
                 if self._shown_as.order != "birth":
                     title += f" · by {self._shown_as.order}"
                 view.border_title = Content(title)

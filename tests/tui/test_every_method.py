@@ -1,0 +1,41 @@
+"""The browser speaks of a bank as its method does, whichever it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from deltamem_tui.embedding.load import load
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.methods import display_of, is_shown, method_named, names, settings_of
+from deltamem_tui.memory.settings import listed
+from tests.tui.support import LEARNT, Person, browse
+
+
+@pytest.mark.parametrize("method", names())
+def test_outlines_and_recall_lab_have_its_words_and_numbers(tmp_path: Path, method: str) -> None:
+    bank = create_bank(tmp_path / "rooms", embedder="hashing", domain="alfworld", method=method)
+    learn(bank, LEARNT, embedder=load("hashing"))
+    settings = settings_of(bank)
+    numbers = {each.path: each for each in listed(settings)}
+
+    async def story(person: Person) -> None:
+        for name, tree in bank.trees.items():
+            if is_shown(bank, name):
+                assert f"{display_of(bank, name).title} · {len(tree)} node" in person.screen
+        await person.press("2")
+        assert method_named(method).ranking in " ".join(person.screen.split())
+        for path, collection in settings.recalling.items():
+            line = person.app.screen.query_one(f"#{collection}-{path.split('.')[-1]}", Input)
+            for choice in (*numbers[path].choices, *["none"] * numbers[path].optional):
+                line.value = choice
+                await person.settle()
+                assert line.value == choice
+                assert not line.has_class("-invalid")
+                assert line.size.width > len(choice)
+        assert ("penalty" in person.screen) == display_of(bank, next(iter(bank.trees))).penalised
+
+    browse(tmp_path, story, "rooms", size=(200, 50))
