@@ -2,7 +2,8 @@
 
 Each learns the generated episodes of two simulators but for those variations that are held out
 (a third within each kind), and is asked the tasks of these: does what is recalled come from an
-episode of the asked kind? A call is a question that a model would be asked; the rules answer.
+episode of the asked kind? Calls and tokens are those of learning some of them through a model's
+server on the loopback (`asking`).
 The time of a recall is that of a bank whose records were multiplied, its vectors with noise, until
 there are 100,000; the question is embedded beforehand.
 """
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import goals
+from benchmarks.asking import asked
 from benchmarks.quality import LOGS, episodes_of, fold_numbers, kind_of, variation_of
 from benchmarks.remembering import RememberingEmbedder
 from deltamem_tui.bank.bank import Bank
@@ -32,7 +33,6 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import method_named, names
 from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -41,26 +41,7 @@ ROUNDS = 20
 _NOISE = 0.02
 _BATCH = 20_000
 _LEARNT = 60
-
-
-@dataclass(slots=True)
-class CountingWriter:
-    """The rules of a method; counts what a model would be asked for."""
-
-    rules: RulesExtractor
-    asked: list[str] = field(default_factory=list)
-    name: str = "rules"
-
-    def write(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
-    ) -> Extraction:
-        """What the rules write."""
-        self.asked.append(purpose)
-        return self.rules.write(purpose, episode, notes, inputs)
+_ASKED = 60
 
 
 def run() -> str:
@@ -89,18 +70,27 @@ def compared(
     held_out = {variation_of(each): each for each in episodes if not folds[variation_of(each)]}
     training = [each for each in episodes if variation_of(each) not in held_out]
     bank = create_bank(folder, embedder=embedder, domain=simulator, method=method)
-    writer = CountingWriter(RulesExtractor(method_named(method)))
     for episode in training:
-        learn(bank, episode, writer, embedder=embedder)
+        learn(bank, episode, embedder=embedder)
     nodes = sum(len(tree) for tree in bank.trees.values())
     tokens = sum(count_tokens(node.text) for tree in bank.trees.values() for node in tree)
     return {
         "episodes": len(training),
         "nodes": nodes,
         "tokens_an_episode": tokens / len(training),
-        "calls_an_episode": len(writer.asked) / len(training),
+        "by_model": _by_model(folder.with_name(f"{simulator}-model"), bank, training, embedder),
         **_asked(bank, training, list(held_out.values()), embedder),
     }
+
+
+def _by_model(
+    folder: Path, like: Bank, episodes: Sequence[Trajectory], embedder: Embedder
+) -> dict[str, float]:
+    """What learning some of the episodes through a model takes, evenly chosen."""
+    chosen = episodes[:: max(len(episodes) // _ASKED, 1)][:_ASKED]
+    domain, method = like.manifest.domain, like.manifest.method
+    bank = create_bank(folder, embedder=embedder, domain=domain, method=method)
+    return asked(bank, chosen, embedder)
 
 
 def _asked(
