@@ -76,9 +76,10 @@ class LoopbackWriter:
             payloads = ({field.name: OTHER for field in contract.fields},)
         texts = [_within(contract, each) for each in payloads]
         body = self.method.use_of(purpose).body
-        for text in texts if body and episode and not episode.outcome.success else ():
+        if body and episode and not episode.outcome.success:
             marks = library.find(episode.domain, purpose).markers
-            text[body] += "".join(f"\n{mark}" for mark in marks if mark not in text[body])
+            for text in texts:
+                text[body] += "".join(f"\n{mark}" for mark in marks if mark not in text[body])
         if contract.items:
             return json.dumps({ITEMS: texts[: contract.items]})
         return json.dumps(texts[0] if texts else {SKIP: True, QUOTE: quote})

@@ -118,7 +118,8 @@ def _asked(
 
 def episodes_behind(tree: Tree, node: Node) -> list[str]:
     """The ids of the episodes that a node comes from; a fused root's are those of its chain."""
-    parts = (each for name in node.origin.nodes for each in episodes_behind(tree, tree.node(name)))
+    living = (tree.node(name) for name in node.origin.nodes if tree.find(name))
+    parts = (each for part in living for each in episodes_behind(tree, part))
     return [*node.origin.episodes, *parts]
 
 
