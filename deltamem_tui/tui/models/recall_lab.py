@@ -43,7 +43,8 @@ def number_text(value: object) -> str:
 def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
     """Per collection, the numbers to play with, as the method's settings say.
 
-    If those do not say, all; what belongs to no collection stands with the first.
+    If those do not say, all of the method's own; what belongs to no collection stands with the
+    first.
 
     Raises:
         BankCorruptError: A number of the bank cannot be used.
