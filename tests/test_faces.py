@@ -20,7 +20,7 @@ ROOMS = (
 # Words that mean something else here, where they are: the program itself, a question's two texts,
 # facts of an episode or of a bank, keys of JSON.
 ORDINARY = {
-    *("deltamem", "task", "env", "title", "description", "content", "text", "key", "name"),
+    *("deltamem", "task", "env", "title", "description", "content", "text", "key", "name", "shown"),
     *("steps", "memory", "waiting", "read", "failure", "actions", "trajectory", "short", "cause"),
 }
 # Banks of the first format say nothing of their method, so the format's reader knows it.
