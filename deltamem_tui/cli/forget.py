@@ -36,6 +36,13 @@ Capacity = Annotated[
 Coarse = Annotated[
     bool, typer.Option("--coarse", help="Go by the judge's word instead of log's and yours.")
 ]
+Promote = Annotated[
+    bool,
+    typer.Option(
+        "--promote",
+        help="First make good nodes below those of little use roots of their own, by the rules.",
+    ),
+]
 Apply = Annotated[bool, typer.Option("--apply", help="Delete them; else they are only listed.")]
 
 
@@ -46,6 +53,7 @@ def run(
     preset: Preset = None,
     capacity: Capacity = None,
     coarse: Coarse = False,
+    promote: Promote = False,
     apply: Apply = False,
 ) -> Result:
     """List the nodes that are idle or of little use, and why; delete them with --apply.
@@ -71,6 +79,11 @@ def run(
             "the bank has no rule of forgetting",
             hint="give --rule, --preset or --capacity, or set the parameter `forgetting`",
         )
+    promoted = forgetting.promotable(opened, rules, coarse=coarse) if promote else []
+    if apply and promoted:
+        from deltamem_tui.memory import promotion
+
+        promotion.promote(opened, promoted)
     found = forgetting.proposed(opened, rules, coarse=coarse)
     if apply:
         found = forgetting.apply(opened, found, rules)
@@ -80,11 +93,15 @@ def run(
 
     data: dict[str, Any] = {
         "applied": apply,
+        "promoted": [{"tree": tree, "node": node} for tree, node in promoted],
         "deletions": [each.record() for each in found],
         "nodes": {name: len(tree) for name, tree in opened.trees.items()},
     }
     gone = counted(sum(each.nodes for each in found), "node")
     notes = [f"{gone} deleted" if apply else f"{gone} would be deleted; nothing was written"]
+    if promoted:
+        chains = counted(len(promoted), "chain")
+        notes.append(f"{chains} fused" if apply else f"{chains} would be fused first")
     if len(found) > _SHOWN:
         notes.append(f"{len(found):,} deletions; `--json` lists them all")
     if coarse:

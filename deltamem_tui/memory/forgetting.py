@@ -27,6 +27,7 @@ from deltamem_tui.memory.policies.forgetting import (
     Columns,
     ForgettingRules,
     Reason,
+    blocking,
     forgotten,
     subtree_sizes,
 )
@@ -111,6 +112,23 @@ def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> lis
     ]
 
 
+def promotable(
+    bank: Bank, rules: ForgettingRules, *, coarse: bool = False
+) -> list[tuple[str, str]]:
+    """The good nodes, by tree and id, that keep one of little use above them.
+
+    Only where a node is what its parent lacks: there its chain can be fused into a root.
+    """
+    found = []
+    for name, tree in bank.trees.items():
+        if display_of(bank, name).layered and rules.history:
+            rows = _by_depth(tree)
+            nodes = columns(bank, tree, rows, rules, coarse=coarse)
+            ids = tree.snapshot.index["id"][rows]
+            found += [(name, bytes(ids[at]).decode()) for at in blocking(nodes, rules, UNIT)]
+    return found
+
+
 def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> list[Deletion]:
     """Delete what was proposed, one commit each; returns what was deleted.
 
@@ -133,9 +151,7 @@ def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> 
 
 
 def _of_tree(bank: Bank, tree: Tree, rules: ForgettingRules, *, coarse: bool) -> Iterator[Deletion]:
-    import numpy as np
-
-    rows = tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
+    rows = _by_depth(tree)
     nodes = columns(bank, tree, rows, rules, coarse=coarse)
     found = forgotten(nodes, rules, UNIT)
     ids, sizes = tree.snapshot.index["id"][rows], subtree_sizes(nodes) if found else []
@@ -151,6 +167,13 @@ def _of_tree(bank: Bank, tree: Tree, rules: ForgettingRules, *, coarse: bool) ->
             int(nodes.judged[place]),
             int(nodes.utility[place]),
         )
+
+
+def _by_depth(tree: Tree) -> Rows:
+    """The rows of the living nodes, each behind its parent's."""
+    import numpy as np
+
+    return tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
 
 
 def columns(

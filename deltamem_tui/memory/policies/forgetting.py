@@ -3,8 +3,8 @@
 The rules are those of memory management: *periodical* (old and hardly shown of late), *history*
 (judged often enough, and of little use), *combined* (either). A node of a tree goes with all below
 it, since a delta means nothing under another base: so an inner node is idle only if all below it
-are, and one of little use stays as the base of one that is good. A capacity then takes the leaves
-that are worth least.
+are, and one of little use stays as the base of one that is good, until that was fused into a root
+of its own. A capacity then takes the leaves that are worth least.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def forgotten(nodes: Columns, rules: ForgettingRules, unit: int) -> dict[int, Re
         found |= dict.fromkeys(_tops(nodes, _with_all_below(nodes, idle)), "periodical")
     if rules.history:
         poor, good = _by_history(nodes, rules, unit)
-        poor &= ~_below(nodes, good)
+        poor &= ~_below(nodes, good & ~nodes.consolidated)
         for place in _tops(nodes, poor):
             found.setdefault(place, "history")
     gone = _going(nodes, found)
@@ -123,6 +123,15 @@ def forgotten(nodes: Columns, rules: ForgettingRules, unit: int) -> dict[int, Re
     if rules.capacity is not None:
         found |= dict.fromkeys(_over_capacity(nodes, gone, rules.capacity, unit), "capacity")
     return found
+
+
+def blocking(nodes: Columns, rules: ForgettingRules, unit: int) -> list[int]:
+    """The good nodes that keep one of little use above them: as roots they would set it free."""
+    if not rules.history:
+        return []
+    poor, good = _by_history(nodes, rules, unit)
+    under = _going(nodes, dict.fromkeys(np.flatnonzero(poor).tolist()))
+    return np.flatnonzero(good & under & ~nodes.consolidated).tolist()
 
 
 def _by_history(nodes: Columns, rules: ForgettingRules, unit: int) -> tuple[Flags, Flags]:

@@ -18,6 +18,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import StorageError
 from deltamem_tui.memory import forgetting
+from deltamem_tui.memory.credit.crediting import put_episode
 from deltamem_tui.memory.editing import undo, undoable
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import change_settings, names
@@ -27,8 +28,9 @@ from deltamem_tui.memory.policies.forgetting import (
     ForgettingRules,
     forgotten,
 )
+from deltamem_tui.memory.promotion import promote
 from deltamem_tui.memory.settings import assigned
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.effort import examples, in_turn
@@ -113,7 +115,11 @@ def left_by_rules(nodes: list[One], rules: ForgettingRules) -> set[int]:
             continue
         least = rules.utility * UNIT
         tested = [each for each in under if each.judged >= rules.judged]
-        good = [each for each in tested if each.utility > least * each.judged and each is not node]
+        good = [
+            each
+            for each in tested
+            if each.utility > least * each.judged and each is not node and not each.consolidated
+        ]
         poor = node in tested and node.utility <= least * node.judged and not node.failure
         if poor and not good:
             gone |= below(nodes, place)
@@ -240,3 +246,39 @@ def test_a_revision_restarts_the_test(tmp_path: Path) -> None:
         batch.revise_node("exemplars", node)
         batch.log("edit")
     assert forgetting.proposed(bank, rules) == []
+
+
+def test_a_good_node_is_promoted_and_then_the_rest_is_deleted(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    waiting = iter(real_episodes("alfworld"))
+    leaf = None
+    while leaf is None:
+        learn(bank, next(waiting))
+        tree = bank.tree("task")
+        below = (each for each in tree if each.depth > 1 and each.label == "success")
+        leaf = next((each for each in below if tree.chain(each.id)[0].label == "success"), None)
+    base, *_ = chain = bank.chain("task", leaf.id)
+    with bank.writing() as batch:
+        lost = [episode(0, Outcome(False, None, "stated"), [base.id])]
+        won = [episode(1, Outcome(True, None, "stated"), [leaf.id])]
+        for each in (*lost, *won):
+            put_episode(batch, bank, each)
+        batch.log("import")
+    rules = ForgettingRules("history", judged=1)
+    assert forgetting.proposed(bank, rules) == []
+    assert forgetting.promotable(bank, rules) == [("task", leaf.id)]
+    (root,) = promote(bank, forgetting.promotable(bank, rules))
+    assert (root.kind, root.origin.nodes) == ("root", tuple(each.id for each in chain))
+    assert forgetting.promotable(bank, rules) == []
+    (found,) = forgetting.apply(bank, forgetting.proposed(bank, rules), rules)
+    assert (found.node, found.rule) == (base.id, "history")
+    living = {each.id for each in bank.tree("task")}
+    assert root.id in living
+    assert living.isdisjoint(each.id for each in chain)
+    assert verify(bank) == []
+
+
+def episode(number: int, outcome: Outcome, nodes: list[str]) -> Trajectory:
+    found = Trajectory(f"task {number}", "", (Step("act", "done"),), outcome)
+    receipt = made("f" * 16, number, [ShownNode("task", each) for each in nodes], "task", "")
+    return found.with_facts(receipts=(receipt,))
