@@ -88,8 +88,8 @@ def server_over(
             open_world_hint=False,
         )
         writing = WritingTools(banks)
-        for tool in (writing.import_log, writing.note_outcome):
-            server.add_tool(tool, annotations=adding, structured_output=True)
+        server.add_tool(writing.import_log, annotations=adding, structured_output=True)
+        server.add_tool(writing.note_outcome, annotations=adding, structured_output=True)
     server.add_prompt(Prompt.from_function(tools.context_of, name="recall"))
 
     @server.resource("deltamem://{bank}/{collection}/{node}", mime_type="text/markdown")

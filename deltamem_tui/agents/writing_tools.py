@@ -12,11 +12,12 @@ from deltamem_tui.agents.answers import ImportAnswer, NotedOutcome
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.agents.tools import BankName, errors_for_clients
 from deltamem_tui.memory.credit import receipts
+from deltamem_tui.memory.episodes.importer import ImportOptions
 from deltamem_tui.memory.episodes.log_import import LogImport
 from deltamem_tui.memory.episodes.outcomes import find_episode, give_outcome
 from deltamem_tui.trajectory.receipt import parsed
 from deltamem_tui.trajectory.receipt_file import read_receipts
-from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
+from deltamem_tui.trajectory.user_outcomes import user_outcomes
 
 _LONGEST_LOG = 2_000_000
 _MOST_ERRORS = 20
@@ -83,16 +84,14 @@ class WritingTools:
             file = Path(folder) / "logs" / (PurePath(name).name or "log.jsonl")
             file.parent.mkdir()
             file.write_text(log, encoding="utf-8", errors="replace")
-            shown = Path(folder) / "receipts.jsonl"
+            options: ImportOptions = {}
+            if outcome:
+                options["outcomes"] = user_outcomes(outcome, success_at=1)
             if receipt is not None:
+                shown = Path(folder) / "receipts.jsonl"
                 receipts.keep(shown, parsed(receipt))
-            job = LogImport(
-                opened,
-                [str(file)],
-                outcomes=user_outcomes(outcome, success_at=1) if outcome else UserOutcomes(),
-                **({"receipts": read_receipts(str(shown))} if receipt is not None else {}),
-                listed=True,
-            )
+                options["receipts"] = read_receipts(str(shown))
+            job = LogImport(opened, [str(file)], **options)
             job.run()
             found = job.report
             return {

@@ -160,7 +160,7 @@ def test_reading_leaves_a_frozen_bank_as_it_is(banks: Path, tmp_path: Path, name
         ("calibrate", bank),
         ("parameters", bank),
         ("diff", bank, banks / "living"),
-        ("merge", bank, banks / "living", "-o", tmp_path / "merged"),
+        ("merge", bank, banks / "living", "-o", tmp_path / "merged", "--across-domains"),
         ("export", bank, "-o", tmp_path / "again.deltamem", "--episodes", "--journal"),
         ("export", bank, "-o", tmp_path / "skills", "--as", "skills"),
         ("export", bank, "-o", tmp_path / "lines.jsonl", "--as", "jsonl"),
@@ -184,7 +184,7 @@ def test_a_frozen_bank_is_not_written(banks: Path, tmp_path: Path, name: str) ->
         ("consolidate", bank, "--extractor", "rules"),
         ("parameters", bank, "task.tau_base=0.5"),
         ("compact", bank),
-        ("merge", bank, banks / "living"),
+        ("merge", bank, banks / "living", "--across-domains"),
     ):
         assert deltamem(*call).code == 1, call
     assert contents(bank) == before
