@@ -139,7 +139,9 @@ def test_tree_is_cut_by_depth_and_number(program: Program) -> None:
 
 def test_show_tells_all_of_one_node(program: Program) -> None:
     node = nodes_of(program)[-1]
-    assert program.json("show", "kitchen", node["id"]).data["nodes"] == [node]
+    (shown,) = program.json("show", "kitchen", node["id"]).data["nodes"]
+    assert shown.pop("credit")["shown"] == 0
+    assert shown == node
     text = program("show", "kitchen", node["id"][:8]).out
     assert f"id\t{node['id']}\n" in text
     assert f"parent\t{node['parent']}\n" in text

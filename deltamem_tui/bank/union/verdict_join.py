@@ -2,19 +2,20 @@
 
 Of each source one word is kept: one that knows the end before one that does not, then that of the
 greater digest. The weightiest that knows it is the outcome, a person's before the log's and that
-before a judge's; the others stand beside it. What else differs is the longer record's, then that of
-the greater digest. Each is the greatest of a total order, so the order of banks does not matter.
+before a judge's; the others stand beside it. The receipts of both are kept. What else differs is
+the longer record's, then that of the greater digest. Each is the greatest of a total order, so the
+order of banks does not matter.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-_OUTCOME, _VERDICTS = "outcome", "verdicts"
+_OUTCOME, _VERDICTS, _RECEIPTS = "outcome", "verdicts", "receipts"
 _SOURCES = ("judge", "stated", "user")
 """Who may say how an episode ended, the weightiest last."""
 
@@ -35,6 +36,8 @@ def united(one: bytes, other: bytes) -> bytes:
         kept = [each for each in others if _source(each) in _SOURCES]
         if kept or _VERDICTS in record:
             record[_VERDICTS] = kept
+    if receipts := _receipts(records):
+        record[_RECEIPTS] = receipts
     return orjson.dumps(record)
 
 
@@ -45,6 +48,18 @@ def parsed(line: bytes) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         return {}
     return record if isinstance(record, dict) else {}
+
+
+def _receipts(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The receipts of all records, each once; of two with one id that of the greater digest."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for record in records:
+        given = record.get(_RECEIPTS)
+        for each in given if isinstance(given, list) else ():
+            if isinstance(each, dict):
+                name = str(each.get("id"))
+                found[name] = max(found.get(name, each), each, key=_digest)
+    return [found[name] for name in sorted(found)]
 
 
 def _words(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -66,7 +81,11 @@ def _rank(word: Mapping[str, Any]) -> tuple[bool, int, bytes]:
 
 
 def _rest_rank(record: Mapping[str, Any]) -> tuple[int, bytes]:
-    rest = {name: value for name, value in record.items() if name not in (_OUTCOME, _VERDICTS)}
+    rest = {
+        name: value
+        for name, value in record.items()
+        if name not in (_OUTCOME, _VERDICTS, _RECEIPTS)
+    }
     return len(orjson.dumps(rest)), _digest(rest)
 
 

@@ -158,6 +158,7 @@ def test_merges_in_any_order_count_nothing_twice(
             into = copy_bank(first, Path(folder) / f"into {number}", history=True)
             for other in (*others, others[0]):
                 merge_into(into, partial(MergePlan, [into, other]))
+            assert sums(into) == counted_again(into)
             found.append(sums(into))
         assert found == [found[0]] * len(found)
         counts = Counter(name for name, _ in shown)
