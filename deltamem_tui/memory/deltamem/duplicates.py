@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.vectors.exact import SAME_TEXT
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SAME = 1.0 - 1e-3  # the same text in another batch differs by 1e-6 at most
 _PIECE_ROWS = 4096
 
 
@@ -40,7 +40,7 @@ def duplicate_of(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Duplica
     for start in range(0, len(siblings), _PIECE_ROWS):
         rows = siblings[start : start + _PIECE_ROWS]
         # Equal texts have equal vectors: only the few rows that are as near are read.
-        for row in rows[tree.embeddings[rows] @ vector >= _SAME]:
+        for row in rows[tree.embeddings[rows] @ vector >= SAME_TEXT]:
             other = tree.node_at(int(row))
             if (other.label, other.payload) == (node.label, node.payload):
                 return Duplicate(other, f"node {other.id} says exactly this already")

@@ -31,6 +31,7 @@ from deltamem_tui.memory.deltamem.ways import best_first
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.exact import SAME_TEXT
 from deltamem_tui.memory.vectors.search import BEHIND_EVERY_SUCCESS, Candidate, ranked, scan_of
 from deltamem_tui.memory.writers.rules.chances import TaskAtHand
 from deltamem_tui.text import clean
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 DECIMALS = 6
 _CONTRADICTED = 2.0  # below any threshold
 _NEAR = 64  # so many successes of a kind are looked at closely
-_SAME = 1.0 - 1e-3  # the same text in another batch differs by 1e-6 at most
 
 
 def questions(task: str, environment: str) -> dict[str, str]:
@@ -262,7 +262,7 @@ def _rows_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> NDArray[n
     """
     import numpy as np
 
-    same = scan_of(tree, weighting).alike(np.stack([kind.trigger, kind.instance]), _SAME)
+    same = scan_of(tree, weighting).alike(np.stack([kind.trigger, kind.instance]), SAME_TEXT)
     waiting = list(dict.fromkeys(tree.chain_rows(int(row))[0] for row in same))
     family: list[int] = []
     while waiting:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SAME = 1.0 - 1e-3
+SAME_TEXT = 1.0 - 1e-3
 """The least similarity of a text to itself: in another batch its vector differs by 1e-6 at most."""
 
 
@@ -23,7 +23,7 @@ def nodes_with_key(tree: Tree, text: str, vector: NDArray[np.float32]) -> list[N
     same vector are read.
     """
     key = tree.snapshot.table.collection.key
-    rows = any_scan_of(tree).alike(vector[None], _SAME)
+    rows = any_scan_of(tree).alike(vector[None], SAME_TEXT)
     rows = rows[tree.birth[rows].argsort(kind="stable")]
     nodes = (tree.node_at(int(row)) for row in rows)
     return [node for node in nodes if node.payload[key] == text]
