@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.deltamem.settings import PRESETS, Parameters
+from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.episodes.kinds import EpisodeKinds, KindOf, with_kinds
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.episodes.verdicts import with_word, words_on
@@ -34,7 +34,7 @@ def test_a_domain_without_a_preset_is_told_and_taken(empty: Program) -> None:
     assert data["parameters"] == to_record(Parameters.preset("generic"))
 
 
-@pytest.mark.parametrize("domain", PRESETS)
+@pytest.mark.parametrize("domain", Parameters.presets())
 def test_a_domain_with_a_preset_needs_no_word(empty: Program, domain: str) -> None:
     assert domain_named(domain) == domain
     answer = empty("init", "new", "--embedder", "hashing", "--domain", domain)

@@ -37,6 +37,7 @@ from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.recall import questions_of
+from deltamem_tui.memory.deltamem.separation import QuestionScores, separating_line, widest_jump
 from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.episodes.stored_episodes import episodes
@@ -51,7 +52,6 @@ QUESTION_LIMIT = 1000
 LEAST_SCORES = 10
 _LEAST_SCORE = 0.005  # less is zero to the two digits that a threshold is proposed with
 _LEAST_ROWS = 3
-_LEAST_KINDRED = 0.5
 _BINS = 20
 
 
@@ -75,8 +75,8 @@ def calibrate(
 def first_thresholds(bank: Bank, *, writer: Writer, embedder: Embedder) -> list[Proposal]:
     """Propose thresholds for the trees that still have the preset's, from the first episodes.
 
-    The published ones stay for the embedder that they were published for. Neither nodes nor
-    drawn scenes count, which a run leaves behind that is interrupted.
+    The published ones stay for the embedder that they were published for. Nodes and scenes that
+    an interrupted run left behind do not count.
     """
     now, preset = of_bank(bank, Parameters), Parameters.preset(bank.manifest.domain)
     waiting = [
@@ -121,50 +121,40 @@ def _propose(
     parameters: Parameters,
     tools: _Tools,
 ) -> Proposal:
-    embedder, between = tools.embedder, tools.between
-    between()
+    tools.between()
     questions = _questions(name, asked)
     # All at once: a vector's last bits depend on the texts that are embedded beside it.
-    vectors = embedder.embed_queries(list(questions.values()))
-    between()
-    penalty = parameters[name].failure_penalty
+    vectors = tools.embedder.embed_queries(list(questions.values()))
+    tools.between()
     triggers = _triggers(name, asked, questions, tools)
     of_nodes = tools.of_nodes and len(bank.tree(name)) >= _LEAST_ROWS
     compared = (
         _nodes(bank.tree(name), weighting_of(bank), asked, questions, triggers)
         if of_nodes
-        else _own_triggers(weighting_of(bank), questions, triggers, embedder)
+        else _own_triggers(weighting_of(bank), questions, triggers, tools.embedder)
     )
-    firsts: list[float] = []
-    jumps: list[float] = []
-    pairs: list[tuple[float, float]] = []
+    scored = []
     for text, trigger, vector in zip(questions.values(), triggers, vectors, strict=True):
-        between()
-        scores = compared.scan.scores(vector, penalty)
-        others = np.isfinite(scores) & (compared.texts != text)
-        ranked = np.sort(scores[others])[::-1]
-        firsts += [float(score) for score in ranked[:1]]
-        jump = widest_jump(ranked) if _says_something(ranked[:1]).any() else None
-        jumps += [] if jump is None else [jump]
-        kindred = others & (compared.kinds == trigger)
-        strange = others & (compared.kinds != trigger)
-        if kindred.any() and strange.any():
-            pairs.append((float(scores[kindred].max()), float(scores[strange].max())))
-    best = np.array(firsts)
-    current = parameters[name].tau_base
-    told_apart = len(pairs) >= _LEAST_KINDRED * len(questions)
-    line = dividing_line(pairs) if told_apart else None
-    if line is None and jumps:
-        line = float(np.median(jumps))
-    found = int(_says_something(best).sum())
-    reason = _why_nothing(len(questions), found, line)
+        tools.between()
+        scores = compared.scan.scores(vector, parameters[name].failure_penalty)
+        scored.append(compared.scored(text, trigger, scores))
+    return _proposal(name, parameters[name].tau_base, compared.what, scored)
+
+
+def _proposal(
+    name: str, current: float, compared_with: str, scored: Sequence[QuestionScores]
+) -> Proposal:
+    best = np.array([each.best for each in scored if each.best is not None])
+    found = int((best >= _LEAST_SCORE).sum())
+    line = separating_line(scored)
+    reason = _why_nothing(len(scored), found, line)
     proposed = None if line is None or reason else round(line, 2)
     counts, edges = np.histogram(best, bins=_BINS) if len(best) else (np.zeros(0), np.zeros(0))
     return Proposal(
         tree=name,
-        questions=len(questions),
+        questions=len(scored),
         scores=found,
-        compared_with=compared.what,
+        compared_with=compared_with,
         current=current,
         proposed=proposed,
         reason=reason,
@@ -173,10 +163,6 @@ def _propose(
         bin_edges=tuple(round(float(edge), 4) for edge in edges),
         bin_counts=tuple(int(count) for count in counts),
     )
-
-
-def _says_something(scores: NDArray[np.float32]) -> NDArray[np.bool_]:
-    return np.asarray(scores >= _LEAST_SCORE)
 
 
 def _why_nothing(questions: int, scores: int, line: float | None) -> str:
@@ -230,6 +216,20 @@ class _Compared:
     texts: NDArray[np.object_]
     kinds: NDArray[np.object_]
 
+    def scored(self, text: str, trigger: str, scores: NDArray[np.float32]) -> QuestionScores:
+        """What a question scored, by all rows' scores: float32 [rows]."""
+        others = np.isfinite(scores) & (self.texts != text)
+        ranked = np.sort(scores[others])[::-1]
+        kindred = scores[others & (self.kinds == trigger)]
+        strange = scores[others & (self.kinds != trigger)]
+        return QuestionScores(
+            best=float(ranked[0]) if len(ranked) else None,
+            jump=widest_jump(ranked) if (ranked[:1] >= _LEAST_SCORE).any() else None,
+            pair=(float(kindred.max()), float(strange.max()))
+            if len(kindred) and len(strange)
+            else None,
+        )
+
 
 def _own_triggers(
     weighting: Weighting,
@@ -277,43 +277,3 @@ def _source(tree: Tree, node: Node) -> str:
 
 def _share(best: NDArray[np.float32], threshold: float) -> float:
     return round(float(np.mean(best >= threshold)), 3) if len(best) else 0.0
-
-
-def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """The threshold that most questions reach with their own kind and fewest with another.
-
-    Args:
-        pairs: Per question, its best score among its kind and its best among the others.
-
-    Returns:
-        The middle of the best stretch between two scores, the lowest such stretch; None if
-        no threshold is better than one that lets everything pass.
-    """
-    if not pairs:
-        return None
-    own, other = (np.sort(np.array(scores)) for scores in zip(*pairs, strict=True))
-    scores = np.unique(np.concatenate((own, other)))
-    middles = (scores[:-1] + scores[1:]) / 2
-    if not len(middles):
-        return None
-    # Both have as many scores, so the counts that lie below compare like the shares above.
-    gain = np.searchsorted(other, middles) - np.searchsorted(own, middles)
-    best = int(np.argmax(gain))
-    return float(middles[best]) if gain[best] > 0 else None
-
-
-def widest_jump(scores: NDArray[np.float32]) -> float | None:
-    """The middle of the widest jump among the better half of scores that fall.
-
-    Args:
-        scores: float32 [scores], best first.
-
-    Returns:
-        None if there are too few scores, or all are the same.
-    """
-    upper = scores[: max(len(scores) // 2, 2)]
-    if len(upper) < 2:
-        return None
-    jumps = upper[:-1] - upper[1:]
-    widest = int(np.argmax(jumps))
-    return float(upper[widest] + upper[widest + 1]) / 2 if jumps[widest] > 0 else None

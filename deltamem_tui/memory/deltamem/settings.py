@@ -96,6 +96,3 @@ _PUBLISHED: Mapping[str, tuple[float, float, int]] = {
     "webshop": (0.85, 0.85, 3),
     GENERIC: (0.82, 0.85, 3),
 }
-
-
-PRESETS = {domain: Parameters.preset(domain) for domain in _PUBLISHED}

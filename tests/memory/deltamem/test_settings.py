@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
-from deltamem_tui.memory.deltamem.settings import PRESETS, Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.methods import change_settings, settings_of
 from deltamem_tui.memory.settings import (
     assigned,
@@ -43,15 +43,19 @@ def test_the_presets_are_those_that_were_published(domain: str) -> None:
 
 
 def test_a_domain_without_preset_has_the_generic_one() -> None:
-    assert Parameters.preset("kitchens") == PRESETS["generic"]
-    assert Parameters.preset("") == PRESETS["generic"]
+    assert Parameters.preset("kitchens") == Parameters.preset("generic")
+    assert Parameters.preset("") == Parameters.preset("generic")
 
 
 def test_a_domain_has_its_preset_under_all_spellings_of_its_name() -> None:
-    assert Parameters.preset("ALFWorld") == PRESETS["alfworld"] != PRESETS["generic"]
+    assert (
+        Parameters.preset("ALFWorld")
+        == Parameters.preset("alfworld")
+        != Parameters.preset("generic")
+    )
 
 
-@pytest.mark.parametrize("domain", PRESETS)
+@pytest.mark.parametrize("domain", Parameters.presets())
 def test_every_preset_can_be_and_comes_back_from_its_record(domain: str) -> None:
     assert from_record(Parameters, to_record(Parameters.preset(domain))) == Parameters.preset(
         domain
