@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from benchmarks.quality import episodes_of
+from benchmarks.quality import LOGS, episodes_of
 from benchmarks.yardstick import contexts
 from benchmarks.yardstick.agent import Agent
 from benchmarks.yardstick.alfworld_agent import AlfworldAgent
@@ -24,10 +24,6 @@ from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
 _DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-_EPISODES = {
-    "alfworld": _DATA / "generated" / "alfworld_valid_train_experts.jsonl",
-    "scienceworld": _DATA / "generated" / "scienceworld_train_variations.jsonl",
-}
 _AGENTS: dict[str, Callable[[Game], Agent]] = {
     "alfworld": AlfworldAgent,
     "scienceworld": ScienceWorldAgent,
@@ -88,7 +84,7 @@ def _games(options: argparse.Namespace) -> Iterator[Game]:
 
 
 def _all_contexts(options: argparse.Namespace) -> dict[Row, Context]:
-    log: Path = options.episodes or _EPISODES[options.world]
+    log: Path = options.episodes or LOGS[options.world]
     if not log.is_file():
         raise UsageError(
             "there are no episodes here", source=str(log), hint="name a log: --episodes"

@@ -61,7 +61,7 @@ def kind(episodes: Sequence[Trajectory], domain: str, embedder: Embedder) -> Con
 
 
 def weighted(episodes: Sequence[Trajectory]) -> Context:
-    """The same by shared words and pairs of words; what is common counts as much as √df more."""
+    """The same by shared words and pairs of words, each times √df: common ones count more."""
     wins = _wins(episodes)
     grams = [_grams(each.task) for each in wins]
     seen = Counter(gram for each in grams for gram in each)

@@ -31,7 +31,7 @@ from deltamem_tui.memory.writers.rules.wording import (
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
-_STEPS = 150  # the longest way in ScienceWorld has 134
+_STEPS = 150  # the longest way in the generated episodes has 138
 _TRAPS = 6
 _NEW_TRAPS = 2
 _NEW_UNEXPLORED = 1
@@ -84,7 +84,7 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
     """What a success teaches: the whole way, or where it differs from the chain's.
 
     Put together with its chain, what is written gives the way that the dialect reads in this
-    episode, with the names that it had.
+    episode, with the names that it had; of more than 150 commands, the first.
     """
     steps = episode.dialect.procedure(episode.moves)[:_STEPS]
     if not steps:
