@@ -52,6 +52,8 @@ def derived_parts(tree: Tree, kind: str, derive: Derive) -> list[Parts]:
     """
     vectors = tree.embeddings
     prefix = _prefix(tree, kind)
+    if not prefix:
+        return list(map(derive, _pieces(vectors, 0)))
     names = derive(vectors[:0]).keys()
     parts = _stored(prefix, vectors, names)
     if (len(vectors) - _rows(parts)) * _TAIL > _rows(parts):
@@ -66,7 +68,10 @@ def _rows(parts: Mapping[int, Parts]) -> int:
 
 
 def _prefix(tree: Tree, kind: str) -> str:
-    """What the names of a form's folders begin with, until other files take the bank's place."""
+    """What the names of a form's folders begin with, until other files take the bank's place.
+
+    Empty if the file is gone: then a name would be every form's.
+    """
     table = tree.snapshot.table
     matrix = table.vectors_file
     region = archive_view.find(matrix.path) if matrix else None

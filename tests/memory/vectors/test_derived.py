@@ -125,6 +125,19 @@ def test_a_bank_is_never_written(bank: Bank) -> None:
     assert {path.name: path.stat().st_mtime_ns for path in bank.path.iterdir()} == before
 
 
+def test_without_its_file_a_bank_leaves_the_forms_of_others_alone(
+    bank: Bank, cache: Path, tmp_path: Path
+) -> None:
+    assert_same(bank)
+    before = forms(cache)
+    other = new_bank(tmp_path / "other", parameters(tau_base=0.9999))
+    grow(other, 0, 9)
+    assert len(other.tree("task").embeddings) == 9
+    (other.path / "task.embeddings.npy").unlink()
+    assert_same(other)
+    assert forms(cache) == before
+
+
 def test_without_a_cache_it_is_derived_in_memory(bank: Bank, cache: Path) -> None:
     cache.write_text("in the way")
     assert_same(bank)
