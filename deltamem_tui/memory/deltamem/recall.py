@@ -144,29 +144,30 @@ def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -
     """Ask the trees that are switched on and for which there is a question."""
     from deltamem_tui.memory.writers.rules.dialects import dialect_of, dialect_of_task
 
-    weighting, domain = weighting_of(bank), bank.manifest.domain
+    domain, weighting = bank.manifest.domain, weighting_of(bank)
     texts = questions(query.task, query.environment)
     dialect = dialect_of_task(domain, texts["task"])
-    found: dict[str, CollectionRecall] = {}
-    goal: Goal | None = None
-    scene: NDArray[np.float32] | None = None
-    for name, text in texts.items():
-        if text and settings[name].enabled:
-            question = question_to(name, text, settings[name], embedder, dialect)
-            if _by_kind(name, settings[name]):
-                question = replace(question, dialect=dialect)
-            tree = bank.tree(name)
-            found[name] = recall_tree(tree, question, settings[name], weighting, query.count)
-            scene = question.vector if name == "env" else None
-            # What only another domain's words say counts where the bank has learnt such goals.
-            if dialect is not dialect_of(domain) and found[name].rule != "kind":
-                found[name] = replace(found[name], new_kind=False)
-            elif question.kind:
-                goal = question.kind.goal
-    facts = facts_of(bank, scene) if goal and settings["env"].enabled else []
-    task = (
-        TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made) if goal else None
-    )
+    asked = {
+        name: question_to(name, text, settings[name], embedder, dialect)
+        for name, text in texts.items()
+        if text and settings[name].enabled
+    }
+    if "task" in asked and _by_kind("task", settings["task"]):
+        asked["task"] = replace(asked["task"], dialect=dialect)
+    found = {
+        name: recall_tree(bank.tree(name), question, settings[name], weighting, query.count)
+        for name, question in asked.items()
+    }
+    kind = asked["task"].kind if "task" in asked else None
+    # What only another domain's words say counts where the bank has learnt such goals.
+    if kind and dialect is not dialect_of(domain) and found["task"].rule != "kind":
+        kind, found["task"] = None, replace(found["task"], new_kind=False)
+    task = None
+    if kind:
+        scene = asked["env"].vector if "env" in asked else None
+        facts = facts_of(bank, scene) if settings["env"].enabled else []
+        goal = kind.goal
+        task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made)
     entries = context_entries(bank, found, dialect, task, settings.budget)
     context = compose(domain, entries, query.folders)
     return Recollection(found.get("task"), found.get("env"), context)
