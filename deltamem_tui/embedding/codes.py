@@ -4,7 +4,7 @@ A row x is kept as x̂ = scale · code, a question q likewise. By Cauchy and Sch
 
     |x·q − x̂·q̂| ≤ ‖x − x̂‖·‖q‖ + ‖x̂‖·‖q − q̂‖,
 
-so whoever scores the rows again that come that close to the best has missed none. The products
+so whoever scores again all rows that come that close to the best misses none. The products
 are those of `numkong`, as numpy has no fast ones of small integers.
 """
 

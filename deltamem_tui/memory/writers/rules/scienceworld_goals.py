@@ -136,7 +136,7 @@ def _things(trajectory: Trajectory) -> dict[str, re.Pattern[str]]:
     things: dict[str, re.Pattern[str]] = {}
     for step in trajectory.steps:
         found = _FOCUSED.match(step.action.strip())
-        # What cost the episode its score was no thing that the task asks for.
+        # What cost the episode its score is not what the task asks for.
         punished = step.reward is not None and step.reward < 0
         if found and step.observation.startswith("You focus") and not punished:
             name = _STAGES.sub("", re.sub(r" in inventory$", "", found[1]))
