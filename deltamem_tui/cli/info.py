@@ -39,6 +39,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     about = {
         "bank": opened.name,
         "description": manifest.description,
+        "method": manifest.method,
         "domain": manifest.domain,
         "model": manifest.embedder.get("model"),
         "dimensions": manifest.dimensions,

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
+from deltamem_tui.bank import credit
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.episodes import EpisodeState
@@ -37,8 +38,12 @@ def node(
     )
 
 
-def learn_one(bank: Bank, number: int) -> None:
-    """One commit as an episode makes it: a node in each tree, counts, the episode's state."""
+def learn_one(bank: Bank, number: int, *, shown: bool = False) -> None:
+    """One commit as an episode makes it: a node in each tree, counts, the episode's state.
+
+    If it was `shown` the nodes that its own hang from, these get credit.
+    """
+    nodes: list[tuple[str, str, int]] = []
     with bank.writing() as batch:
         for tree in COLLECTIONS:
             rows = bank.tree(tree).rows
@@ -48,9 +53,13 @@ def learn_one(bank: Bank, number: int) -> None:
             batch.add_node(tree, new, vector(number))
             if parent is not None:
                 batch.count(tree, parent.id, hits=1, recalls=1, successes=number % 2)
+                nodes.append((tree, parent.id, 0))
         record = {"id": f"{number:016x}", "number": number}
         batch.put_episode(record)
         batch.set_state(str(record["id"]), EpisodeState.LEARNT)
+        if shown and nodes:
+            use = credit.Use(str(record["id"]), nodes, {"stated": (number % 2 == 0, None)})
+            credit.put(batch, bank.snapshots, [use])
         batch.log("learn", {"number": number})
 
 

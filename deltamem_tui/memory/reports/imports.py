@@ -58,6 +58,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{f"{would}{name}": record[name] for name in ("imported", "updated")},
         **{name: record[name] for name in ("duplicates", "rejected")},
         **{f"outcome from {_SOURCES[source]}": n for source, n in sorted(found.sources.items())},
+        **({"given receipts": found.receipts_added} if found.receipts_added else {}),
         **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
     }
     notes = (

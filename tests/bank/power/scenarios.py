@@ -14,8 +14,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from deltamem_tui.bank import credit, replicas, usage_log
 from deltamem_tui.bank import manifest as manifests
-from deltamem_tui.bank import replicas, usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.transfer import package
@@ -75,7 +75,7 @@ def grown(path: Path, *numbers: int) -> Bank:
     """A bank that has learnt something."""
     bank = Bank.create(path, replace(manifest(), settings=to_record(parameters())))
     for number in numbers or (0, 1):
-        learn_one(bank, number)
+        learn_one(bank, number, shown=True)
     return bank
 
 
@@ -91,6 +91,8 @@ def look(path: Path) -> Any:
     shares = replicas.shares(bank.snapshots, said.counts_as)
     counted = replicas.but(shares, said.counts_as)
     others = [counted.node.tolist(), counted.party.tolist(), counted.values.tolist()]
+    credited = credit.LEDGER.entries(bank.snapshots)
+    others += [credited.node.tolist(), credited.party.tolist(), credited.values.tolist()]
     unlike = replace(said, replica="", digests={}, format=0)  # drawn anew, or of a clock
     return contents(bank), last, others, unlike
 
@@ -101,7 +103,7 @@ def learn_more(path: Path) -> None:
     with bank.writing():
         pass
     assert verify(bank) == []
-    learn_one(bank, 20)
+    learn_one(bank, 20, shown=True)
     assert verify(Bank.open(path)) == []
 
 
@@ -147,7 +149,7 @@ def appearing(
 
 
 def learn(number: int) -> Callable[[Bank], object]:
-    return lambda bank: learn_one(bank, number)
+    return lambda bank: learn_one(bank, number, shown=True)
 
 
 def shipped(path: Path) -> None:
@@ -170,7 +172,7 @@ def unsettled(path: Path) -> None:
     """A bank whose last commit was not done in place when the power failed."""
     bank = grown(path)
     kept = {each: each.read_bytes() for each in path.glob("*.npy")}
-    learn_one(bank, 2)
+    learn_one(bank, 2, shown=True)
     for each, before in kept.items():
         each.write_bytes(before + each.read_bytes()[len(before) :])
 
