@@ -142,7 +142,7 @@ def question_to(
 
 def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -> Recollection:
     """Ask the trees that are switched on and for which there is a question."""
-    from deltamem_tui.memory.writers.rules.dialects import dialect_of, dialect_of_task
+    from deltamem_tui.memory.writers.rules.dialects import dialect_of, dialect_of_task, goal_in
 
     domain, weighting = bank.manifest.domain, weighting_of(bank)
     texts = questions(query.task, query.environment)
@@ -158,15 +158,14 @@ def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -
         name: recall_tree(bank.tree(name), question, settings[name], weighting, query.count)
         for name, question in asked.items()
     }
-    kind = asked["task"].kind if "task" in asked else None
+    goal = goal_in(dialect, texts["task"]) if "task" in asked else None
     # What only another domain's words say counts where the bank has learnt such goals.
-    if kind and dialect is not dialect_of(domain) and found["task"].rule != "kind":
-        kind, found["task"] = None, replace(found["task"], new_kind=False)
+    if goal and dialect is not dialect_of(domain) and found["task"].rule != "kind":
+        goal, found["task"] = None, replace(found["task"], new_kind=False)
     task = None
-    if kind:
+    if goal and goal.understood:
         scene = asked["env"].vector if "env" in asked else None
         facts = facts_of(bank, scene) if settings["env"].enabled else []
-        goal = kind.goal
         task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made)
     entries = context_entries(bank, found, dialect, task, settings.budget)
     context = compose(domain, entries, query.folders)
