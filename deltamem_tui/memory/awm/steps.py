@@ -19,7 +19,6 @@ from deltamem_tui.trajectory.model import Trajectory
 
 _STEP = re.compile(r"\s*\d{1,4}[.)]\s+(\S.*)")
 _BLANK = re.compile(r"(?<!\w)\[[^\[\]]+\]")  # brackets after a word are the shop's: click[{item}]
-_TAKEN = re.compile(r"take \[object\] from (?P<place>.+)")
 
 
 def actions_in(text: str) -> list[str]:
@@ -39,26 +38,8 @@ def way_of(episode: Trajectory) -> str:
     A last line says so if its steps were not replayed. Empty if nothing was done.
     """
     way = shortcut(skimmed(episode))
-    lines = numbered(_without_places(way.plan))
+    lines = numbered(way.plan)
     return "\n".join([*lines, *[UNVERIFIED] * (bool(lines) and not way.verified)])
-
-
-def _without_places(actions: Sequence[str]) -> list[str]:
-    """The actions without where the object lay, and whether it had to be opened.
-
-    Both differ from house to house.
-    """
-    steps: list[str] = []
-    for action in actions:
-        found = _TAKEN.fullmatch(action)
-        if found:
-            way = {f"go to {found['place']}", f"open {found['place']}"}
-            before = len(steps)
-            while steps and steps[-1] in way:
-                steps.pop()
-            steps += ["go to [place]"] * (len(steps) < before)
-        steps.append("take [object] from [place]" if found else action)
-    return steps
 
 
 def solved_text(solved: Node) -> str:

@@ -149,6 +149,8 @@ def test_rules_find_what_recurs_and_with_one_task_its_way() -> None:
     assert induced(*ways, "1. sing") == ["wash, dry"]
     assert induced("1. a\n2. b\n3. c", "1. c\n2. a") == ["c, a"]  # nothing recurs
     assert induced("1. sing") == []
+    opened = "1. wash\n2. dry\n3. open\n4. store"
+    assert induced(ways[0], opened) == ["wash, dry, store"]
     with pytest.raises(ExtractionError):
         rules.write("awm_other", {})
 
@@ -160,7 +162,7 @@ def test_what_recurs_is_called_unverified_no_longer(tmp_path: Path) -> None:
     teach(bank, attempt("a pan", *WASH, number=1))
     (second,) = bank.tree(WORKFLOWS)
     assert (first.payload["title"], first.id) == ("chores (unverified)", second.id)
-    assert second.payload["title"] == "wash it … dry it"
+    assert second.payload["title"] == "chores"
     assert bank.tree(WORKFLOWS).counts(first.id).successes == 1
 
 

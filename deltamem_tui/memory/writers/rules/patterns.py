@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import reduce
 
 _LEAST_LENGTH = 2
 _LEAST_SUPPORT = 2
@@ -70,6 +72,34 @@ def _frequent(sequences: Sequence[Sequence[str]], least_support: int) -> dict[tu
             found |= {one: len({at for at, _ in where}) for one, where in frequent.items()}
         places = {place for where in frequent.values() for place in where}
     return found
+
+
+def completed(pattern: Pattern, sequences: Iterable[Sequence[str]]) -> Pattern:
+    """The pattern with what all its sequences have before and after it, whatever lies between.
+
+    So a last step stays, though one of them does something else before it.
+    """
+    size, sequences = len(pattern.actions), list(sequences)
+    found = [(one, at) for one in sequences if (at := _start_of(pattern, one)) is not None]
+    before = reduce(_common, (tuple(one[:at]) for one, at in found))
+    after = reduce(_common, (tuple(one[at + size :]) for one, at in found))
+    actions = (*before, *pattern.actions, *after)
+    return Pattern(actions, sum(occurs(actions, one) for one in sequences))
+
+
+def _start_of(pattern: Pattern, sequence: Sequence[str]) -> int | None:
+    """Where a pattern stands in a sequence first, side by side; None if it does not."""
+    size = len(pattern.actions)
+    starts = range(len(sequence) - size + 1)
+    return next((at for at in starts if tuple(sequence[at : at + size]) == pattern.actions), None)
+
+
+def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """What two sequences have in common, in order."""
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    return tuple(
+        action for same in matcher.get_matching_blocks() for action in first[same.a :][: same.size]
+    )
 
 
 def chosen(patterns: Iterable[Pattern], most: int = _MOST) -> list[Pattern]:

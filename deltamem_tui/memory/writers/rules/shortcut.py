@@ -15,6 +15,7 @@ from deltamem_tui.memory.writers.rules.dialect import Goal
 from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.expert import effective_actions
 from deltamem_tui.memory.writers.rules.replay import needed
+from deltamem_tui.memory.writers.rules.source_place import source_left_open
 from deltamem_tui.memory.writers.rules.webshop import purchase
 from deltamem_tui.trajectory.domains import key
 from deltamem_tui.trajectory.model import Trajectory
@@ -29,7 +30,7 @@ class Shortcut:
 
     Attributes:
         actions: The commands as the log has them, in order.
-        plan: The same with blanks, for other instances of the goal.
+        plan: The same with blanks, for other instances of the goal; where its object lay is open.
         verified: Whether a replay of just these commands reaches the goal, and of no fewer by one
             or two of them. What the model of the house does not know may still refuse them.
     """
@@ -44,12 +45,16 @@ def shortcut(trajectory: Trajectory) -> Shortcut:
     domain = key(trajectory.domain)
     if domain == "alfworld" and (numbers := needed(trajectory)):
         way = tuple(trajectory.steps[at].action.strip() for at in numbers)
-        return Shortcut(way, blanked(trajectory, way), verified=True)
+        return Shortcut(way, _plan(trajectory, way), verified=True)
     if domain == "scienceworld":
         return Shortcut(_sliced(trajectory, Goal("")), _sliced(trajectory))
     bought = purchase(trajectory) if domain == "webshop" else ()
     way = bought or effective_actions(trajectory)
-    return Shortcut(way, blanked(trajectory, way))
+    return Shortcut(way, _plan(trajectory, way))
+
+
+def _plan(trajectory: Trajectory, way: tuple[str, ...]) -> tuple[str, ...]:
+    return source_left_open(blanked(trajectory, way))
 
 
 def _sliced(trajectory: Trajectory, goal: Goal | None = None) -> tuple[str, ...]:

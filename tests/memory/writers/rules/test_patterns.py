@@ -7,7 +7,13 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.writers.rules.patterns import Pattern, chosen, closed_patterns, occurs
+from deltamem_tui.memory.writers.rules.patterns import (
+    Pattern,
+    chosen,
+    closed_patterns,
+    completed,
+    occurs,
+)
 
 SEQUENCES = st.lists(st.lists(st.sampled_from("abc"), max_size=8), max_size=5)
 
@@ -39,6 +45,22 @@ def test_the_patterns_are_those_that_are_frequent_and_closed(
     assert len(found) == len(expected)
     weights = [pattern.support * (len(pattern.actions) - 1) for pattern in found]
     assert weights == sorted(weights, reverse=True)
+
+
+@given(SEQUENCES)
+def test_what_is_completed_occurs_where_its_pattern_does(sequences: list[list[str]]) -> None:
+    for pattern in closed_patterns(sequences):
+        whole = completed(pattern, sequences)
+        having = [one for one in sequences if pattern.actions in runs(one)]
+        assert all(occurs(whole.actions, one) for one in having)
+        assert whole.support == sum(occurs(whole.actions, one) for one in sequences)
+        assert pattern.actions in runs(whole.actions)
+
+
+def test_a_last_step_stays_though_something_lies_before_it() -> None:
+    sequences = ["abcz", "abcxz", "yabcz"]
+    patterns = [completed(each, sequences) for each in closed_patterns(sequences)]
+    assert patterns[0] == Pattern(tuple("abcz"), 3)
 
 
 @given(SEQUENCES)

@@ -63,8 +63,8 @@ def test_a_hot_mug() -> None:
     assert shortcut(HEAT) == Shortcut(
         actions=tuple(step.action for step in HEAT.steps[1:]),
         plan=(
-            "go to countertop",
-            "take [object] from countertop",
+            "go to [place]",
+            "take [object] from [place]",
             "go to microwave",
             "heat [object] with microwave",
             "go to [receptacle]",
@@ -73,6 +73,16 @@ def test_a_hot_mug() -> None:
         ),
         verified=True,
     )
+
+
+def test_where_the_object_lay_is_not_where_it_goes() -> None:
+    """Both are cabinets: only the second one is the task's."""
+    first, other = "countertop 1", "cabinet 2"
+    moved = tuple(
+        Step(step.action.replace(first, other), step.observation.replace(first, other))
+        for step in HEAT.steps
+    )
+    assert shortcut(replace(HEAT, steps=moved)).plan == shortcut(HEAT).plan
 
 
 def test_where_the_replay_misses_the_goal_the_effective_actions_remain() -> None:
