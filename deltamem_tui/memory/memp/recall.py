@@ -1,7 +1,8 @@
 """MemP's recall: the k records that fit a task, by chance, by the task, or by its facts (AveFact).
 
-Ties: the higher score, then more successful episodes that were shown the record, then the newer
-record. Cosines count to six decimals, so that equal texts score equally on every machine.
+Ties: the higher score, then a success, then more successful episodes that were shown the record,
+then the newer record. Cosines count to six decimals, so that equal texts score equally on every
+machine.
 """
 
 from __future__ import annotations

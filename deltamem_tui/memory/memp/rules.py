@@ -1,8 +1,8 @@
 """What MemP writes without a model: scripts by the dialect, facts by its grammar, repairs by notes.
 
 A repair adds to a script what went wrong: `[TRAP]` with the first prescribed step that was
-refused, else `[MISSING]` with the step of the goal that was never reached, else `[TRAP]` with a
-prescribed step that was repeated to no effect.
+refused, else `[MISSING]` with the step of the goal that was never reached and is not prescribed,
+else `[TRAP]` with a prescribed step that was repeated to no effect.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from deltamem_tui.memory.writers.rules.abstraction import blanked
 from deltamem_tui.memory.writers.rules.attempts import fruitless, moves_of
 from deltamem_tui.memory.writers.rules.failure_kind import failure_of
 from deltamem_tui.memory.writers.rules.procedure import numbered
+from deltamem_tui.memory.writers.rules.source_place import source_left_open
 from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.memory.writers.rules.wording import key
 from deltamem_tui.trajectory.model import Trajectory
@@ -45,7 +46,7 @@ def write(purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Ex
 
 def _script(episode: Trajectory) -> Extraction:
     dialect, moves = moves_of(episode)
-    steps = dialect.procedure(moves)[:_MOST_STEPS]
+    steps = source_left_open(dialect.procedure(moves))[:_MOST_STEPS]
     if not steps:
         return Extraction(None, "no action of this episode had an effect")
     return Extraction({"script": "\n".join(numbered(steps))}, "the steps that had an effect")
@@ -77,18 +78,28 @@ def _adjusted(episode: Trajectory, record: Node) -> Extraction:
 def _note(episode: Trajectory, record: Node) -> tuple[str, str]:
     """The line that a failure adds to a record, and why; both empty if it shows nothing.
 
-    A step that was merely repeated comes last: it may be right, and the episode stuck elsewhere.
+    A step that was merely repeated comes last: it may be right, and the episode stuck elsewhere. It
+    is, where a step of the goal that the record tells was never reached.
     """
+    steps = prescribed(record, episode.domain)
     attempts = {key(each.action): each for each in reversed(fruitless(episode))}
-    met = [each for step in prescribed(record, episode.domain) if (each := attempts.get(key(step)))]
+    met = [each for step in steps if (each := attempts.get(key(step)))]
     missing = failure_of(episode).missing
     if refused := next((each for each in met if each.refused), None):
         return f"{TRAP} {refused.action} → {refused.answer}", "a prescribed step was refused"
-    if missing:
+    if missing and not _tells(steps, missing):
         return f"{MISSING} {missing}", "a step of the goal was not reached"
-    if met:
+    if met and not missing:
         return f"{TRAP} {met[0].action} → {met[0].answer}", "a prescribed step led nowhere"
     return "", ""
+
+
+def _tells(steps: Sequence[str], wanted: str) -> bool:
+    """Whether steps tell to do one of the goal, and twice if it is about a second thing."""
+    words = key(wanted).split()
+    times = 1 + words.count("second")
+    first = [word for word in words if word != "second"]
+    return sum(key(step).split()[: len(first)] == first for step in steps) >= times
 
 
 def prescribed(record: Node, domain: str) -> list[str]:

@@ -78,9 +78,20 @@ def test_of_equals_the_useful_one_goes_first_then_the_newer(tmp_path: Path, key:
 
 def test_of_equal_means_that_of_more_facts_goes_before_the_nearer_task(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", k=2)
-    teach(bank, attempt("put a apple in fridge."), SaidWriter(facts=3))
+    same = "heat some apple and put it in fridge."
+    teach(bank, attempt(same), SaidWriter(facts=3))
     teach(bank, attempt(HOT), SaidWriter(facts=2))
-    assert [each.payload[KEY] for each in shown(bank, HOT)] == ["put a apple in fridge.", HOT]
+    assert [each.payload[KEY] for each in shown(bank, HOT)] == [same, HOT]
+
+
+def test_a_script_has_the_present_tasks_names_where_it_is_of_its_kind(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", k=2)
+    wanted = "put a hot cup in shelf."
+    teach(bank, attempt("put a apple in shelf.", action="take [object]"))
+    teach(bank, attempt(HOT, action="take [object]"))
+    context = recall(bank, wanted, embedder=WordEmbedder()).context
+    assert f"Task: {HOT}\nHow, with the names of the present task:\ntake cup" in context
+    assert "Task: put a apple in shelf.\nHow:\ntake apple" in context
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ class Record:
     task: str
     script: str
     born: int
+    success: bool = True
     recalls: int = 0
     successes: int = 0
     later: Record | None = None
@@ -95,9 +96,9 @@ class Reference:
             known = task_facts("alfworld", each.task)
             common = [name for name in asked if name in known]
             by_task = cosine(task, each.task)
-            ties = (-by_task, -each.successes, -each.born)
+            ties = (-by_task, not each.success, -each.successes, -each.born)
             if self.numbers.key == "query":
-                ranked.append(((-by_task, *ties), by_task, each))
+                ranked.append((ties, by_task, each))
             elif 2 * len(common) >= len(asked):
                 mean = sum(cosine(asked[name], known[name]) for name in common) / len(common)
                 ranked.append(((-round(mean, 6), -len(common), *ties), round(mean, 6), each))
@@ -130,15 +131,15 @@ class Reference:
     def take(self, episode: Trajectory, found: list[Record]) -> None:
         action = episode.steps[0].action
         if episode.outcome.success or self.numbers.update == "vanilla":
-            self.add(episode.task, action)
+            self.add(episode.task, action, bool(episode.outcome.success))
         elif self.numbers.update == "adjustment" and found and action != "shrug":
             old = found[0].now
             self.records.remove(old)
-            old.later = self.add(old.task, f"{old.script} {action}")
+            old.later = self.add(old.task, f"{old.script} {action}", old.success)
 
-    def add(self, task: str, script: str) -> Record:
+    def add(self, task: str, script: str, success: bool) -> Record:
         self.births += 1
-        self.records.append(Record(task, script, self.births))
+        self.records.append(Record(task, script, self.births, success))
         return self.records[-1]
 
 

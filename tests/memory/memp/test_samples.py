@@ -55,11 +55,11 @@ def record(script: str, trajectory: str = "") -> Node:
 def test_scripts_are_the_dialects_procedure_and_facts_its_goals() -> None:
     script = rules.write(SCRIPT, EPISODE, ()).payloads[0]["script"]
     assert script.splitlines()[1:3] == [
-        "2. take [object] from countertop",
+        "2. take [object] from [place]",
         "3. go to sinkbasin",
     ]
     found = {each["name"]: each["value"] for each in rules.write(FACTS, EPISODE, ()).payloads}
-    assert found == {"do": "put", "state": "clean", "object": "cup", "receptacle": "cabinet"}
+    assert found == {"do": "clean", "state": "clean", "object": "cup", "receptacle": "cabinet"}
 
 
 REFUSED = LOST.with_facts(
@@ -89,3 +89,5 @@ def test_a_repair_else_says_what_is_missing_and_keeps_the_last_three_notes() -> 
     assert script.splitlines()[:3] == ["1. go to desk", "[TRAP] c → d", "[TRAP] e → f"]
     assert script.splitlines()[3].startswith("[MISSING] clean [object]")
     assert KEY not in script
+    told = record("1. clean [object] with sinkbasin")
+    assert rules.write(ADJUST, lost, (told,)).payload is None

@@ -82,7 +82,7 @@ def _of_house(task: str) -> dict[str, str]:
     if goal is None:
         return {}
     return {
-        "do": "look at" if goal.tool else "put",
+        "do": goal.treatment or ("look at" if goal.tool else "put"),
         "state": goal.state,
         "object": goal.object,
         "receptacle": goal.receptacle,

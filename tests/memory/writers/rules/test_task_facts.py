@@ -28,7 +28,7 @@ SHOES = (
         (
             "alfworld",
             "heat some egg and put it in diningtable.",
-            {"do": "put", "state": "hot", "object": "egg", "receptacle": "diningtable"},
+            {"do": "heat", "state": "hot", "object": "egg", "receptacle": "diningtable"},
         ),
         (
             "ALFWorld",
