@@ -1,8 +1,8 @@
 """ReasoningBank's recall: the nearest entries with all their lessons, or the nearest lessons.
 
-There is no threshold. Of equal scores the one comes first that was of use more often, then the
-newer one. An entry without a lesson, as after a person's edit, is not looked at: it would take the
-place of one that has something to say.
+There is no threshold. Of equal scores a success comes first, then what was of use more often, then
+the newer one. An entry without a lesson, as after a person's edit, is not looked at: it would take
+the place of one that has something to say.
 """
 
 from __future__ import annotations

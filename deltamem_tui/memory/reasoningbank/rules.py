@@ -1,6 +1,7 @@
 """Lessons without a model: a plan and what helped it, or why it failed and what did not help.
 
-The task's names stand open in all of them (`[object]`), and what no replay showed is marked.
+The task's names stand open in all of them (`[object]`), except in what only tells how an episode
+went, and what no replay showed is marked.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from deltamem_tui.memory.writers.rules.attempts import (
 )
 from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.failure_kind import Diagnosis, failure_of
-from deltamem_tui.memory.writers.rules.procedure import numbered
+from deltamem_tui.memory.writers.rules.procedure import filled, numbered
 from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
 from deltamem_tui.memory.writers.rules.wording import condense, listed, shortened
 from deltamem_tui.text import counted
@@ -101,7 +102,7 @@ def _of_success(episode: Trajectory, goal: str) -> list[Lesson]:
             lines.append(f"({UNVERIFIED}: no replay showed that just these steps are enough)")
         when = f"The task is: {goal}. Not if it asks for more than that."
         lessons.append(_lesson(_PLAN, when, "\n".join(lines)))
-    lessons += [_recovery(goal, each) for each in recoveries(episode)[:1]]
+    lessons += [_recovery(goal, each, _names(episode)) for each in recoveries(episode)[:1]]
     if places := found_at(episode):
         where = listed([f"{thing} at the {place}" for thing, place in places.items()], _SHOWN)
         when = f"{listed(list(places), _SHOWN)} must be found for: {goal}. Not once it is in hand."
@@ -109,12 +110,18 @@ def _of_success(episode: Trajectory, goal: str) -> list[Lesson]:
     return lessons
 
 
-def _recovery(goal: str, recovery: Recovery) -> Lesson:
+def _names(episode: Trajectory) -> Mapping[str, str]:
+    """What stood at each open place in the episode."""
+    return dict(dialect_of(episode.domain).goal(episode).slots)
+
+
+def _recovery(goal: str, recovery: Recovery, names: Mapping[str, str]) -> Lesson:
+    answer = filled(recovery.answer, names).rstrip(".")
     instead = "`, then `".join(recovery.instead)
     return _lesson(
         f"If {recovery.action} is refused",
         f"`{recovery.action}` is refused in: {goal}. Not if it works at once.",
-        f"It was answered: {recovery.answer.rstrip('.')}. What worked instead: `{instead}`.",
+        f"It was answered: {answer}. What worked instead: `{instead}`.",
     )
 
 
@@ -124,10 +131,11 @@ def _of_failure(episode: Trajectory, goal: str) -> list[Lesson]:
     lessons = [_cause(goal, cause)]
     others = [each for each in fruitless(episode) if each.action != cause.action]
     if others:
-        lessons.append(_repeated(goal, max(others, key=lambda each: each.times)))
+        most = max(others, key=lambda each: each.times)
+        lessons.append(_repeated(goal, most, _names(episode)))
     dialect = dialect_of(episode.domain)
     if untried := dialect.unexplored(episode, dialect.goal(episode)):
-        when = f"Nothing has worked yet in: {goal}. Not while a plan that worked can be followed."
+        when = f"Only if all else fails in: {goal}. Not while a plan that worked can be followed."
         content = f"These were offered and not tried: {listed(untried, _SHOWN)}."
         lessons.append(_lesson("What was not tried", when, content))
     return lessons
@@ -141,9 +149,10 @@ def _cause(goal: str, cause: Diagnosis) -> Lesson:
     )
 
 
-def _repeated(goal: str, attempt: Attempt) -> Lesson:
+def _repeated(goal: str, attempt: Attempt, names: Mapping[str, str]) -> Lesson:
     # A refusal's words tell why; what was seen once more is of no use in another episode.
-    how = f"was refused: {attempt.answer.rstrip('.')}" if attempt.refused else "changed nothing"
+    answer = filled(attempt.answer, names).rstrip(".")
+    how = f"was refused: {answer}" if attempt.refused else "changed nothing"
     return _lesson(
         f"Do not repeat {attempt.action}",
         f"`{attempt.action}` is answered as before in: {goal}. Not if its answer changes.",

@@ -74,7 +74,7 @@ def scan_by_use(tree: Tree, weighting: Weighting) -> Scan:
 
 
 def by_use(tree: Tree) -> NDArray[np.int64]:
-    """Per row its place among equals: what more successful episodes were shown, then the newer.
+    """Per row its place among equals: a success, what more of them were shown, then the newer.
 
     int64 [rows].
     """
@@ -82,7 +82,7 @@ def by_use(tree: Tree) -> NDArray[np.int64]:
 
     birth = tree.birth.astype(np.int64)
     precedence = np.empty(len(birth), dtype=np.int64)
-    precedence[np.lexsort((-birth, -successes(tree)))] = np.arange(len(birth))
+    precedence[np.lexsort((-birth, -successes(tree), tree.failure))] = np.arange(len(birth))
     return precedence
 
 

@@ -54,8 +54,8 @@ class Reference:
         return pairs[: self.k]
 
     @staticmethod
-    def place(record: Record, score: float) -> tuple[float, int, int]:
-        return -score, -record.counts[2], -record.birth
+    def place(record: Record, score: float) -> tuple[float, bool, int, int]:
+        return -score, record.label == "failure", -record.counts[2], -record.birth
 
     def learn(self, task: str, scene: str, success: bool, texts: list[dict[str, str]]) -> None:
         shown = self.recall(task)

@@ -30,8 +30,8 @@ def written(purpose: str, episode: Trajectory, **rest: object) -> list[dict[str,
 def test_a_success_teaches_its_plan_a_recovery_and_where_things_were() -> None:
     plan, recovery, place = written(SUCCESS, SOLVED)
     assert plan["content"].splitlines() == [
-        "1. go to countertop",
-        "2. take [object] from countertop",
+        "1. go to [place]",
+        "2. take [object] from [place]",
         "3. clean [object] with sinkbasin",
         "4. put [object] in [receptacle]",
     ]
@@ -50,6 +50,14 @@ def test_a_failure_teaches_its_kind_a_repeat_and_what_was_not_tried() -> None:
     assert "go to fridge" in repeat["description"]
     assert repeat["content"].startswith("5 times it changed nothing.")
     assert "sinkbasin" in untried["content"]
+
+
+def test_how_an_episode_went_is_told_with_its_own_names() -> None:
+    (cause, *_) = written(FAILURE, STUCK)
+    went, _, plan = cause["content"].partition("Next time: ")
+    assert "cup" in went
+    assert "[object]" in plan
+    assert "[" not in went
 
 
 def test_the_difference_between_trials_is_what_one_kind_of_them_did() -> None:

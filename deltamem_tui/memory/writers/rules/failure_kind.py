@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from deltamem_tui.memory.writers.rules.alfworld_facts import kinds
@@ -26,6 +26,7 @@ from deltamem_tui.memory.writers.rules.effects import (
     is_refused,
     whereabouts,
 )
+from deltamem_tui.memory.writers.rules.procedure import filled
 from deltamem_tui.memory.writers.rules.webshop import CLICK, ITEM
 from deltamem_tui.memory.writers.rules.wording import distinct, listed
 from deltamem_tui.text import counted
@@ -41,12 +42,13 @@ _PLACE = re.compile(r"\b[a-z]+ \d+\b")
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Why an episode failed. The task's names are left open in all texts.
+    """Why an episode failed. The task's names are left open in all texts but the reflection.
 
     Attributes:
         kind: `planning`: a step of the goal is missing or was misunderstood. `search`: what the
             goal needs was not found. `operation`: an action did not fit the state.
-        reflection: What went wrong, in one sentence.
+        reflection: What went wrong, in one sentence, with the names of the episode's own task: it
+            tells of that one alone.
         plan: What to try next time, in one sentence.
         action: The action that was refused or cost the episode; empty if there is none.
         answer: What came back, shortened.
@@ -64,7 +66,9 @@ class Diagnosis:
 def failure_of(trajectory: Trajectory) -> Diagnosis:
     """Why a failed episode failed, as far as its log tells."""
     read = _READERS.get(key(trajectory.domain))
-    return (read(trajectory) if read else None) or _by_refusals(trajectory)
+    found = (read(trajectory) if read else None) or _by_refusals(trajectory)
+    names = dict(dialect_of(trajectory.domain).goal(trajectory).slots)
+    return replace(found, reflection=filled(found.reflection, names))
 
 
 def _by_refusals(trajectory: Trajectory) -> Diagnosis:
