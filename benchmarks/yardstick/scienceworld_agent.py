@@ -32,6 +32,7 @@ _DOORS = {
     "greenhouse": ("hallway", "outside"),
 }
 _ROOM = re.compile(r"(?:This room is called the|called the|You move to the) ([\w ]+?)[.,]")
+_CHOICE = re.compile(r"^Only the first \[([\w ]+)\] of these that is there: (.+)$", re.MULTILINE)
 _WAY = re.compile(r"go to (?:the )?([\w ]+)")
 
 
@@ -42,6 +43,12 @@ class ScienceWorldAgent(Agent):
         """Begin a game."""
         super().__init__(game, _VERBS)
         self.room = self._named(self.start.scene)
+        self.choices: dict[str, list[str]] = {}
+
+    def begin(self, context: str) -> None:
+        """Read which things are to be tried where the text leaves one open."""
+        found = _CHOICE.findall(context)
+        self.choices = {slot: names.split(", ") for slot, names in found}
 
     def carry_out(self, command: str) -> None:
         """Type a command, or walk to where it says."""
@@ -49,8 +56,17 @@ class ScienceWorldAgent(Agent):
             return  # doors are opened on the way
         if way := _WAY.fullmatch(command):
             self._walk(way[1])
+        elif open_place := next((slot for slot in self.choices if f"[{slot}]" in command), ""):
+            self._choose(command, open_place)
         elif "[" not in command:
             self.act(command)
+
+    def _choose(self, command: str, slot: str) -> None:
+        """Do it with the first of the things that there is, and stay with that."""
+        for name in self.choices[slot]:
+            if "No known action" not in self.act(command.replace(f"[{slot}]", name)):
+                self.choices[slot] = [name]
+                return
 
     def _walk(self, room: str) -> None:
         for step in _route(self.room, room):

@@ -28,8 +28,8 @@ from deltamem_tui.memory.writers.rules.procedure import (
     filled,
     names_in,
     numbered,
+    opened,
     option_in,
-    with_choices,
 )
 from deltamem_tui.memory.writers.rules.wording import ARROW, key
 from deltamem_tui.text import count_tokens, one_line
@@ -124,30 +124,48 @@ def _skill(
 ) -> str:
     """A chain's procedure as it goes for a task."""
     names = task.names if task else {}
-    # What made something else is not renamed.
+    lines = ["### Skill", f"When: {context.fenced(when)}"]
     made = [slot for slot in task.made if _differs(procedure, names, slot)] if task else []
+    if task and made:
+        return "\n".join([*lines, *_to_another_product(procedure, dialect, _without(task, made))])
     choices = choices_of(tree, chain, names) if names else {}
     # A name left open may stand for two places; those of the episode say which is which.
     own = {} if choices else {**procedure.names, **names}
     past = [name for slot, name in own.items() if slot not in names]
-    written = replace(procedure, steps=tuple(with_choices(procedure.steps, choices)))
-    steps = dialect.at_hand(written, _without(task, made)) if task else written.steps
-    own = {slot: name for slot, name in own.items() if slot not in made}
-    lines = ["### Skill", f"When: {context.fenced(when)}"]
+    sole = {slot: some[0] for slot, some in choices.items() if not some[1:]}
+    written = replace(procedure, steps=tuple(filled(step, sole) for step in procedure.steps))
+    steps = dialect.at_hand(written, task) if task else written.steps
     lines += [f"Worked with: {context.fenced(', '.join(past))}"] if past else []
     lines += [
         f"Only the first [{slot}] of these that is there: {context.fenced(', '.join(some))}"
         for slot, some in choices.items()
         if some[1:]
     ]
-    numbers = "\n".join(numbered([filled(step, own) for step in steps]))
-    lines.append(f"How:\n{context.fenced(numbers)}")
-    others = ", ".join(f"[{slot}] was {procedure.names[slot]}" for slot in made)
-    if others:
-        lines.append(f"These ingredients made something else: {context.fenced(others)}.")
-    elif ending := "" if choices else _ending(chain[-1], procedure, own, task):
+    lines.append(_how([filled(step, own) for step in steps]))
+    if ending := "" if choices else _ending(chain[-1], procedure, own, task):
         lines.append(context.fenced(ending))
     return "\n".join(lines)
+
+
+def _to_another_product(procedure: Procedure, dialect: Dialect, task: TaskAtHand) -> list[str]:
+    """A way that made something else: it says so before all, and its ingredients stand open.
+
+    Args:
+        procedure: The way.
+        dialect: In which words the rules read it.
+        task: The task, without what is to be made.
+    """
+    used = dialect.ingredients(procedure.steps)
+    steps = tuple(opened(step, used) for step in procedure.steps)
+    past = {slot: name for slot, name in procedure.names.items() if slot not in task.names}
+    told = ", ".join(f"[{slot}] was {name}" for slot, name in (past | used).items())
+    how = _how(dialect.at_hand(replace(procedure, steps=steps), task))
+    return [f"This way made something else: {context.fenced(told)}.", how]
+
+
+def _how(steps: Sequence[str]) -> str:
+    text = "\n".join(numbered(steps))
+    return f"How:\n{context.fenced(text)}"
 
 
 def _differs(procedure: Procedure, names: Mapping[str, str], slot: str) -> bool:

@@ -45,7 +45,7 @@ LONGEST = (
 )
 
 
-def test_what_a_task_leaves_to_be_chosen_is_written_out_most_frequent_first(tmp_path: Path) -> None:
+def test_what_a_task_leaves_to_be_chosen_is_named_once_most_frequent_first(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
     for number, animal in enumerate(["parrot", "bear", "bear"]):
         way = (
@@ -56,8 +56,47 @@ def test_what_a_task_leaves_to_be_chosen_is_written_out_most_frequent_first(tmp_
         )
         learn(bank, Trajectory(LONGEST, f"a room {number}", way, outcome=WON))
     text = recall(bank, LONGEST).context
-    assert re.findall(r"^\d+\. focus on (\w+)$", text, re.MULTILINE) == ["bear", "parrot"]
+    assert re.findall(r"^\d+\. focus on (.+)$", text, re.MULTILINE) == ["[animal]"]
     assert "[animal] of these that is there: bear, parrot\n" in text
+
+
+PAINT = (
+    "Your task is to use chemistry to create {0} paint. When you are done, focus on the {0} paint."
+)
+
+
+def test_what_made_something_else_says_so_first_and_leaves_its_ingredients_open(
+    tmp_path: Path,
+) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
+    way = (
+        Step("pour cup containing blue paint in jug", "You pour it.", reward=1.0),
+        Step("pour cup containing yellow paint in jug", "You pour it.", reward=1.0),
+        Step("focus on green paint", "You focus on the green paint.", reward=1.0),
+    )
+    learn(bank, Trajectory(PAINT.format("green"), "a room", way, outcome=WON))
+    told, _, how = recall(bank, PAINT.format("orange")).context.partition("How:\n")
+    assert "[paint] was green paint, [colour] was blue, [second colour] was yellow" in told
+    assert how.splitlines()[:3] == [
+        "1. pour cup containing [colour] paint in jug",
+        "2. pour cup containing [second colour] paint in jug",
+        "3. focus on [paint]",
+    ]
+    assert "containing blue paint" in recall(bank, PAINT.format("green")).context
+
+
+PLANES = (
+    "Your task is to determine which of the two inclined planes (A, B) has the {0} angle. After "
+    "completing your experiment, focus on the inclined plane with the {0} angle."
+)
+
+
+def test_the_most_of_something_is_not_answered_with_the_least(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
+    way = (Step("focus on inclined plane A", "You focus on it.", reward=1.0),)
+    learn(bank, Trajectory(PLANES.format("shallowest"), "a room", way, outcome=WON))
+    assert "focus on inclined plane A" in recall(bank, PLANES.format("shallowest")).context
+    assert "focus on" not in recall(bank, PLANES.format("steepest")).context
 
 
 HOT = (

@@ -223,6 +223,14 @@ class Dialect:
         """The commands of a procedure as they go for a task, from where the agent is."""
         return [filled(step, task.names) for step in procedure.steps]
 
+    def ingredients(self, steps: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
+        """What steps make something of, where something else is made of other things.
+
+        Returns:
+            Open place → name, as the steps have it.
+        """
+        return {}
+
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """What the observations offered and was not tried."""
         offers = distinct(

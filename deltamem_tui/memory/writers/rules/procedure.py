@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
@@ -75,21 +74,11 @@ def names_in(node: Node) -> dict[str, str]:
     return dict(name for names in found if names for name in _NAME.findall(names[1]))
 
 
-def with_choices(steps: Sequence[str], choices: Mapping[str, Sequence[str]]) -> list[str]:
-    """Steps with each open place that has choices written out.
-
-    Steps on end that speak of the same open place are written for one choice after the other.
-    """
-    lines: list[str] = []
-    for slot, run in groupby(steps, lambda step: _first_in(step, choices)):
-        on_end = list(run)
-        names = choices.get(slot, ())
-        lines += [step.replace(f"[{slot}]", name) for name in names for step in on_end] or on_end
-    return lines
-
-
-def _first_in(step: str, slots: Iterable[str]) -> str:
-    return next((slot for slot in slots if f"[{slot}]" in step), "")
+def opened(text: str, names: Mapping[str, str]) -> str:
+    """A text with an open place for each of the names, where it stands as a word."""
+    for slot, name in names.items():
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"[{slot}]", text)
+    return text
 
 
 def _is_list_of_remarks(node: Node) -> bool:

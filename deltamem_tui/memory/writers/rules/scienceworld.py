@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
-from deltamem_tui.memory.writers.rules.chances import TaskAtHand
+from deltamem_tui.memory.writers.rules.chances import Chance, TaskAtHand
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.memory.writers.rules.scienceworld_facts import (
@@ -17,7 +18,7 @@ from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     room_of,
     scene_of,
 )
-from deltamem_tui.memory.writers.rules.scienceworld_goals import goal_of
+from deltamem_tui.memory.writers.rules.scienceworld_goals import contradict, goal_of, ingredients
 from deltamem_tui.memory.writers.rules.scienceworld_house import from_here
 from deltamem_tui.memory.writers.rules.scienceworld_way import shortest
 from deltamem_tui.memory.writers.rules.wording import distinct
@@ -32,8 +33,11 @@ _NEEDLESS = re.compile(r"is already|already connected")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
 _CHOSEN = re.compile(r"focus on [^\[]+$")
+_FETCHED = re.compile(r"(?:pick up|focus on) \[\w+\]")
 _READING = re.compile(r"temperature of -?\d+ degrees|time reads \d+ ticks")
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
+
+_Act = tuple[list[tuple[str, str]], Move]
 
 
 class ScienceWorldDialect(Dialect):
@@ -44,6 +48,10 @@ class ScienceWorldDialect(Dialect):
     def speaks(self, task: str) -> bool:
         """Whether a task begins as the simulator's do."""
         return bool(_TASK.match(task))
+
+    def contradicts(self, task: str, condition: str) -> bool:
+        """Whether one asks for the most of something, and the other for the least of it."""
+        return contradict(task, condition)
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """The task's own sentences with substances, colours, rooms and degrees left open."""
@@ -80,7 +88,7 @@ class ScienceWorldDialect(Dialect):
         It begins with the room where something is done first, wherever the episode began.
         """
         doors = {move.action for move in moves if move.action.startswith("open door")}
-        acts = list(_acts(shortest(moves)))
+        acts = list(_apart(_acts(shortest(moves))))
         chosen = next((at for at, (_, act) in enumerate(acts) if _CHOSEN.match(act.action)), -1)
         lines: list[str] = []
         for at, (route, act) in enumerate(acts):
@@ -112,6 +120,18 @@ class ScienceWorldDialect(Dialect):
         seen = [(fact.place, "; ".join(fact.things)) for fact in task.facts]
         return from_here(super().at_hand(procedure, task), room_of(task.scene), seen)
 
+    def ingredients(self, steps: Sequence[str]) -> dict[str, str]:
+        """The colours of the paints that are mixed."""
+        return ingredients(steps)
+
+    def likely_places(
+        self, task: TaskAtHand, known: Sequence[Procedure]
+    ) -> dict[str, list[Chance]]:
+        """Where things were seen; not that of which the task says itself where it is."""
+        likely = super().likely_places(task, known)
+        told = ("substance",) if "room" in task.names else ()
+        return {slot: some for slot, some in likely.items() if slot not in told}
+
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """What the task asks to focus on, and the rooms it names that were not entered."""
         did = [goal.generalise(step.action) for step in trajectory.steps]
@@ -138,7 +158,39 @@ class ScienceWorldDialect(Dialect):
         return [*room_facts(trajectory), *command_facts(moves)]
 
 
-def _acts(moves: Sequence[Move]) -> Iterator[tuple[list[tuple[str, str]], Move]]:
+def _apart(acts: Iterable[_Act]) -> Iterator[_Act]:
+    """The acts with a room gone to twice where both the task's thing and the tools were in it.
+
+    The next task's thing is elsewhere, and the tools are where they were.
+    """
+    for stay in _stays(acts):
+        route, _ = stay[0]
+        fetched = list(takewhile(lambda each: _FETCHED.fullmatch(each[1].action), stay))
+        rest = stay[len(fetched) :]
+        room, name = route[-1] if route else ("", "")
+        if fetched and room != name and any(_uses_the_room(move) for _, move in rest):
+            rest[0] = ([(room, room)], rest[0][1])
+        yield from [*fetched, *rest]
+
+
+def _stays(acts: Iterable[_Act]) -> Iterator[list[_Act]]:
+    """The acts, as many at once as are done in one room."""
+    stay: list[_Act] = []
+    for act in acts:
+        if stay and act[0]:
+            yield stay
+            stay = []
+        stay.append(act)
+    if stay:
+        yield stay
+
+
+def _uses_the_room(move: Move) -> bool:
+    """Whether an act is on what is in a room, and not on the task's thing or what is in hand."""
+    return not re.search(r"\[|in inventory|^wait", move.action)
+
+
+def _acts(moves: Sequence[Move]) -> Iterator[_Act]:
     """What is done, each after the rooms that lead there: their names, and how the way has them.
 
     Coming back to a room makes the way since then a detour.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from deltamem_tui.memory.writers.rules.dialect import Goal
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
@@ -34,13 +34,14 @@ _NAMED = tuple(
     )
 )
 _KINDS = frozenset(kind for _, kind in _NAMED)
-_PLANES = re.compile(r" \(([^()]+), ([^()]+)\)(?= has the)")
+_PLANES = re.compile(r" \((?:inclined plane )?([^()]+), (?:inclined plane )?([^()]+)\)(?= has the)")
 _TINT = re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=light bulb\b|paint\b)")
 _BOX = re.compile(rf"\b({_COLOUR}) box\b")
 _BOX_MARKS = "′″‴"
 _STAGE = "egg|hatchling|baby|juvenile|adult|seedling|reproducing"
 _STAGES = re.compile(rf"^(?:(?:{_STAGE}) )+(?=.)|(?:(?<=.) (?:{_STAGE}))+$")
 _TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
+_PAINT = re.compile(rf"\b({_COLOUR}) paint\b")
 _DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
 _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
 _ROOM = re.compile(rf"\b({ROOMS})\b")
@@ -49,7 +50,27 @@ _PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
 _PRODUCT = re.compile(r"(?:second )?paint|substance")
 _OPTION = re.compile(r"(?:second )?(?:box|surface)")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
+_SHORT = (
+    (re.compile(r"unknown substance \w"), re.compile(r"\bunknown substance\b(?! [A-Z]\b)")),
+    (re.compile(r".*light bulb"), re.compile(r"\blight\b(?! bulb\b)")),
+)
 _FOCUSED = re.compile(r"focus on (.+)")
+_OPPOSITES = (
+    ("most", "least"),
+    ("steepest", "shallowest"),
+    ("longest", "shortest"),
+    ("highest", "lowest"),
+)
+_SUPERLATIVE = re.compile(rf"\b({'|'.join(word for pair in _OPPOSITES for word in pair)})\b")
+
+
+def contradict(one: str, other: str) -> bool:
+    """Whether one text has a superlative, and the other only its opposite."""
+    asked, known = set(_SUPERLATIVE.findall(one)), set(_SUPERLATIVE.findall(other))
+    return any(
+        len(both & asked) == len(both & known) == 1 and both & asked != both & known
+        for both in map(frozenset, _OPPOSITES)
+    )
 
 
 def goal_of(trajectory: Trajectory) -> Goal:
@@ -73,12 +94,18 @@ def goal_of(trajectory: Trajectory) -> Goal:
     return Goal(
         trigger=condense(_of_any_variation(text, boxes), _GOAL_WORDS),
         variant=listed(distinct([*instances, *rooms]), 4),
-        names=(*_patterns(slots), *mentions),
+        names=(*_patterns(slots), *mentions, *_in_short(slots)),
         slots=(*slots, *chosen),
         understood=True,
         options=tuple(slot for slot, _ in slots if _OPTION.fullmatch(slot)) if two else (),
         made=tuple(slot for slot, _ in slots if _PRODUCT.fullmatch(slot)) if creates else (),
     )
+
+
+def ingredients(steps: Iterable[str]) -> dict[str, str]:
+    """The colours of the paints that steps name: open place → colour."""
+    colours = distinct(colour for step in steps for colour in _PAINT.findall(step))
+    return dict(zip(("colour", "second colour", "third colour"), colours, strict=False))
 
 
 def _without_names(text: str) -> tuple[list[tuple[str, str]], str]:
@@ -153,6 +180,14 @@ def _patterns(slots: Sequence[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], 
     """What leaves names open in actions, the longest name first."""
     longest = sorted(slots, key=lambda slot: -len(slot[1]))
     return tuple((_instance(re.escape(name)), f"[{kind}]") for kind, name in longest)
+
+
+def _in_short(slots: Sequence[tuple[str, str]]) -> Iterator[tuple[re.Pattern[str], str]]:
+    """How actions name a thing of the task where only one of its kind is about."""
+    for slot, name in slots:
+        for whole, short in _SHORT:
+            if whole.fullmatch(name):
+                yield short, f"[{slot}]"
 
 
 def _instance(name: str) -> re.Pattern[str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import groupby, islice
 
 from deltamem_tui.memory.writers.rules.dialect import Move
+from deltamem_tui.memory.writers.rules.scienceworld_contents import contents, without_detours
 from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     FURNITURE,
     TRANSFER,
@@ -19,7 +20,7 @@ _MEASURING = re.compile(r"(?:look at|examine|read|wait)")
 _LOOK = re.compile(r"(?:look at|examine|use thermometer\b.* on) .+|wait1?")
 _WAIT = re.compile(r"wait1?")
 _LONG_WAIT = 10  # iterations that a single `wait` takes; any other action takes one
-_OPENING = re.compile(r"(?:open (?!door)|wait)")
+_OPENING = re.compile(r"open (?!door)")
 _SPOT = re.compile(r"(?P<focus>focus on .+) in (?P<place>[a-z ]+ \d+)")
 _WORD = re.compile(r"\[[^\]]+\]|[a-z]{3,}")
 _PATIENCE = 10  # times that one command is worth repeating on end
@@ -29,7 +30,7 @@ _COMMON = frozenset([*_SMALL.split(" "), *re.split(r"\W", ROOMS)])
 
 def shortest(moves: Sequence[Move]) -> list[Move]:
     """The moves that led to the points, and the way between."""
-    way = _without_idling(_in_hand_once(_relevant(_answered(moves))))
+    way = _without_idling(_in_hand_once(_relevant(_answered(without_detours(moves)))))
     return _anywhere([move for run in _looks_apart(way) for move in run])
 
 
@@ -92,25 +93,30 @@ def _relevant(moves: Iterable[Move]) -> list[Move]:
     paid = [move for move in made if move.reward > 0] or made[-1:]
     needed = {word for move in paid for word in _words(move.action)}
     kept: list[Move] = []
-    for move in reversed(made):
+    for move, inside in reversed(list(zip(made, contents(made), strict=True))):
         words = _words(move.action)
-        shared = _shares(move.action, needed)
+        shared = _shares(move.action, inside, needed)
         measured = move.effect == "looked" and bool(_MEASURING.match(move.action))
         if move.reward > 0 or (shared and move.effect == "done"):
             needed |= words
-        elif not (move.place or _OPENING.match(move.action) or (shared and measured)):
+        elif not (move.place or _opens_or_waits(move) or (shared and measured)):
             continue
         kept.append(move)
     return [move for move in reversed(kept) if not move.action.startswith("open door")]
 
 
-def _shares(action: str, needed: set[str]) -> bool:
-    """Whether an action is about the things that later moves need."""
+def _opens_or_waits(move: Move) -> bool:
+    opened = move.effect == "done" and _OPENING.match(move.action)
+    return bool(opened or move.action.startswith("wait"))
+
+
+def _shares(action: str, inside: Iterable[str], needed: set[str]) -> bool:
+    """Whether an action is about the things that later moves need, or about what holds them."""
     moved = TRANSFER.fullmatch(action)
-    words = _words(f"move {moved['what']}") if moved else _words(action)
     if moved and FURNITURE & _words(f"move {moved['to'] or ''}") - needed:
         return False
-    return bool(words) and 2 * len(words & needed) >= len(words)
+    about = [f"move {moved['what']}" if moved else action, *(f"move {each}" for each in inside)]
+    return any(words and 2 * len(words & needed) >= len(words) for words in map(_words, about))
 
 
 def _in_hand_once(moves: Iterable[Move]) -> Iterator[Move]:

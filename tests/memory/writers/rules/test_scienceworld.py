@@ -467,3 +467,87 @@ def test_a_task_with_one_room_fills_both_open_rooms() -> None:
     both = {"room": "kitchen", "second room": "workshop"}
     assert filled(text, both) == "go to kitchen\ngo to workshop"
     assert filled(text, {"box": "red box"}) == text
+
+
+def steps_of(*steps: Step, task: str = "") -> list[str]:
+    episode = melting("ice")
+    known = learnt(replace(episode, task=task or episode.task, steps=steps))[0]
+    lines = known.payload["execution_procedure"].splitlines()
+    return [line.partition(". ")[2] for line in lines if line[0].isdigit()]
+
+
+FILLED = (
+    Step("pick up pot", "You move the pot to the inventory."),
+    Step("move pot to sink", "You move the pot to the sink."),
+    Step("activate sink", SINK[0]),
+    Step("deactivate sink", SINK[1]),
+    Step("pick up pot", "You move the pot to the inventory."),
+    Step("focus on ice in pot", "You focus on it.", reward=1.0),
+)
+
+
+def test_what_is_switched_on_counts_for_what_stands_in_it() -> None:
+    assert steps_of(*FILLED)[1:6] == [step.action for step in FILLED[:5]]
+
+
+def test_carrying_a_thing_to_what_does_not_work_is_no_step() -> None:
+    broken = replace(FILLED[2], observation="The sink appears broken, and can't be activated.")
+    tried = (FILLED[0], FILLED[1], broken, FILLED[4])
+    elsewhere = Step("go to kitchen", "You move to the kitchen.")
+    plain = steps_of(FILLED[0], elsewhere, *FILLED[1:])
+    assert steps_of(*tried, *tried[1:], elsewhere, *FILLED[1:]) == plain
+    assert plain.count("move pot to sink") == 1
+
+
+def test_what_is_carried_in_a_pot_goes_where_the_pot_goes() -> None:
+    steps = (
+        Step("focus on ice", "You focus on the ice.", reward=1.0),
+        Step("move ice to pot", "You move the ice to the pot."),
+        Step("pick up pot", "You move the pot to the inventory."),
+        Step("move pot to freezer", "You move the pot to the freezer."),
+        Step("wait", "You decide to wait for 10 iterations.", reward=1.0),
+    )
+    assert steps_of(*steps)[2:5] == [
+        "move [substance] to pot",
+        "pick up pot",
+        "move pot to freezer",
+    ]
+
+
+def test_the_tools_are_where_they_were_when_the_thing_is_elsewhere() -> None:
+    steps = (
+        Step("open door to kitchen", "The door is now open."),
+        Step("go to kitchen", "You move to the kitchen."),
+        Step("pick up lead", "You move the lead to the inventory.", reward=1.0),
+        Step("connect battery anode to wire terminal 1", "Connected.", reward=1.0),
+        Step("connect wire terminal 2 to lead terminal 1", "Connected.", reward=1.0),
+    )
+    task = CONDUCTIVE.format("lead", "red", "green").replace(
+        "First", "The lead is located around the kitchen. First"
+    )
+    fetched = ["go to [room]", "pick up [substance]"]
+    assert steps_of(*steps, task=task)[:3] == [*fetched, "go to kitchen"]
+    assert "go to kitchen" not in steps_of(*steps[:3], task=task)
+
+
+@pytest.mark.parametrize(
+    ("task", "action", "step"),
+    [
+        (
+            "determine if unknown substance B is electrically conductive.",
+            "focus on unknown substance",
+            "focus on [substance]",
+        ),
+        ("turn on the red light bulb.", "drop light", "drop [device]"),
+        (
+            "determine which of two inclined planes (inclined plane A, inclined plane B) has the …",
+            "focus on inclined plane B",
+            "focus on inclined plane [second surface]",
+        ),
+    ],
+)
+def test_a_thing_of_the_task_is_known_by_its_short_and_its_long_name(
+    task: str, action: str, step: str
+) -> None:
+    done = Step(action, "Done.", reward=1.0)
+    assert steps_of(done, task=f"Your task is to {task}")[-1] == step
