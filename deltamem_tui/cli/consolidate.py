@@ -38,9 +38,15 @@ def run(
 ) -> Result:
     """Do what a bank's method does between episodes: fuse chains, conclude, catch up."""
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.engine import due
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    if not (extractor or model or due(opened)):  # then it does not matter who would write
+        if not dry_run:
+            opened.require_writable()
+        return _result([], 0, [], Usage())
     wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
     chosen = chosen_extractor(invocation, opened, extractor, wanted)
     if dry_run:

@@ -46,7 +46,8 @@ def test_what_is_learnt_is_counted_whole_and_called_by_its_name(
         written = learnt["nodes_written"][name] + int(found[1])
         assert len(tree) <= written <= len(tree) + tree.dead.sum()
     assert "consolidated" not in answer.out
-    assert program("consolidate", "kitchen", "--extractor", "rules").err == "nothing is due\n"
+    for writer in ([], ["--extractor", "rules"]):
+        assert program("consolidate", "kitchen", *writer).err == "nothing is due\n"
 
 
 @pytest.mark.parametrize("method", names())

@@ -50,7 +50,7 @@ DISPLAY: Mapping[str, Display] = {
         labels=_REMEMBERED,
         optional=tuple(_REMEMBERED),
         warning="WARNING: this failed, never carry it out",
-        levels=("kind of task", "task", "memory"),
+        levels=("list of a kind of task", "task", "memory"),
         comparable=False,
         instruction="actions",
     ),
@@ -69,7 +69,7 @@ DISPLAY: Mapping[str, Display] = {
         heading="Insights by kind of task",
         labels={"text": "Insight"},
         warning="WARNING: a mistake and its remedy",
-        levels=("kind of task", "insight"),
+        levels=("list of a kind of task", "insight"),
         comparable=False,
     ),
     ENV_INSIGHTS: Display(

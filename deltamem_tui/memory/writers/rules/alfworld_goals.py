@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 _OBJECT = r"(?P<object>\w+)"
 _RECEPTACLE = r"(?:the |an? )?(?P<receptacle>\w+)"
+_STATE = "(?P<state>clean(?:ed)?|washed|rinsed|hot|heated|warm(?:ed)?|cool(?:ed)?|cold|chilled)"
+_TREAT = "(?P<state>clean|wash|rinse|heat|warm|cool|chill)"
 _GOALS = tuple(
     re.compile(do + rest)
     for do, rest in (
@@ -15,11 +17,11 @@ _GOALS = tuple(
             rf"{_OBJECT} (?:and put them )?(?:in|on) {_RECEPTACLE}",
         ),
         (
-            r"put (?:an?|some)(?: (?P<state>clean|hot|cool))? ",
+            rf"put (?:an?|some)(?: {_STATE})? ",
             rf"{_OBJECT} (?:in|on) {_RECEPTACLE}",
         ),
         (
-            r"(?P<state>clean|heat|cool) (?:some|an?) ",
+            rf"{_TREAT} (?:some|an?) ",
             rf"{_OBJECT} and put it (?:in|on) {_RECEPTACLE}",
         ),
         (
@@ -94,7 +96,8 @@ def house_goal(task: str) -> HouseGoal | None:
     """The goal that a task asks for; None if it is not in the simulator's own words.
 
     What stands before the game's mark of a goal is its scene, and is passed over. Names may be
-    of several, or apart, as people write them: `candles`, `dining table`.
+    of several, or apart, as people write them: `candles`, `dining table`; and a state may be in any
+    words that are clear: `cleaned`, `cold`.
     """
     task = " ".join(task.lower().split()).rpartition(_MARK)[2].strip().rstrip(".")
     task = _COMPOUND.sub(lambda found: found[0].replace(" ", ""), task)
@@ -102,11 +105,11 @@ def house_goal(task: str) -> HouseGoal | None:
     if found is None:
         return None
     part = found.groupdict()
-    state = part.get("state") or ""
+    asked = treatments(part.get("state") or "")
     return HouseGoal(
         object=_singular(part["object"]),
         receptacle=_singular(part.get("receptacle") or ""),
-        state=STATES.get(state, state),
+        state=next((STATES[each] for each in asked), ""),
         tool=part.get("tool") or "",
         count=2 if part.get("two") else 1,
     )

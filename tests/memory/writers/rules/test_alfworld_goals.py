@@ -37,6 +37,8 @@ def test_other_words_are_no_goal(task: str) -> None:
         ("Find two butter knives and put them on the shelves", "find two butterknife in shelf"),
         ("put two tomatoes in fridge", "put two tomato in fridge"),
         ("heat some egg and put it on the side table", "heat some egg and put it in sidetable."),
+        ("put a cleaned mug in coffeemachine", "put a clean mug in coffeemachine"),
+        ("chill some mug and put it in shelf", "put a cold mug in shelf"),
         ("look at the boxes under the desk lamp", "look at box under the desklamp"),
     ],
 )
