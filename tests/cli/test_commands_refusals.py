@@ -58,7 +58,6 @@ def refused(program: Program, *call: str, code: int = 1) -> str:
         (("extract", "kitchen"), "no model was named"),
         (("extract", "kitchen", "--extractor", "magic"), "no extractor 'magic'"),
         (("extract", "kitchen", "--extractor", "rules", "--limit", "-1"), "not in the range"),
-        (("consolidate", "kitchen"), "no model was named"),
         (("parameters", "kitchen", "task.tau_base=2"), "tau_base must be a similarity"),
         (("parameters", "kitchen", "task.d_max=1"), "d_max must be a depth"),
         (("parameters", "kitchen", "tau=1"), "there is no parameter"),

@@ -31,6 +31,7 @@ class EpisodeJoin:
         states: The greatest of all states. int64 [episodes].
         snapshots: The banks' tables.
         united: By place, the lines that no bank has, made of those of several.
+        differing: The ids of those that some banks keep otherwise. uint64 [differing].
     """
 
     ids: Keys
@@ -40,6 +41,7 @@ class EpisodeJoin:
     states: Rows
     snapshots: Sequence[TableSnapshot]
     united: Mapping[int, bytes]
+    differing: Keys
 
     @property
     def added(self) -> int:
@@ -98,6 +100,7 @@ def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
     before = len(ids)
     source: Rows = np.zeros(before, dtype=np.int64)
     made: dict[int, bytes] = {}
+    differing: set[int] = set()
     for number, snapshot in enumerate(others, start=1):
         their_ids, their_rows, their_states = _episodes(snapshot)
         known = places(ids, their_ids)
@@ -106,8 +109,11 @@ def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
                 continue
             mine = made.get(place) or snapshots[int(source[place])].line(int(rows[place]))
             other = snapshot.line(row)
-            line = mine if mine == other else united(mine, other)
-            if line == other != mine:
+            if mine == other:
+                continue
+            differing.add(place)
+            line = united(mine, other)
+            if line == other:
                 source[place], rows[place] = number, row
                 made.pop(place, None)
             elif line != mine:
@@ -119,7 +125,8 @@ def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
         rows = np.concatenate([rows, their_rows[new]])
         states = np.concatenate([states, their_states[new]])
         source = np.concatenate([source, np.full(int(new.sum()), number, dtype=np.int64)])
-    return EpisodeJoin(ids, before, source, rows, states, snapshots, made)
+    differ = ids[sorted(differing)]
+    return EpisodeJoin(ids, before, source, rows, states, snapshots, made, differ)
 
 
 def _episodes(snapshot: TableSnapshot) -> tuple[Keys, Rows, Rows]:

@@ -118,9 +118,10 @@ class MergePlan:
         ledgers = [credit.LEDGER.entries(bank.snapshots) for bank in self.banks]
         joint = ledger.joined(ledgers)
         if self.episodes is not None:
-            disputed = credit.disputed(ledgers, joint)
-            lines = self.episodes.lines_of(disputed)
-            for episode, line in zip(disputed, lines, strict=True):
+            # A bank that was shown nothing in an episode may still say how it ended.
+            unsure = np.union1d(credit.disputed(ledgers, joint), self.episodes.differing)
+            shown = np.intersect1d(unsure, joint.party)
+            for episode, line in zip(shown, self.episodes.lines_of(shown), strict=True):
                 if line:
                     credit.with_words(joint, episode, orjson.loads(line))
         return joint

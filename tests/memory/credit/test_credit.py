@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
@@ -140,6 +140,9 @@ def test_the_sums_agree_with_counting_again(steps: list[tuple[str, int, bool, se
 
 
 @given(st.lists(st.lists(STEPS, max_size=6), min_size=3, max_size=3))
+@example(
+    [[], [("import", 0, False, {0})], [("import", 0, False, set()), ("outcome", 0, False, set())]]
+)
 @examples(15)
 def test_merges_in_any_order_count_nothing_twice(
     histories: list[list[tuple[str, int, bool, set[int]]]],
