@@ -11,8 +11,9 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
+from deltamem_tui.agents.bounded_lines import BoundedLines
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.errors import DeltaMemError, UsageError
 
@@ -33,7 +34,6 @@ def serve(banks: ServedBanks, folders: Sequence[Path], *, writable: bool = False
         UsageError: The SDK is not installed.
     """
     server = server_over(banks, folders, writable=writable)
-    # Whoever writes the client's lines may be at fault: one without an end would fill the memory.
     lines = io.BufferedReader(BoundedLines(sys.stdin.buffer, _LONGEST_MESSAGE))
     sys.stdin = io.TextIOWrapper(lines, encoding="utf-8", errors="replace")
     server.run("stdio")
@@ -109,36 +109,3 @@ def server_over(
             raise ResourceNotFoundError(str(error)) from error
 
     return server
-
-
-class BoundedLines(io.RawIOBase):
-    """A stream whose lines are cut off behind a number of bytes, so that none fills the memory.
-
-    What is left of such a line is no longer JSON, and is answered like other noise.
-    """
-
-    def __init__(self, stream: BinaryIO, longest: int) -> None:
-        self._stream = stream
-        self._longest = longest
-        self._length = 0
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
-        """Read some bytes; 0 if the stream has ended."""
-        while read := self._stream.read1(len(buffer)):  # type: ignore[attr-defined]
-            if kept := self._bounded(read):
-                buffer[: len(kept)] = kept
-                return len(kept)
-        return 0
-
-    def _bounded(self, read: bytes) -> bytes:
-        lines = []
-        for line in read.splitlines(keepends=True):
-            ended = line.endswith(b"\n")
-            room = max(self._longest - self._length, 0)
-            lines.append(line if len(line) <= room else line[:room] + b"\n" * ended)
-            self._length = 0 if ended else self._length + len(line)
-        return b"".join(lines)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
 from msgspec import to_builtins
 from pydantic import Field
 
@@ -95,14 +96,17 @@ class MemoryTools:
         """Show one node: its texts, where it comes from, and the chain from its root."""
         with errors_for_clients(), self._banks.bank(bank) as opened:
             name, found = opened.find_node(node)
-            record = to_builtins(node_record(opened.tree(name), found))
+            record = _cleaned(to_builtins(node_record(opened.tree(name), found)))
             chain = [each.id for each in opened.chain(name, found.id)]
             uri = uri_of(opened, name, found.id)
             return {"bank": opened.name, "uri": uri, "node": record, "chain": chain}
 
     def context_of(self, task: Task, environment: Environment = "", bank: BankName = None) -> str:
         """The task, below what past episodes taught about it."""
-        found = self._recollection(task, environment, bank)
+        try:
+            found = self._recollection(task, environment, bank)
+        except DeltaMemError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
         return "\n\n".join(filter(None, [found["context"], environment, task]))
 
     def chain(self, bank: str, collection: str, node: str) -> str:
@@ -152,6 +156,15 @@ def uri_of(bank: Bank, collection: str, node: str) -> str:
     return f"deltamem://{quote(bank.name, safe='')}/{quote(collection, safe='')}/{node}"
 
 
+def _cleaned(value: Any) -> Any:
+    """Plain data whose texts do nothing on a terminal."""
+    if isinstance(value, dict):
+        return {key: _cleaned(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(each) for each in value]
+    return clean(value) if isinstance(value, str) else value
+
+
 def _found(bank: Bank, answer: CollectionRecall, candidate: Candidate) -> FoundNode:
     node, display = candidate.node, display_of(bank, answer.collection)
     return {
@@ -160,7 +173,7 @@ def _found(bank: Bank, answer: CollectionRecall, candidate: Candidate) -> FoundN
         "node": node.id,
         "label": node.label,
         "score": candidate.score,
-        "title": one_line(clean(display.of_title(node)), _TITLE_WIDTH),
+        "title": one_line(display.of_title(node), _TITLE_WIDTH),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -21,6 +22,7 @@ from deltamem_tui.trajectory.user_outcomes import user_outcomes
 
 _LONGEST_LOG = 2_000_000
 _MOST_ERRORS = 20
+_BEYOND_A_NAME = re.compile(r"[^\w.-]")
 
 Episode = Annotated[
     str,
@@ -81,7 +83,8 @@ class WritingTools:
             TemporaryDirectory(prefix="deltamem-") as folder,
             self._banks.writable_bank(bank) as opened,
         ):
-            file = Path(folder) / "logs" / (PurePath(name).name or "log.jsonl")
+            plain = _BEYOND_A_NAME.sub("_", PurePath(name).name)
+            file = Path(folder) / "logs" / (plain if plain.strip(".") else "log.jsonl")
             file.parent.mkdir()
             file.write_text(log, encoding="utf-8", errors="replace")
             options: ImportOptions = {}

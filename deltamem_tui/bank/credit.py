@@ -61,7 +61,8 @@ class Use:
         """The words as a row holds them, behind the revision."""
         row = [0] * LEDGER.counters
         for source, (success, reward) in self.words.items():
-            share = float(success) if reward is None else reward
+            # In a bank from elsewhere a reward may be any number.
+            share = float(success) if reward is None else min(max(reward, 0.0), 1.0)
             row[_COLUMNS[source]] = _FAILURE * (1 + success) + round(share * UNIT)
         return row
 

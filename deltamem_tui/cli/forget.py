@@ -80,10 +80,11 @@ def run(
             hint="give --rule, --preset or --capacity, or set the parameter `forgetting`",
         )
     promoted = forgetting.promotable(opened, rules, coarse=coarse) if promote else []
+    fused = len(promoted)
     if apply and promoted:
         from deltamem_tui.memory import promotion
 
-        promotion.promote(opened, promoted)
+        fused = len(promotion.promote(opened, promoted))
     found = forgetting.proposed(opened, rules, coarse=coarse)
     if apply:
         found = forgetting.apply(opened, found, rules)
@@ -100,7 +101,7 @@ def run(
     gone = counted(sum(each.nodes for each in found), "node")
     notes = [f"{gone} deleted" if apply else f"{gone} would be deleted; nothing was written"]
     if promoted:
-        chains = counted(len(promoted), "chain")
+        chains = counted(fused, "chain")
         notes.append(f"{chains} fused" if apply else f"{chains} would be fused first")
     if len(found) > _SHOWN:
         notes.append(f"{len(found):,} deletions; `--json` lists them all")
@@ -111,6 +112,7 @@ def run(
 
 def _row(bank: Bank, each: Deletion) -> tuple[str | int, ...]:
     """A deletion for a person. The line of a node that was deleted still says what it was."""
+    from deltamem_tui.bank.credit import UNIT
     from deltamem_tui.memory.methods import display_of
 
     node = bank.tree(each.tree).node_at(each.row)
@@ -122,7 +124,7 @@ def _row(bank: Bank, each: Deletion) -> tuple[str | int, ...]:
         each.age,
         each.recent,
         each.judged,
-        f"{each.utility / each.judged / 10_000:.2f}" if each.judged else "",
+        f"{each.utility / each.judged / UNIT:.2f}" if each.judged else "",
         one_line(display_of(bank, each.tree).of_title(node), 60),
     )
 

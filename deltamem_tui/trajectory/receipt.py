@@ -1,7 +1,7 @@
 """Receipts: which nodes an agent was shown, as a bank hands them out and episodes bring them back.
 
 Only what was shown can have helped or harmed. Without a receipt one can merely work out what
-would have been recalled, which is no evidence.
+would have been recalled, which proves nothing.
 """
 
 from __future__ import annotations

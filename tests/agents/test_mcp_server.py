@@ -190,6 +190,15 @@ def test_a_wrong_request_is_an_error_and_the_next_one_is_answered(
     anyio.run(ask)
 
 
+def test_a_prompt_that_cannot_be_made_says_why(folder: Path) -> None:
+    async def ask() -> None:
+        async with client(folder, "one") as connected:
+            with pytest.raises(MCPError, match="no bank 'none' is served"):
+                await connected.get_prompt("recall", {"task": TASK, "bank": "none"})
+
+    anyio.run(ask)
+
+
 @pytest.mark.parametrize(
     "uri",
     [
@@ -232,6 +241,9 @@ def test_an_episode_comes_home_with_what_it_was_shown_and_how_it_ended(
             node = recalled["receipt"]["entries"][0]
             credit = node_credit(open_bank(tmp_path / "one"), node["collection"], node["node"])
             assert (credit.shown, credit.strict.judged, credit.strict.utility) == (1, 1, 0)
+            for name in ("..", "a*b.jsonl", "x\0.jsonl", "/etc/other.jsonl"):
+                renamed = await connected.call_tool("import_log", arguments | {"name": name})
+                assert structure(renamed)["duplicates"] == 1
             assert (await connected.call_tool("import_log", {"log": "not a log"})).is_error
             forged = {"log": log, "receipt": {"id": "../x"}}
             assert (await connected.call_tool("import_log", forged)).is_error

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from deltamem_tui import create_bank
-from deltamem_tui.agents.mcp_server import BoundedLines
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.errors import BankNotFoundError, UsageError
 
@@ -33,11 +29,3 @@ def test_two_banks_of_one_name_are_refused(tmp_path: Path) -> None:
         create_bank(place, embedder="hashing")
     with pytest.raises(UsageError, match="two banks"):
         ServedBanks(tmp_path, places)
-
-
-@given(st.lists(st.binary(max_size=30)), st.integers(1, 20))
-def test_lines_are_cut_and_nothing_else_is(lines: list[bytes], longest: int) -> None:
-    lines = [line.replace(b"\n", b"").replace(b"\r", b"") for line in lines]
-    text = b"".join(line + b"\n" for line in lines)
-    read = io.BufferedReader(BoundedLines(io.BytesIO(text), longest), buffer_size=7).read()
-    assert read == b"".join(line[:longest] + b"\n" for line in lines)

@@ -69,7 +69,7 @@ PRESETS: Mapping[str, ForgettingRules] = {
     "driving": ForgettingRules("combined", 300, 1, 5, None),
     "iot": ForgettingRules("combined", 300, 1, 5, 0.5),
 }
-"""The published values. Driving measures utility as a distance, which is no share of successes:
+"""The published values. Driving measures utility as a distance, which is not a share of successes:
 of its rules only the period carries over."""
 
 
@@ -85,7 +85,7 @@ class Columns:
         utility: What those were worth, in ten-thousandths. int64 [nodes].
         last: The place of the last episode that was shown it, 0 for none. int64 [nodes].
         failure: Whether it was written by a failure: those are recalled where tasks are hard, and
-            a low utility is no fault of theirs. bool [nodes].
+            a low utility is not their fault. bool [nodes].
         consolidated: Whether it was fused into another root. bool [nodes].
         key: Whether it is only a key of the node above: it goes with that. bool [nodes].
     """

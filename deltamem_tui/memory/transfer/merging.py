@@ -2,7 +2,7 @@
 
 The bank package joins by id. Two banks that learnt the same independently have two roots of it
 with different ids; only their vectors are near. Such pairs are always listed, and a policy says
-what becomes of them; not so where the method's roots are no statements that can be compared, such
+what becomes of them; not so where the method's roots are not statements that can be compared, such
 as kinds. The laws of merging hold for `keep` alone: the others change what is merged.
 """
 
