@@ -73,6 +73,7 @@ COMMANDS = (
     CommandEntry("consolidate", "Learn"),
     CommandEntry("calibrate", "Learn"),
     CommandEntry("parameters", "Learn"),
+    CommandEntry("lift", "Tend"),
     CommandEntry("forget", "Tend"),
     CommandEntry("undo", "Tend"),
     CommandEntry("compact", "Tend"),

@@ -20,8 +20,11 @@ Episode = Annotated[
     ),
 ]
 Word = Annotated[
-    Literal["success", "failure"] | None,
-    typer.Argument(metavar="[success|failure]", help="How it ended; shown only, if not given."),
+    Literal["success", "failure", "unclear"] | None,
+    typer.Argument(
+        metavar="[success|failure|unclear]",
+        help="How it ended, or that you cannot tell; shown only, if not given.",
+    ),
 ]
 Undo = Annotated[bool, typer.Option("--undo", help="Take back what you said last.")]
 
@@ -57,7 +60,7 @@ def run(
     if undo:
         known = take_back_outcome(opened, found)
     elif word:
-        known = give_outcome(opened, found, success=word == "success")
+        known = give_outcome(opened, found, success=_ENDINGS[word])
     else:
         known = known_episode(opened, found)
     words = [to_builtins(each) for each in words_on(known)]
@@ -73,3 +76,6 @@ def run(
 
     data = {"id": known.id, "task": known.task, "words": words, "shown_nodes": shown}
     return Result("outcome", data, view=view)
+
+
+_ENDINGS = {"success": True, "failure": False, "unclear": None}

@@ -102,6 +102,7 @@ show kitchen ffff
 chain kitchen {node}
 outcome kitchen 9f8bd8da
 outcome kitchen ffff success
+lift kitchen
 forget kitchen
 forget kitchen --preset ehr
 forget kitchen --capacity 1

@@ -34,5 +34,11 @@ def test_a_word_moves_credit_and_is_taken_back(program: Program) -> None:
     assert credit(program, node) == {"judged": 1, "utility": 10_000}
     assert program.json("outcome", "kitchen", episode).data["words"] == said["words"][1:]
     assert program.json("outcome", "kitchen", "last").data["id"] == episode
+    found = program.json("lift", "kitchen").data
+    assert [(each["node"], each["judged"]) for each in found["nodes"] if each["node"] == node] == [
+        (node, 1)
+    ]
+    assert [each["with_memory"]["successes"] for each in found["kinds"]] == [1]
+    assert program("lift", "kitchen").code == 0
     assert program("outcome", "kitchen", episode, "success", "--undo").code == 2
     assert program("outcome", "kitchen", "nothing", "success").code == 1

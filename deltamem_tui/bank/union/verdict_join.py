@@ -29,12 +29,13 @@ def united(one: bytes, other: bytes) -> bytes:
             source = _source(word)
             words[source] = max(words.get(source, word), word, key=_rank)
     longer: Mapping[str, Any] = max(records, key=_rest_rank)
-    record = dict(longer)
+    # Where records are alike but for these, which one is taken must not show.
+    record = {name: longer[name] for name in longer if name not in (_VERDICTS, _RECEIPTS)}
     if words:
         first, *others = sorted(words.values(), key=_rank, reverse=True)
         record[_OUTCOME] = first
         kept = [each for each in others if _source(each) in _SOURCES]
-        if kept or _VERDICTS in record:
+        if kept:
             record[_VERDICTS] = kept
     if receipts := _receipts(records):
         record[_RECEIPTS] = receipts

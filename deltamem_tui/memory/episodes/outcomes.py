@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.episodes import EpisodeState
@@ -11,15 +13,19 @@ from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.credit.crediting import put_episode
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.episodes.verdicts import with_word, without_word
+from deltamem_tui.memory.episodes.verdicts import with_word, without_word, words_on
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import outcome_of, to_record
 
+CANNOT_TELL = "cannot tell"
+"""The reason of a person's word who looked at an episode and does not know how it ended."""
 
-def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
+
+def give_outcome(bank: Bank, episode_id: str, *, success: bool | None) -> Trajectory:
     """Give an episode an outcome, or correct it; returns the episode with it.
 
+    None says that the person cannot tell: that is kept, and another's word counts as before.
     An episode that waited without an outcome can be learnt from now on. One that was learnt
     stays learnt: its nodes keep their label until they are relabelled. What log and judge say of
     it stays beside the person's word.
@@ -34,6 +40,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
         known = known_episode(bank, episode_id)
         before = known.outcome
         judged = with_word(known, _given(success, before))
+        mine = next((each for each in known.verdicts if each.source == "user"), None)
         put_episode(batch, bank, judged)
         batch.log(
             "outcome",
@@ -44,7 +51,8 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
                 # For `take_back_outcome`.
                 "outcome": to_record(known)["outcome"],
                 "learnt": _is_learnt(bank, episode_id),
-            },
+            }
+            | ({"user": msgspec.to_builtins(mine)} if mine else {}),
         )
     return judged
 
@@ -84,19 +92,20 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
             raise TrajectoryError(
                 "you gave it no outcome that could be taken back", source=episode_id
             )
-        before = _before(given, episode_id)
-        if superseded or known.outcome != _given(given.detail.get("success"), before):
+        before, success = _before(given, episode_id), given.detail.get("success")
+        if superseded or _given(success, before) not in words_on(known):
             raise TrajectoryError(
                 "another outcome was given to it since, which stays", source=episode_id
             )
-        if _is_learnt(bank, episode_id) and given.detail.get("learnt") is not True:
-            success = "success" if known.outcome.success else "failure"
+        learnt_since = _is_learnt(bank, episode_id) and given.detail.get("learnt") is not True
+        if learnt_since and success is not None:
+            label = "success" if known.outcome.success else "failure"
             raise TrajectoryError(
-                f"was learnt from as a {success} since, which stays",
+                f"was learnt from as a {label} since, which stays",
                 source=episode_id,
                 hint="give it another outcome, or relabel its nodes",
             )
-        restored = without_word(known, before)
+        restored = without_word(known, _parsed(given.detail.get("user")), before)
         put_episode(batch, bank, restored)
         batch.log(UNDO, {"undoes": given.sequence, "what": given.event, "trajectory": episode_id})
     return restored
@@ -130,6 +139,8 @@ def _described(outcome: Outcome) -> str:
 
 def _given(success: Any, before: Outcome) -> Outcome:
     """The outcome that a person gives in place of the one before."""
+    if success is None:
+        return Outcome(None, None, "user", CANNOT_TELL)
     # A reward that contradicts the person is the log's mistake, so it goes.
     return Outcome(success, before.reward if before.success == success else None, "user")
 
@@ -140,13 +151,17 @@ def _is_learnt(bank: Bank, episode_id: str) -> bool:
 
 def _before(given: Commit, episode_id: str) -> Outcome:
     """The outcome that a person's replaced."""
-    record = {"outcome": given.detail.get("outcome")}
-    try:
-        if record["outcome"] is not None:
-            return outcome_of(record)
-    except RecordError:
-        pass
+    if (before := _parsed(given.detail.get("outcome"))) is not None:
+        return before
     raise TrajectoryError("the journal does not have its earlier outcome", source=episode_id)
+
+
+def _parsed(record: Any) -> Outcome | None:
+    """An outcome as the journal has it; None if it has none."""
+    try:
+        return None if record is None else outcome_of({"outcome": record})
+    except RecordError:
+        return None
 
 
 def find_episode(bank: Bank, prefix: str) -> str:

@@ -54,10 +54,19 @@ def weighed(episode: Trajectory) -> Trajectory:
     return with_word(episode, episode.outcome) if judged else episode
 
 
-def without_word(episode: Trajectory, before: Outcome) -> Trajectory:
-    """The episode with an earlier outcome, which counts again in place of the present one."""
-    kept = tuple(each for each in episode.verdicts if each.source != before.source)
-    return episode.with_facts(outcome=before, verdicts=kept)
+def without_word(episode: Trajectory, mine: Outcome | None, before: Outcome) -> Trajectory:
+    """The episode without a person's last word.
+
+    Args:
+        episode: The episode with that word.
+        mine: What the person had said earlier, if that did not count.
+        before: The outcome that counted, and does so again.
+    """
+    gone = {"user", before.source}
+    kept = [each for each in words_on(episode) if each.source not in gone]
+    return episode.with_facts(
+        outcome=before, verdicts=tuple(_by_source([*([mine] if mine else []), *kept]))
+    )
 
 
 def _by_source(words: Iterable[Outcome]) -> list[Outcome]:

@@ -26,7 +26,8 @@ def lines(draw: st.DrawFn) -> bytes:
     scene = draw(st.sampled_from(({}, {"drawn_scene": "a kitchen"}, {"drawn_scene": "a bedroom"})))
     record = {"id": "1" * 16, "outcome": outcome, "metadata": scene}
     verdicts = [each for each in others if each["source"] != "unknown"]
-    return orjson.dumps(record | ({"verdicts": verdicts} if verdicts else {}))
+    receipts = draw(st.sampled_from(({}, {"receipts": [{"id": "2" * 16}]})))
+    return orjson.dumps(record | ({"verdicts": verdicts} if verdicts else {}) | receipts)
 
 
 @given(lines(), lines(), lines())

@@ -16,8 +16,9 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes import outcomes
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
+from deltamem_tui.memory.episodes.outcomes import CANNOT_TELL, give_outcome, take_back_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.verdicts import words_on
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
@@ -58,6 +59,24 @@ def test_what_the_log_stated_comes_back_whole_word_by_word(bank: Bank) -> None:
     assert verify(Bank.open(bank.path)) == []
     with pytest.raises(TrajectoryError, match="no outcome that could be taken back"):
         take_back_outcome(bank, stated.id)
+
+
+def test_who_cannot_tell_leaves_the_outcome_and_is_remembered(bank: Bank) -> None:
+    unclear = Outcome(None, None, "user", CANNOT_TELL)
+    for stated in (known(bank), known(bank, Outcome(), "cool the egg")):
+        for success in (None, True, None, None):
+            give_outcome(bank, stated.id, success=success)
+        found = episode(Bank.open(bank.path), stated.id)
+        assert found is not None
+        assert unclear in words_on(found)
+        assert found.outcome.success == stated.outcome.success
+        said = []
+        for _ in range(4):
+            word = take_back_outcome(bank, stated.id)
+            said += [[each.success for each in words_on(word) if each.source == "user"]]
+        assert said == [[None], [True], [None], []]
+        assert outcome_in(bank, stated) == stated.outcome
+    assert verify(Bank.open(bank.path)) == []
 
 
 def test_a_word_given_again_after_it_was_taken_back_can_be_taken_back(bank: Bank) -> None:
