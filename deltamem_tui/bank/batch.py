@@ -174,8 +174,14 @@ class Batch:
         index["first"] = addition.next_row + np.arange(len(lines))
         addition.extend(index, lines)
 
+    def replace_episode(self, episode_id: str, by: str) -> None:
+        """Let an episode of the bank be one no more: a longer record of it has the id `by`."""
+        record = {"id": episode_id, "replaced_by": by}
+        self.put_episode_line(episode_id, orjson.dumps(record) + b"\n")
+        self.set_state(episode_id, EpisodeState.REPLACED)
+
     def set_state(self, episode_id: str, state: EpisodeState) -> None:
-        """Mark an episode as waiting or learnt."""
+        """Mark an episode as waiting, learnt or replaced."""
         addition = self._additions[episodes.NAME]
         first = addition.first_row(episode_id)
         if first is None:

@@ -221,9 +221,13 @@ def shown_to(snapshots: Mapping[str, TableSnapshot], tree: str) -> ShownTo:
     nodes = snapshots[tree]
     births = nodes.births
     at = tree_index.places(tree_index.keys(nodes.index["id"][births]), entries.node)
-    entries, at = entries.kept(at >= 0), at[at >= 0]
     given = snapshots[episodes.NAME]
-    order = tree_index.places(tree_index.keys(given.index["id"][given.births]), entries.party)
+    counts = at >= 0
+    if len(gone := episodes.replaced(given)):
+        counts &= ~np.isin(entries.party, tree_index.keys(gone))
+    entries, at = entries.kept(counts), at[counts]
+    there = given.index["id"][episodes.standing(given)]
+    order = tree_index.places(tree_index.keys(there), entries.party)
     return ShownTo(
         births[at], order + 1, entries.values[:, _REVISION], entries.values[:, 1:], len(nodes.index)
     )

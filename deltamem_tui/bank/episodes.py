@@ -21,10 +21,15 @@ INDEX_TYPE = np.dtype([("id", "S16"), ("offset", "<u8"), ("first", "<i8")])
 
 
 class EpisodeState(IntEnum):
-    """Whether an episode was learnt; the one counter of its row."""
+    """Whether an episode was learnt; the one counter of its row.
+
+    One that was replaced is an episode no more: its session went on, and a longer record of it is
+    another episode. Its last line says which.
+    """
 
     WAITING = 0
     LEARNT = 1
+    REPLACED = 2
 
 
 def table(folder: Path) -> Table:
@@ -38,6 +43,21 @@ def table(folder: Path) -> Table:
         index_type=INDEX_TYPE,
         build_index=build_index,
     )
+
+
+def standing(snapshot: TableSnapshot) -> NDArray[np.int64]:
+    """The rows of the first lines of all episodes, in order of import. int64 [episodes]."""
+    births = snapshot.births
+    rows: NDArray[np.int64] = births[snapshot.counters[births, 0] != EpisodeState.REPLACED]
+    return rows
+
+
+def replaced(snapshot: TableSnapshot) -> NDArray[np.bytes_]:
+    """The ids of the episodes of which a longer record took the place. S16 [replaced]."""
+    births = snapshot.births
+    rows = births[snapshot.counters[births, 0] == EpisodeState.REPLACED]
+    ids: NDArray[np.bytes_] = snapshot.index["id"][rows]
+    return ids
 
 
 def build_index(table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
@@ -72,11 +92,12 @@ class Episodes:
         self.snapshot = snapshot
 
     def __len__(self) -> int:
-        return len(self.snapshot.births)
+        return len(standing(self.snapshot))
 
     def ids(self) -> list[str]:
         """All ids, in order of import."""
-        return [bytes(value).decode() for value in self.snapshot.index["id"][self.snapshot.births]]
+        rows = standing(self.snapshot)
+        return [bytes(value).decode() for value in self.snapshot.index["id"][rows]]
 
     def waiting(self) -> list[str]:
         """The ids of the episodes that were not learnt yet, in order of import."""
@@ -106,7 +127,10 @@ class Episodes:
         return EpisodeState(state)
 
     def record(self, episode_id: str) -> Mapping[str, Any] | None:
-        """An episode's record as last given; None if the bank does not have it."""
+        """An episode's record as last given; None if the bank does not have it.
+
+        Of one that was replaced it says by which.
+        """
         if (row := self._row(episode_id)) is None:
             return None
         return _parse(self.snapshot.table, row, self.snapshot.line(row))

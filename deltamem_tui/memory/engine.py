@@ -197,7 +197,7 @@ def learn_stored(
     answers, vectors = _Answers(writer), EmbeddingCache(embedder)
     while True:
         bank.refresh()
-        if bank.episodes.state(trajectory.id) == EpisodeState.LEARNT:
+        if bank.episodes.state(trajectory.id) in (EpisodeState.LEARNT, EpisodeState.REPLACED):
             return LearnResult(trajectory.id, new=False, trees={})
         bank.require_writable()  # before a model is paid for nothing
         embedder_of(bank, embedder)  # the bank may have been given another meanwhile

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import UNIT, ShownTo, shown_to
 from deltamem_tui.bank.episodes import NAME as EPISODES
-from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.episodes import EpisodeState, standing
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.editing import forget as forget_subtree
@@ -212,7 +212,7 @@ def _now(bank: Bank) -> int:
     import numpy as np
 
     snapshot = bank.snapshots[EPISODES]
-    learnt = np.flatnonzero(snapshot.counters[snapshot.births, 0] == EpisodeState.LEARNT)
+    learnt = np.flatnonzero(snapshot.counters[standing(snapshot), 0] == EpisodeState.LEARNT)
     return int(learnt[-1]) + 1 if len(learnt) else 0
 
 
@@ -236,7 +236,7 @@ def _ages(bank: Bank, tree: Tree, rows: Rows, now: int) -> Rows:
     import numpy as np
 
     episodes = bank.snapshots[EPISODES]
-    ids = episodes.index["id"][episodes.births].tolist()
+    ids = episodes.index["id"][standing(episodes)].tolist()
     place = {name.decode(): number for number, name in enumerate(ids, 1)}
     born = np.zeros(len(tree.birth), dtype=np.int64)
     text, offsets = tree.snapshot.text, tree.snapshot.index["offset"].tolist()

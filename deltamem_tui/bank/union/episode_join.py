@@ -1,4 +1,5 @@
-"""Joining the episodes of several banks by id: each once, learnt if it was learnt anywhere.
+"""Joining the episodes of several banks by id: each once, learnt if it was learnt anywhere, and
+replaced if it was replaced in any of them.
 
 Episodes have no revisions. Where two banks keep the same episode otherwise, `verdict_join` makes
 one record of both.

@@ -4,7 +4,7 @@ Of each source one word is kept: one that knows the end before one that does not
 greater digest. The weightiest that knows it is the outcome, a person's before the log's and that
 before a judge's; the others stand beside it. The receipts of both are kept. What else differs is
 the longer record's, then that of the greater digest. Each is the greatest of a total order, so the
-order of banks does not matter.
+order of banks does not matter. One that was replaced by a longer record in any bank is in all.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 _OUTCOME, _VERDICTS, _RECEIPTS = "outcome", "verdicts", "receipts"
+_REPLACED = "replaced_by"
 _SOURCES = ("judge", "stated", "user")
 """Who may say how an episode ended, the weightiest last."""
 
@@ -23,6 +24,8 @@ _SOURCES = ("judge", "stated", "user")
 def united(one: bytes, other: bytes) -> bytes:
     """The line of an episode that two banks keep otherwise, without its end."""
     records = parsed(one), parsed(other)
+    if gone := [record for record in records if _REPLACED in record]:
+        return orjson.dumps(max(gone, key=_digest))
     words: dict[str, Mapping[str, Any]] = {}
     for record in records:
         for word in _words(record):

@@ -42,7 +42,7 @@ LISTED_FORMATS = 40
 OTHER_FILES = "other logs"
 """The name of the tally of all further logs."""
 
-Reception = Literal["imported", "updated", "duplicate"]
+Reception = Literal["imported", "grown", "updated", "duplicate"]
 Redaction = Literal["secrets", "personal", "off"]
 """What is taken out of episodes: secrets, e-mail addresses too, or nothing."""
 
@@ -55,6 +55,7 @@ class Arrival(Struct, frozen=True, gc=False):
         domain: Its domain; empty if it is not known.
         given: Whether the user's file says that it was a success; None if that is silent.
         receipts: What the agent was shown.
+        session: What the records of one session share; empty if its log names none.
     """
 
     id: str
@@ -67,16 +68,19 @@ class Arrival(Struct, frozen=True, gc=False):
     redactions: Redactions = NOTHING
     given: bool | None = None
     receipts: tuple[Receipt, ...] = ()
+    session: str = ""
 
 
 class EpisodeImport(Struct, frozen=True, gc=False):
     """An episode that was read, and what became of it.
 
     Attributes:
-        reception: `imported` if it is new, `updated` if only its outcome is, else `duplicate`.
+        reception: `imported` if it is new, `grown` if it is of a session that went on since it
+            was imported, `updated` if only its outcome is new, else `duplicate`.
         outcome: The outcome that counts from now on.
         before: The outcome that counted before; unknown for a new episode.
         gains_receipts: Whether the bank has it, and without all of its receipts.
+        replaces: The ids of the earlier records whose place it takes.
     """
 
     arrival: Arrival
@@ -84,6 +88,12 @@ class EpisodeImport(Struct, frozen=True, gc=False):
     outcome: Outcome
     before: Outcome = Outcome()
     gains_receipts: bool = False
+    replaces: tuple[str, ...] = ()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the bank did not have it."""
+        return self.reception in ("imported", "grown")
 
     @property
     def is_written(self) -> bool:
@@ -217,6 +227,8 @@ class ImportReport:
         receipts_added: How many episodes have receipts now that the bank did not know.
         shown: How many nodes those name in all, and how many of them the bank does not have: they
             were deleted, or are another bank's.
+        built_on: How many nodes stay that earlier records of sessions wrote, because others
+            build on them.
     """
 
     redaction: Redaction = "secrets"
@@ -237,6 +249,7 @@ class ImportReport:
     receipts: ReceiptFile | None = None
     receipts_added: int = 0
     shown: Counter[Literal["nodes", "unknown"]] = field(default_factory=Counter)
+    built_on: int = 0
 
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""

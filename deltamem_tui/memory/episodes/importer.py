@@ -2,13 +2,14 @@
 
 Every way into a bank's episodes leads through here: secrets are taken out, and episodes get
 their domain. An episode's id is that of what is kept, and users name outcomes by the same id.
+A session that went on since it was imported takes the place of its earlier record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import orjson
 
@@ -19,6 +20,12 @@ from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.credit.crediting import put_uses
 from deltamem_tui.memory.credit.receipts import unknown_nodes
+from deltamem_tui.memory.episodes.growing_sessions import (
+    StoredSessions,
+    grown_from,
+    outgrown,
+    trajectory_of,
+)
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
     DomainTally,
@@ -30,7 +37,9 @@ from deltamem_tui.memory.episodes.outcome_precedence import KnownOutcome, known_
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.memory.episodes.verdicts import with_facts_of
+from deltamem_tui.memory.episodes.withdrawal import withdraw
 from deltamem_tui.trajectory.domains import chosen
+from deltamem_tui.trajectory.growth import is_earlier, session_of
 from deltamem_tui.trajectory.logs.notice import Notice, Remark, located
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_line
@@ -104,6 +113,7 @@ class Importer:
         )
         self._seen: dict[str, KnownOutcome] = {}
         self._before: Episodes | None = None
+        self._sessions: StoredSessions | None = None
         self._sequence = -1
 
     def run(self, *, stopped: Callable[[], bool] = lambda: False, pauses: bool = False) -> str:
@@ -141,7 +151,7 @@ class Importer:
     def reopen(self) -> None:
         """Look at the bank again: other processes may have written it during a pause."""
         self._bank = Bank.open(self._bank.path)
-        self._seen, self._before = {}, None
+        self._seen, self._before, self._sessions = {}, None, None
 
     def _next_batch(
         self, stopped: Callable[[], bool], pauses: bool
@@ -168,7 +178,7 @@ class Importer:
         else:
             with self._bank.writing() as changes:
                 decided = [*self._decided(batch)]
-                _write(self._bank, changes, decided)
+                self.report.built_on += _write(self._bank, changes, decided)
             self._sequence = self._bank.commit.sequence
         for each in decided:
             if isinstance(each, EpisodeImport):
@@ -189,24 +199,32 @@ class Importer:
     def _episodes_before(self) -> Episodes:
         """The episodes that the bank had before this import, which knows what it adds itself."""
         if self._before is None or self._bank.commit.sequence != self._sequence:
-            self._before = self._bank.episodes
+            self._before, self._sessions = self._bank.episodes, None
             self._sequence = self._bank.commit.sequence
         return self._before
 
     def _decided(self, batch: Sequence[Arrival | Remark]) -> Iterator[EpisodeImport | Remark]:
         """What becomes of each episode; what is refused already stays so."""
         before = self._episodes_before()
+        earlier = outgrown(batch)
         for arrival in batch:
             if not isinstance(arrival, Arrival):
                 yield arrival
                 continue
             outcome = arrival.outcome
+            state = before.state(arrival.id)
+            if self._is_earlier_record(arrival.id) or (arrival.id in earlier and state is None):
+                yield EpisodeImport(arrival, "duplicate", outcome)
+                continue
             known = self._seen.get(arrival.id)
-            if known is None and before.state(arrival.id) is not None:
+            if known is None and state is not None:
                 known = _known_outcome_in(self._bank, arrival.id)
             if known is None:
-                self._seen[arrival.id] = known_outcome(outcome, confirmed=True)
-                yield EpisodeImport(arrival, "imported", outcome)
+                found = self._new(arrival)
+                if found.is_new:
+                    self._sessions_known().add(arrival)
+                    self._seen[arrival.id] = known_outcome(found.outcome, confirmed=True)
+                yield found
                 continue
             answer = known.answer(outcome)
             self._seen[arrival.id] = known.after(outcome, answer)
@@ -218,6 +236,28 @@ class Importer:
                 counts = outcome if answer == "updated" else known.outcome
                 gains = answer == "duplicate" and self._gains_receipts(arrival, before)
                 yield EpisodeImport(arrival, answer, counts, known.outcome, gains)
+
+    def _new(self, arrival: Arrival) -> EpisodeImport:
+        """What becomes of an episode that the bank does not have: it may have it in part."""
+        if not (others := self._sessions_known().of(arrival)):
+            return EpisodeImport(arrival, "imported", arrival.outcome)
+        found = trajectory_of(arrival)
+        if longer := [each for each in others if is_earlier(found, each)]:
+            return EpisodeImport(arrival, "duplicate", longer[0].outcome)
+        earlier = [each for each in others if is_earlier(each, found)]
+        if not earlier:
+            return EpisodeImport(arrival, "imported", arrival.outcome)
+        grown = grown_from(arrival, earlier)
+        ids = tuple(each.id for each in earlier)
+        return EpisodeImport(grown, "grown", grown.outcome, earlier[-1].outcome, replaces=ids)
+
+    def _is_earlier_record(self, episode_id: str) -> bool:
+        return self._bank.episodes.state(episode_id) == EpisodeState.REPLACED
+
+    def _sessions_known(self) -> StoredSessions:
+        if self._sessions is None:
+            self._sessions = StoredSessions(self._bank)
+        return self._sessions
 
     def _gains_receipts(self, arrival: Arrival, before: Episodes) -> bool:
         """Whether the bank had the episode before this import, without all of its receipts."""
@@ -248,10 +288,11 @@ def names_one(
     return False
 
 
-def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> None:
+def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> int:
+    """Write what arrived; returns how many nodes of earlier records had to stay."""
     fresh = [each for each in decided if isinstance(each, EpisodeImport) and each.is_written]
     lines: dict[str, bytes] = {}  # of episodes that were shown something, the last
-    for new, group in groupby(fresh, lambda each: each.reception == "imported"):
+    for new, group in groupby(fresh, lambda each: each.is_new):
         written = {each.arrival.id: _line(bank, each, new=new) for each in group}
         if new:
             changes.put_new_episodes([*written], [*written.values()])
@@ -259,9 +300,17 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
             for episode_id, line in written.items():
                 changes.put_episode_line(episode_id, line)
         lines |= {name: line for name, line in written.items() if _RECEIPTS in line}
-    if fresh:
-        put_uses(changes, bank, (from_record(orjson.loads(line)) for line in lines.values()))
-        changes.log("import", {"trajectories": list(dict.fromkeys(e.arrival.id for e in fresh))})
+    if not fresh:
+        return 0
+    put_uses(changes, bank, (from_record(orjson.loads(line)) for line in lines.values()))
+    detail: dict[str, Any] = {"trajectories": list(dict.fromkeys(e.arrival.id for e in fresh))}
+    replaced = {before: each.arrival.id for each in fresh for before in each.replaces}
+    for before, by in replaced.items():
+        changes.replace_episode(before, by)
+    if replaced:
+        detail["replaced"] = replaced
+    changes.log("import", detail)
+    return withdraw(bank, changes, [*replaced])
 
 
 def _line(bank: Bank, received: EpisodeImport, *, new: bool) -> bytes:
@@ -330,6 +379,7 @@ def _arrived(
             redactions,
             given,
             trajectory.receipts,
+            session_of(trajectory),
         )
     )
 

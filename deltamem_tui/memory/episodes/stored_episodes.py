@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import BankCorruptError, RecordError
 from deltamem_tui.trajectory.domains import GENERIC, key
 from deltamem_tui.trajectory.model import Trajectory
 
 
 def episode(bank: Bank, episode_id: str) -> Trajectory | None:
-    """One episode of a bank; None if the bank does not have it.
+    """One episode of a bank; None if the bank does not have it, or a longer record of it.
 
     Raises:
         BankCorruptError: What the bank has under this id is not that episode.
     """
     record = bank.episodes.record(episode_id)
-    if record is None:
+    if record is None or bank.episodes.state(episode_id) == EpisodeState.REPLACED:
         return None
     from deltamem_tui.trajectory.readers.native import from_record  # all readers come with it
 

@@ -32,6 +32,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
     """Show what an import came to."""
     record: dict[str, Any] = {
         "imported": found.count("imported"),
+        "grown": found.count("grown"),
         "updated": found.count("updated"),
         "changed": found.changed,
         "duplicates": found.count("duplicate"),
@@ -56,12 +57,14 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
     would = "would be " if found.dry_run else ""
     facts = {
         **{f"{would}{name}": record[name] for name in ("imported", "updated")},
+        **({f"{would}grown": record["grown"]} if record["grown"] else {}),
         **{name: record[name] for name in ("duplicates", "rejected")},
         **{f"outcome from {_SOURCES[source]}": n for source, n in sorted(found.sources.items())},
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
         **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
     }
     notes = (
+        *_growth_notes(found),
         *_domain_notes(found),
         *_outcome_notes(found),
         *reason_notes(found.reasons, _REASONS),
@@ -157,6 +160,16 @@ def reason_notes(reasons: ReasonTally, most: int) -> list[ReportNote]:
     return notes
 
 
+def _growth_notes(found: ImportReport) -> Iterator[ReportNote]:
+    """Sessions that went on: their earlier records are episodes no more."""
+    if grown := found.count("grown"):
+        went_on = counted(grown, "session went on", "sessions went on")
+        yield ReportNote(f"{went_on} since the last import: the earlier records are replaced")
+    if found.built_on:
+        nodes = counted(found.built_on, "node stays", "nodes stay")
+        yield ReportNote(f"{nodes} that earlier records wrote: others build on them")
+
+
 def _domain_notes(found: ImportReport) -> Iterator[ReportNote]:
     """Episodes of other domains than the bank's: it may be the wrong bank."""
     domains = found.domains
@@ -250,6 +263,7 @@ def _import_summary(found: ImportReport) -> str:
     did = "would import" if found.dry_run else "imported"
     text = f"{did} {counted(found.count('imported'), 'episode')}{_read_as(found)}"
     for count, what in (
+        (found.count("grown"), "grown"),
         (found.count("updated"), "updated"),
         (found.count("duplicate"), "known already"),
         (found.refused, "rejected"),

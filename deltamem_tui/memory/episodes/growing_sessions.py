@@ -1,0 +1,119 @@
+"""Sessions that are imported while they go on: which records are earlier ones of the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import orjson
+from msgspec import Struct, field
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.episodes.import_report import Arrival
+from deltamem_tui.memory.episodes.scenes import with_scene_of
+from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.verdicts import with_word, words_on
+from deltamem_tui.trajectory.growth import is_earlier
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import from_record, to_line
+from deltamem_tui.trajectory.receipt import together
+
+_MOST = 64
+"""Records that may be of one session. An id that more of them share names something else."""
+
+
+_STATED = "stated"
+
+
+class _Names(Struct, gc=False):
+    id: str = ""
+
+
+class _Format(Struct, gc=False):
+    format: str = ""
+
+
+class _Word(Struct, gc=False):
+    source: str = ""
+
+
+class _Head(Struct, gc=False):
+    """What of an episode's line tells its session, and whether that has ended."""
+
+    metadata: _Names = field(default_factory=_Names)
+    source: _Format = field(default_factory=_Format)
+    outcome: _Word = field(default_factory=_Word)
+
+
+_decode = msgspec.json.Decoder(_Head).decode
+
+
+class StoredSessions:
+    """The episodes of a bank by their session."""
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self._ended: defaultdict[str, dict[str, bool]] = defaultdict(dict)
+        for episode_id in bank.episodes.ids():
+            head = _decode(bank.episodes.line(episode_id) or b"{}")
+            if head.metadata.id:
+                session = f"{head.source.format} {head.metadata.id}"
+                self._ended[session][episode_id] = head.outcome.source == _STATED
+
+    def add(self, arrival: Arrival) -> None:
+        """Let the bank have one more; it counts once it is written."""
+        if arrival.session:
+            self._ended[arrival.session][arrival.id] = _has_ended(arrival)
+
+    def of(self, arrival: Arrival) -> list[Trajectory]:
+        """The bank's other records of the session that an episode is of, if they may be of use."""
+        ended = self._ended.get(arrival.session, {}) if arrival.session else {}
+        if len(ended) > _MOST:
+            return []
+        found = (
+            episode(self._bank, each) for each in ended if not (ended[each] and _has_ended(arrival))
+        )
+        return [each for each in found if each]
+
+
+def outgrown(arrivals: Iterable[object]) -> set[str]:
+    """The ids of those episodes that are earlier records of another one among them."""
+    sessions: defaultdict[str, dict[str, Arrival]] = defaultdict(dict)
+    for each in arrivals:
+        if isinstance(each, Arrival) and each.session:
+            sessions[each.session][each.id] = each
+    found: set[str] = set()
+    for records in sessions.values():
+        if 1 < len(records) <= _MOST and not all(map(_has_ended, records.values())):
+            known = [trajectory_of(each) for each in records.values()]
+            found |= {
+                one.id for one in known if any(is_earlier(one, two) for two in known if two != one)
+            }
+    return found
+
+
+def _has_ended(arrival: Arrival) -> bool:
+    return arrival.outcome.source == _STATED
+
+
+def trajectory_of(arrival: Arrival) -> Trajectory:
+    """The episode that arrives, as it will be kept."""
+    return from_record(orjson.loads(arrival.line))
+
+
+def grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
+    """The longer record of a session, with what people said of the earlier ones, and receipts.
+
+    What a judge said stays behind: it judged what was there then.
+    """
+    found = trajectory_of(arrival)
+    for each in earlier:
+        found = with_scene_of(found, each)
+        found = found.with_facts(receipts=together((*each.receipts, *found.receipts)))
+        given = [word for word in words_on(each) if word.source == "user"]
+        if given and found.outcome.source != "user":
+            found = with_word(found, given[0])
+    return msgspec.structs.replace(
+        arrival, line=to_line(found), outcome=found.outcome, receipts=found.receipts
+    )
