@@ -70,6 +70,7 @@ COMMANDS = (
     CommandEntry("extract", "Learn"),
     CommandEntry("judge", "Learn"),
     CommandEntry("outcome", "Learn"),
+    CommandEntry("review", "Learn"),
     CommandEntry("consolidate", "Learn"),
     CommandEntry("calibrate", "Learn"),
     CommandEntry("parameters", "Learn"),

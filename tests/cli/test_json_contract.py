@@ -103,6 +103,7 @@ chain kitchen {node}
 outcome kitchen 9f8bd8da
 outcome kitchen ffff success
 lift kitchen
+review kitchen
 forget kitchen
 forget kitchen --preset ehr
 forget kitchen --capacity 1

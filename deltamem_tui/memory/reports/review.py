@@ -1,0 +1,96 @@
+"""What the review queue says to people, in every face."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from deltamem_tui.memory.credit.intervals import Share
+from deltamem_tui.memory.credit.review import Reason, ReviewItem
+from deltamem_tui.memory.methods import display_of
+from deltamem_tui.text import counted, one_line
+from deltamem_tui.trajectory.model import Outcome
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.review import Review, TouchedByVerdict
+
+REASON_TEXTS: Mapping[Reason, str] = {
+    "disagreement": "log and judge disagree",
+    "unconfirmed": "a success by a judge's word alone, which waits to be learnt",
+    "low utility": "a node of little use comes from it",
+    "upstream": "a node from it was shown to an episode that was overturned",
+    "downstream": "it was shown a node from an episode that was overturned",
+    "random sample": "drawn at random",
+}
+_WHO = {"stated": "log", "judge": "judge", "user": "you"}
+_ENDS = {True: "success", False: "failure", None: "cannot tell"}
+_TITLE = 60
+_REASON = 200
+
+
+def why(item: ReviewItem) -> str:
+    """All reasons of an item, the most urgent first."""
+    return "; ".join(REASON_TEXTS[each] for each in item.reasons)
+
+
+def word_text(word: Outcome) -> str:
+    """`judge: failure, the mug is not on the desk`."""
+    reason = one_line(word.reason, _REASON)
+    said = f"{_WHO.get(word.source, word.source)}: {_ENDS[word.success]}"
+    return f"{said}, {reason}" if reason and reason != _ENDS[None] else said
+
+
+def node_titles(bank: Bank, item: ReviewItem) -> Iterator[str]:
+    """The nodes that brought an episode into the queue."""
+    for tree, node_id in item.nodes:
+        node = bank.tree(tree).node(node_id)
+        yield f"{tree} {node_id[:8]}: {one_line(display_of(bank, tree).of_title(node), _TITLE)}"
+
+
+def touched_text(found: TouchedByVerdict) -> str:
+    """What a verdict touches, as one sentence; empty if nothing but the episode."""
+    parts = []
+    if found.credited:
+        parts.append(f"moves the credit of {counted(found.credited, 'node')} that it was shown")
+    if found.written:
+        text = counted(len(found.written), "node that was learnt from it keeps its label", _KEEP)
+        parts.append(f"{text} until relabelled or deleted")
+    if found.joining:
+        parts.append(f"{counted(found.joining, 'episode')} that were shown those join the queue")
+    if found.admits:
+        parts.append("lets the episode be learnt")
+    return "; ".join(parts)
+
+
+_KEEP = "nodes that were learnt from it keep their labels"
+
+
+def error_notes(review: Review) -> list[object]:
+    """How often the judge was wrong; nothing where no person and judge spoke of one episode."""
+    notes: list[object] = []
+    for name, errors in (
+        ("all verdicts", review.errors()),
+        (_drawn(review), review.sampled_errors()),
+    ):
+        parts = [
+            f"{what} {share.successes:,} of {share.judged:,}: {_interval(share)}"
+            for what, share in (
+                ("took failures for successes", errors.false_accepts),
+                ("successes for failures", errors.false_rejects),
+            )
+            if share.judged
+        ]
+        if parts:
+            notes.append(f"the judge, by {name}, {' and '.join(parts)}")
+    return notes
+
+
+def _drawn(review: Review) -> str:
+    reviewed = sum(review.facts[each].reviewed for each in review.drawn)
+    return f"the {reviewed:,} of {len(review.drawn):,} drawn at random that were reviewed"
+
+
+def _interval(share: Share) -> str:
+    low, high = share.interval
+    return f"{share.mean or 0:.2f} ({low:.2f} to {high:.2f})"

@@ -1,0 +1,234 @@
+"""Reviewing a bank: its queue, and what a verdict would touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.credit import UNIT
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.errors import NodeNotFoundError
+from deltamem_tui.memory.credit.crediting import use_of
+from deltamem_tui.memory.credit.review import (
+    EpisodeFacts,
+    JudgeErrors,
+    NodePlace,
+    ReviewItem,
+    Suspect,
+    judge_errors,
+    queue,
+    sample,
+)
+from deltamem_tui.memory.credit.views import credit_of
+from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.episodes.verdicts import words_on
+from deltamem_tui.memory.lift import kind_of
+from deltamem_tui.memory.methods import settings_of
+from deltamem_tui.memory.policies.admission import admitted_by
+from deltamem_tui.memory.views.statistics import nodes_by_episode
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What is to be reviewed in a bank at one commit.
+
+    Attributes:
+        items: The queue, the most urgent episode first.
+        facts: What is known of each episode, by its id.
+        drawn: The episodes of the random sample, reviewed or not.
+    """
+
+    items: list[ReviewItem]
+    facts: Mapping[str, EpisodeFacts]
+    drawn: frozenset[str]
+
+    def errors(self) -> JudgeErrors:
+        """How often the judge was wrong by all verdicts of persons."""
+        return judge_errors(self.facts.values())
+
+    def sampled_errors(self) -> JudgeErrors:
+        """The same over the random sample alone, which is without bias once all was reviewed."""
+        return judge_errors(self.facts[each] for each in self.drawn)
+
+    def record(self, *, blind: bool = False) -> dict[str, Any]:
+        """As commands print it. If `blind`, without what log and judge say."""
+        return {
+            "queue": [_item_record(each, self.facts[each.episode], blind) for each in self.items],
+            "judge": {
+                "all": _errors_record(self.errors()),
+                "sample": _errors_record(self.sampled_errors()),
+            },
+            "sampled": len(self.drawn),
+            "sampled_reviewed": sum(self.facts[each].reviewed for each in self.drawn),
+        }
+
+
+def _item_record(item: ReviewItem, facts: EpisodeFacts, blind: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {"episode": item.episode, "kind": item.kind, "learnt": facts.learnt}
+    if not blind:
+        found |= {"reasons": item.reasons, "log": facts.stated, "judge": facts.judge}
+        found["nodes"] = [{"tree": tree, "node": node} for tree, node in item.nodes]
+    return found
+
+
+def _errors_record(errors: JudgeErrors) -> dict[str, Any]:
+    return {
+        "false_accepts": errors.false_accepts.record(),
+        "false_rejects": errors.false_rejects.record(),
+    }
+
+
+def review_of(bank: Bank, seed: int = 0) -> Review:
+    """Work out the queue. Reads every episode once.
+
+    Raises:
+        BankCorruptError: An episode breaks the format.
+    """
+    facts = [_facts(bank, each) for each in episodes(bank)]
+    suspects = [*_of_little_use(bank), *_around_errors(bank, facts)]
+    return Review(
+        queue(facts, suspects, seed),
+        {each.id: each for each in facts},
+        frozenset(sample(facts, seed)),
+    )
+
+
+def _facts(bank: Bank, episode: Trajectory) -> EpisodeFacts:
+    words = {each.source: each.success for each in words_on(episode)}
+    use = use_of(episode)
+    return EpisodeFacts(
+        episode.id,
+        kind_of(bank, episode),
+        words.get("stated"),
+        words.get("judge"),
+        words.get("user"),
+        reviewed="user" in words,
+        learnt=bank.episodes.state(episode.id) == EpisodeState.LEARNT,
+        shown=frozenset((tree, node) for tree, node, _ in use.nodes) if use else frozenset(),
+    )
+
+
+def _of_little_use(bank: Bank) -> Iterator[Suspect]:
+    """The nodes whose mean utility the bank's parameters call too little, the worst first.
+
+    Utility is what log and person say, and the judge's where those say nothing. Nodes that a
+    failure wrote are left out: they are shown where tasks are hard.
+    """
+    import numpy as np
+
+    settings = settings_of(bank)
+    found: list[tuple[float, str, Node]] = []
+    for name in bank.trees:
+        tree, credit = bank.tree(name), credit_of(bank, name)
+        strict = credit.strict.judged > 0
+        judged = np.where(strict, credit.strict.judged, credit.coarse.judged)
+        utility = np.where(strict, credit.strict.utility, credit.coarse.utility)
+        births = tree.birth[tree.rows]
+        enough = judged[births] >= settings.forget_judged
+        little = utility[births] <= settings.forget_utility * UNIT * judged[births]
+        for row in tree.rows[enough & little & ~tree.failure[tree.rows]].tolist():
+            birth = int(tree.birth[row])
+            found.append((int(utility[birth]) / int(judged[birth]), name, tree.node_at(row)))
+    for _, name, node in sorted(found, key=lambda each: each[0]):
+        yield Suspect("low utility", (name, node.id), _sources(bank, name, node))
+
+
+def _around_errors(bank: Bank, facts: Sequence[EpisodeFacts]) -> Iterator[Suspect]:
+    """What lies upstream of an episode that a person overturned, and downstream of its nodes."""
+    overturned = [each for each in facts if each.is_overturned]
+    if not overturned:
+        return
+    for each in overturned:
+        for tree, node_id in sorted(each.shown & _alive(bank, each.shown)):
+            node = bank.tree(tree).node(node_id)
+            yield Suspect("upstream", (tree, node_id), _sources(bank, tree, node))
+    written = nodes_by_episode(bank)
+    wrong = {
+        place
+        for each in overturned
+        for place in written.get(each.id, ())
+        if _label(bank, place) != ("success" if each.user else "failure")
+    }
+    for each in facts:
+        for place in sorted(each.shown & wrong if each.learnt else ()):
+            yield Suspect("downstream", place, [each.id])
+
+
+def _label(bank: Bank, place: NodePlace) -> str:
+    tree, node = place
+    return bank.tree(tree).node(node).label
+
+
+def _alive(bank: Bank, places: frozenset[NodePlace]) -> set[NodePlace]:
+    found = set()
+    for tree, node in places:
+        with suppress(NodeNotFoundError):
+            if tree in bank.trees:
+                bank.tree(tree).row(node)
+                found.add((tree, node))
+    return found
+
+
+def _sources(bank: Bank, tree: str, node: Node) -> tuple[str, ...]:
+    """The episodes that a node comes from; of one that was fused, those of its chain."""
+    found = dict.fromkeys(node.origin.episodes)
+    for each in node.origin.nodes:
+        with suppress(NodeNotFoundError):
+            found |= dict.fromkeys(bank.tree(tree).node(each).origin.episodes)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedByVerdict:
+    """What a person's verdict on an episode would touch.
+
+    Attributes:
+        overturns: Whether it is the opposite of what counts now.
+        credited: How many living nodes the episode was shown: their credit moves.
+        written: The nodes that were learnt from the episode and are labelled otherwise. They
+            stay as they are until they are relabelled or deleted.
+        joining: How many learnt episodes were shown those, and join the queue.
+        admits: Whether the episode waits, and may be learnt by this verdict and not before.
+    """
+
+    overturns: bool
+    credited: int
+    written: tuple[NodePlace, ...]
+    joining: int
+    admits: bool
+
+    def record(self) -> dict[str, Any]:
+        """As data."""
+        return asdict(self)
+
+
+def touched(bank: Bank, review: Review, episode: Trajectory, success: bool) -> TouchedByVerdict:
+    """What a verdict would touch. Nothing is written."""
+    facts, before = review.facts[episode.id], episode.outcome
+    overturns = before.known and before.success != success
+    label = "success" if success else "failure"
+    written = [
+        (tree, node)
+        for tree, node in (nodes_by_episode(bank).get(episode.id, ()) if overturns else ())
+        if _label(bank, (tree, node)) != label
+    ]
+    joining = sum(
+        each.learnt and not each.reviewed and not each.shown.isdisjoint(written)
+        for each in review.facts.values()
+    )
+    policy = settings_of(bank).admission
+    admits = (
+        not facts.learnt
+        and admitted_by(policy, Outcome(success, None, "user"))
+        and not admitted_by(policy, before)
+    )
+    moves = facts.stated != success if facts.user is None else facts.user != success
+    credited = len(_alive(bank, facts.shown)) if moves else 0
+    return TouchedByVerdict(overturns, credited, tuple(written), joining, admits)

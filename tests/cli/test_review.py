@@ -1,0 +1,87 @@
+"""`deltamem review`: the queue is listed; at a terminal a key is a verdict, each a commit."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.review_session import ReviewSession
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.episodes.outcomes import known_episode
+from deltamem_tui.memory.runs.judging import take_judgement
+from deltamem_tui.memory.writers.extraction import Call
+from deltamem_tui.memory.writers.model.judge import Judgement
+from deltamem_tui.trajectory.model import Outcome
+from tests.cli.support import Program
+
+
+def judged(bank: Bank, number: int, *, success: bool) -> str:
+    """The judge's word on an episode, beside the log's."""
+    episode = bank.episodes.ids()[number]
+    outcome = Outcome(success, None, "judge", "it looked so")
+    call = Call("judge", None, "m", "", Usage())
+    take_judgement(bank, episode, Judgement(outcome, call), beside=True)
+    return episode
+
+
+def mine(bank: Bank, episode: str) -> list[bool | None]:
+    known = known_episode(Bank.open(bank.path), episode)
+    words = (known.outcome, *known.verdicts)
+    return [each.success for each in words if each.source == "user"]
+
+
+@pytest.fixture
+def doubtful(program: Program) -> tuple[Bank, str, str]:
+    """A bank, a learnt success that the judge doubts, and a waiting one that it alone saw."""
+    bank = Bank.open(program.bank)
+    return bank, judged(bank, 0, success=False), judged(bank, 3, success=True)
+
+
+def test_the_queue_is_listed(program: Program, doubtful: tuple[Bank, str, str]) -> None:
+    _, first, second = doubtful
+    found = program.json("review", "kitchen").data
+    assert [(each["episode"], each["reasons"][0]) for each in found["queue"][:2]] == [
+        (first, "disagreement"),
+        (second, "unconfirmed"),
+    ]
+    blind = program.json("review", "kitchen", "--blind").data["queue"][0]
+    assert not blind.keys() & {"reasons", "log", "judge"}
+    program("outcome", "kitchen", first, "success")
+    assert first not in {
+        each["episode"] for each in program.json("review", "kitchen").data["queue"]
+    }
+    errors = program.json("review", "kitchen").data["judge"]["all"]["false_rejects"]
+    assert (errors["judged"], errors["successes"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("f!q", ([], [])),  # overturned, and not confirmed
+        ("ffs", ([False], [True])),
+        ("cuq", ([], [])),
+        ("snq", ([True], [])),
+        ("scuuu", ([], [])),
+        ("s", ([True], [])),  # and the terminal is gone
+    ],
+)
+def test_a_key_is_a_verdict(
+    doubtful: tuple[Bank, str, str], keys: str, words: tuple[list[bool], list[bool]]
+) -> None:
+    bank, first, second = doubtful
+    left = iter(keys)
+
+    def key() -> str:
+        if (found := next(left, None)) is None:
+            raise EOFError
+        return found
+
+    shown = io.StringIO()
+    session = ReviewSession(bank, 0, Page(shown), key, blind=True)
+    given = session.run()
+    assert (mine(bank, first), mine(bank, second)) == words
+    assert given == sum(map(len, words))
+    assert ("it looked so" in shown.getvalue()) == any(map(keys.__contains__, ("fs", "c", "s")))
