@@ -296,7 +296,7 @@ def test_its_nodes_are_moved_and_its_chains_shown(hostile: Path) -> None:
             assert "» " in person.screen.splitlines()[2 + person.outline.cursor]
             assert_harmless(person.screen)
             await person.press("escape", "c")
-            assert "chain as an agent receives it · 1 of 1" in person.screen
+            assert "chain from the root · 1 of 1" in person.screen
             assert_harmless(person.screen)
             await person.press("escape", "j")
         assert Bank.open(hostile / "stranger").tree("task").node(person.node.id).depth == 1
@@ -433,7 +433,7 @@ def test_a_deep_chain_is_walked(hostile: Path) -> None:
         assert person.node.depth == DEEP
         assert f"d{DEEP}" in person.screen
         await person.press("c")
-        assert f"chain as an agent receives it · {DEEP} of {DEEP}" in person.screen
+        assert f"chain from the root · {DEEP} of {DEEP}" in person.screen
         assert f"▌ ### Skill delta {DEEP - 1}" in person.screen
         await person.press("left_square_bracket")
         assert f"{DEEP - 1} of {DEEP}" in person.screen

@@ -295,7 +295,7 @@ def test_what_goes_is_told_apart_before_it_is_deleted(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         await person.press("G", "D")
-        assert f"{nodes[1].id} ″ lo" in person.screen
+        assert f"{nodes[1].id} ″ 1. sing lo" in person.screen
         assert f"{nodes[2].id} …two" in person.screen
         assert "→ 1. sing la" in person.screen
 

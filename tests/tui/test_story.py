@@ -116,9 +116,9 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.until(node.id)
     # Read its chain, step by step.
     terminal.press("c")
-    terminal.until(f"chain as an agent receives it · {len(chain)} of {len(chain)}")
+    terminal.until(f"chain from the root · {len(chain)} of {len(chain)}")
     terminal.press("[")
-    terminal.until(f"chain as an agent receives it · {len(chain) - 1} of {len(chain)}")
+    terminal.until(f"chain from the root · {len(chain) - 1} of {len(chain)}")
     terminal.press("c")
     # Edit it in the editor, and take that back.
     terminal.press("e")

@@ -335,7 +335,7 @@ def test_a_chain_is_shown_again_once_there_is_a_node_again(folder: Path) -> None
         await person.press("escape")
         assert person.trees.list_filter.arrangement.text == ""
         assert pane(person).in_chain
-        assert "chain as an agent receives it" in person.screen
+        assert "chain from the root" in person.screen
 
     browse(folder, story, "kitchen")
 

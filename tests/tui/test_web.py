@@ -71,7 +71,7 @@ def test_the_program_runs_in_a_page_unchanged(folder: Path) -> None:
             async with visitor.ws_connect(url, headers={"Origin": address}) as socket:
                 await until(socket, "1. find it")  # the pane shows it: a node is chosen
                 await socket.send_json(["stdin", "f"])
-                await until(socket, "heat some object with a broken stove")
+                await until(socket, "FAILURE, a warning")
                 await socket.send_json(["resize", {"width": 60, "height": 20}])
                 await until(socket, "keys")
                 await socket.send_json(["stdin", "e"])

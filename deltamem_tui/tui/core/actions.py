@@ -98,7 +98,7 @@ ACTIONS: tuple[Action, ...] = (
     # Trees
     Action("filter", ("slash",), "Filter the nodes", "trees", brief="filter"),
     Action("sort", ("s",), "Sort siblings another way", "trees", brief="sort"),
-    Action("chain", ("c",), "Show the chain as an agent receives it", "trees", brief="chain"),
+    Action("chain", ("c",), "Show the chain from the root to the node", "trees", brief="chain"),
     Action("step_down", ("right_square_bracket",), "Step down the chain", "trees", "step(1)"),
     Action("step_up", ("left_square_bracket",), "Step up the chain", "trees", "step(-1)"),
     Action("edit", ("e",), "Edit the node's text in $EDITOR", "trees", brief="edit"),

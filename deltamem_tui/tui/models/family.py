@@ -108,6 +108,13 @@ class Family:
         """A node's children that are shown."""
         return self._children[self._start[row] : self._stop[row]]
 
+    def block(self, row: int, size: int) -> Rows:
+        """A node among its siblings that are shown: the block of `size` that it stands in."""
+        parent = int(self.parent[row])
+        siblings = self.roots if parent == NO_PARENT else self.children(parent)
+        place = int(np.flatnonzero(siblings == row)[0])
+        return siblings[place - place % size :][:size]
+
     def count(self, row: int) -> int:
         """How many children of a node are shown."""
         return int(self._stop[row] - self._start[row])

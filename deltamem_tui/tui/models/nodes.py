@@ -10,9 +10,9 @@ from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import distinguished, same_but
+from deltamem_tui.tui.models.titles import shown, titles
 
-TRIGGER_CHARACTERS = 300
+TRIGGER_CHARACTERS = 600
 NOTHING = "(says nothing)"
 _PREVIEW_NODES = 40
 _PREVIEW_INDENTS = 20
@@ -43,6 +43,11 @@ class NodeLine:
     id: str
     procedure: str
 
+    @property
+    def entry(self) -> tuple[str, str, str]:
+        """What can be said of the node, the most telling first."""
+        return self.trigger, self.procedure, self.id
+
 
 def node_line(tree: Tree, node: Node, counts: Counts, display: Display) -> NodeLine:
     """What an outline says of a node."""
@@ -57,6 +62,11 @@ def node_line(tree: Tree, node: Node, counts: Counts, display: Display) -> NodeL
         id=node.id,
         procedure=procedure,
     )
+
+
+def entry_of(tree: Tree, node: Node, display: Display) -> tuple[str, str, str]:
+    """What can be said of a node, the most telling first."""
+    return (*_texts(tree, node, display), node.id)
 
 
 def _texts(tree: Tree, node: Node, display: Display) -> tuple[str, str]:
@@ -76,12 +86,15 @@ def _on_a_line(text: str) -> str:
 
 
 def detail(tree: Tree, node: Node, display: Display) -> list[Section]:
-    """All that a bank knows of a node."""
+    """All that a bank knows of a node; of a delta, what it repeats is told from what is new."""
+    above = tree.chain(node.id)[:-1] if display.layered and node.parent else ()
     sections = [
         Section(_heading(tree.name, display, node), _facts(tree, node), node.label == "failure")
     ]
     sections += [
-        Section(display.label(name), text)
+        Section(
+            display.label(name), text, above=tuple(each.payload.get(name, "") for each in above)
+        )
         for name, text in node.payload.items()
         if clean(text).strip()
     ]
@@ -131,13 +144,18 @@ def _origin(node: Node) -> str:
 
 
 def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
-    """A chain exactly as an agent receives it, an entry a section."""
+    """A chain, an entry a section, in which what the entries above say gives way.
+
+    Copied or read in the pager it is whole.
+    """
     from deltamem_tui.memory.context import chain_entries
 
-    sections = []
+    sections, above = list[Section](), list[str]()
     for node, entry in zip(chain, chain_entries(display, chain), strict=True):
         title, _, body = entry.partition("\n")
-        sections.append(Section(title, body, node.label == "failure"))
+        told = tuple(above) if display.layered else ()
+        sections.append(Section(title, body, node.label == "failure", above=told, brief=True))
+        above.append(body)
     return sections
 
 
@@ -147,21 +165,16 @@ def subtree_preview(tree: Tree, nodes: Sequence[Node], display: Display) -> list
     The node itself is shown whole: siblings may part late, or in what to do only.
     """
     top, *below = nodes
-    before, procedure = _texts(tree, top, display)
-    first = f"{before}\n→ {one_line(procedure, _PREVIEW_CHARACTERS)}"
+    trigger, procedure = _texts(tree, top, display)
+    first = f"{trigger}\n→ {one_line(procedure, _PREVIEW_CHARACTERS)}"
     sections = [Section(f"{display.level(top)} {top.id}", first, top.label == "failure")]
-    shown_before, lines = {before: procedure}, []
-    for node in below[: _PREVIEW_NODES - 1]:
-        trigger, procedure = _texts(tree, node, display)
-        if trigger in shown_before:
-            shown = same_but(procedure, shown_before[trigger], node.id)
-        else:
-            shown = distinguished(trigger, before, _PREVIEW_CHARACTERS)
+    listed = below[: _PREVIEW_NODES - 1]
+    entries = [entry_of(tree, node, display) for node in listed]
+    lines = []
+    for node, title in zip(listed, titles(entries, _PREVIEW_CHARACTERS, trigger), strict=True):
         indent = "  " * min(node.depth - top.depth - 1, _PREVIEW_INDENTS)
         mark = "✗ " if node.label == "failure" else ""
-        lines.append(f"{indent}{node.id} {mark}{one_line(shown, _PREVIEW_CHARACTERS)}")
-        before = trigger
-        shown_before.setdefault(trigger, procedure)
+        lines.append(f"{indent}{node.id} {mark}{shown(title)}")
     if len(nodes) > _PREVIEW_NODES:
         lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
     if lines:

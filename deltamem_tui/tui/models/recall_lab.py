@@ -17,7 +17,7 @@ from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallRes
 from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
 from deltamem_tui.memory.vectors.search import Candidate
-from deltamem_tui.text import one_line
+from deltamem_tui.tui.models.nodes import entry_of
 
 CANDIDATES = 20
 _KEPT_QUESTIONS = 200
@@ -234,13 +234,15 @@ class MatchLine:
     Attributes:
         kind: A match, a runner-up, the line that the threshold draws among them, or one below
             those that another rule found.
-        text: What it says, beside its numbers.
+        text: What a line between says.
         candidate: The node and its numbers; None for a line between.
+        entry: What can be said of the node, the most telling first.
     """
 
     kind: Literal["match", "runner-up", "threshold", "rule"]
-    text: str
+    text: str = ""
     candidate: Candidate | None = None
+    entry: tuple[str, ...] = ()
 
 
 def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
@@ -251,12 +253,12 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
     """
     if found is None:
         return []
-    key, display = bank.collections[found.collection].key, display_of(bank, found.collection)
+    tree, display = bank.tree(found.collection), display_of(bank, found.collection)
     lines = [
         MatchLine(
             "match" if found.matches(each) else "runner-up",
-            one_line(display.of_title(each.node, each.node.payload[key])[:2000], 300),
-            each,
+            candidate=each,
+            entry=entry_of(tree, each.node, display),
         )
         for each in found.candidates
     ]

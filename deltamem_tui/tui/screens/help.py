@@ -17,8 +17,8 @@ _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, never
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
 d3 depth        7× hits: successful episodes whose match it was
 » a node that is being moved
-…   at the beginning of a line: it begins like the line above
-″   like its parent or sibling above: what to do, or its id, tells them apart"""
+…   words left out that its neighbours have too; such words in sight are dim
+″   the same title as above: what to do, or the id, tells the two apart"""
 
 
 def help_sections(scopes: Iterable[Scope], keys: Mapping[str, str]) -> list[Section]:

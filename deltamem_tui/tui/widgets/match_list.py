@@ -10,16 +10,21 @@ from textual.widget import Widget
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.tui.models.recall_lab import MatchLine
-from deltamem_tui.tui.models.words import distinguished
+from deltamem_tui.tui.models.titles import Title, titles
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.painting import line_of
+from deltamem_tui.tui.widgets.painting import line_of, told_apart
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.vectors.search import Candidate
 
-_NARROW = 56
 _SCORE = " score "
-_SUM, _ALONE = "= similarity − penalty ", "similarity "
+_FAILURE = "✗ "
+_PENALTY, _SIMILARITY = "penalty ", "similarity "
+
+
+def _parts_width(width: int, name: str) -> int:
+    """The cells that say more of a score; with it they take less than half of a line."""
+    return len(name) if 2 * len(_SCORE + name) < width else 0
 
 
 class MatchHeading(Widget):
@@ -33,11 +38,12 @@ class MatchHeading(Widget):
 
     def __init__(self, *, penalised: bool) -> None:
         super().__init__()
-        self._parts = _SUM if penalised else _ALONE
+        self._part = _PENALTY if penalised else _SIMILARITY
 
     def render(self) -> Text:
         """The line, as wide as the list below."""
-        return line_of((f"{_SCORE}{self._parts if self.size.width > _NARROW else ''}node", None))
+        part = self._part[: _parts_width(self.size.width, self._part)]
+        return line_of((f"{_SCORE}{part}node", None))
 
 
 class MatchList(LineList):
@@ -49,12 +55,15 @@ class MatchList(LineList):
 
     def __init__(self, *, penalised: bool, id: str) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
-        self._parts = _sum if penalised else _similarity
+        self._part = _PENALTY if penalised else _SIMILARITY
         self.lines: Sequence[MatchLine] = ()
+        self._titles: dict[str, Title] = {}
+        self._titles_room = 0
 
     def show(self, lines: Sequence[MatchLine]) -> None:
         """Show these candidates, the cursor on the best."""
         self.lines = lines
+        self._titles = {}
         self.lines_changed(0)
 
     @property
@@ -70,31 +79,37 @@ class MatchList(LineList):
         return len(self.lines)
 
     def line_text(self, line: int, width: int) -> Text:
-        """Score, what it is made of, and the trigger; or the threshold."""
-        shown = self.lines[line]
+        """Score, what it is made of, and the title; or the threshold."""
+        told = self.lines[line]
         quiet, strong = self.style_of("quiet"), self.style_of("strong")
-        if shown.candidate is None:
-            rule = f"──── {shown.text} "
+        if told.candidate is None:
+            rule = f"──── {told.text} "
             return line_of((rule + "─" * max(width - len(rule), 0), strong))
-        candidate = shown.candidate
+        candidate = told.candidate
         failure = candidate.node.label == "failure"
         style = self.style_of("warning") if failure else None
-        mark = "▶" if shown.kind == "match" else " "
+        mark = "▶" if told.kind == "match" else " "
+        parts = _parts_width(width, self._part)
         left = line_of(
             (f"{mark}{candidate.score:.3f} ", self.style_of("good") if mark == "▶" else quiet),
-            (self._parts(candidate) if width >= _NARROW else "", quiet),
-            ("✗ " if failure else "", style),
+            (f"{self._more(candidate):<{parts}}" if parts else "", quiet),
         )
-        before = self.lines[line - 1].text if line else ""
-        left.append_text(line_of((distinguished(shown.text, before, width - left.cell_len), style)))
+        room = width - left.cell_len - len(_FAILURE)
+        left.append_text(line_of((_FAILURE if failure else "", style)))
+        left.append_text(told_apart(self._title(candidate.node.id, room), style, quiet))
         return left
 
+    def _title(self, node_id: str, room: int) -> Title:
+        """What tells a candidate from the others."""
+        if not self._titles or room != self._titles_room:
+            nodes = [each for each in self.lines if each.candidate]
+            found = titles([each.entry for each in nodes], room)
+            self._titles = {each.entry[-1]: title for each, title in zip(nodes, found, strict=True)}
+            self._titles_room = room
+        return self._titles[node_id]
 
-def _similarity(candidate: Candidate) -> str:
-    return f"{candidate.similarity:<{len(_ALONE)}.3f}"
-
-
-def _sum(candidate: Candidate) -> str:
-    """What the score is made of, each number below its heading."""
-    penalty = f"− {candidate.penalty:<8.2f}" if candidate.penalty else " " * 10
-    return f"= {candidate.similarity:<11.3f}{penalty}"
+    def _more(self, candidate: Candidate) -> str:
+        """What else is to be said of a score."""
+        if self._part is _SIMILARITY:
+            return f"{candidate.similarity:.3f}"
+        return f"−{candidate.penalty:.2f}" if candidate.penalty else ""

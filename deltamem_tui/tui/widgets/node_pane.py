@@ -89,7 +89,7 @@ class NodePane(TextPane):
             return "node", detail(tree, node, display), None
         chain = tree.chain(node.id)
         step = self._marked(len(chain))
-        title = f"chain as an agent receives it · {step + 1} of {len(chain)}"
+        title = f"chain from the root · {step + 1} of {len(chain)}"
         return title, chain_sections(display, chain), step
 
 

@@ -12,6 +12,7 @@ from textual.reactive import reactive
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.tree_index import NO_PARENT
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.tui.core.actions import bindings
@@ -20,11 +21,12 @@ from deltamem_tui.tui.models.arrangement import DueRows
 from deltamem_tui.tui.models.family import Mask
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
 from deltamem_tui.tui.models.outline import Outline
-from deltamem_tui.tui.models.words import distinguished, same_but
+from deltamem_tui.tui.models.titles import BLOCK, Title, titles
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.painting import columns, line_of
+from deltamem_tui.tui.widgets.painting import columns, line_of, told_apart
 
 _KEPT_LINES = 512
+_KEPT_TITLES = 2_048
 _INDENT = 2
 _NARROW = 34
 
@@ -52,6 +54,7 @@ class OutlineView(LineList):
         self._due: DueRows | None = None
         self.shown_as = Display(tree_name, tree_name)
         self._lines: OrderedDict[int, NodeLine] = OrderedDict()
+        self._titles: dict[tuple[int, int], Title] = {}
 
     def show(self, outline: Outline, due: DueRows, node_id: str | None, display: Display) -> None:
         """Show an outline, the cursor on a node if it is there, else where it was."""
@@ -59,6 +62,7 @@ class OutlineView(LineList):
         self._due = due
         self.shown_as = display
         self._lines.clear()
+        self._titles.clear()
         line = None
         if node_id is not None and (row := self._row_of(node_id)) is not None:
             line = outline.reveal(row)
@@ -138,28 +142,38 @@ class OutlineView(LineList):
             ("» " if node.id == self.moving else _mark(node), label or strong),
         )
         numbers = _numbers(node, width, quiet)
-        room = width - left.cell_len - numbers.cell_len - 1
-        left.append_text(line_of((self._text_apart(line, node, room), label)))
+        room = width - left.cell_len - 1
+        left.append_text(told_apart(self._title(row, room, width), label, quiet))
         return columns(left, numbers, width)
 
-    def _text_apart(self, line: int, node: NodeLine, room: int) -> str:
-        """What tells a node apart from the line above, and from its sibling above."""
-        near = [above for above in (self._shown.sibling_above(line), line - 1) if above is not None]
-        lines = [self._line(above) for above in near if above >= 0]
-        for other in lines:
-            if other.trigger == node.trigger:
-                return same_but(node.procedure, other.procedure, node.id)
-        return distinguished(node.trigger, lines[-1].trigger if lines else "", room)
+    def _title(self, row: int, room: int, width: int) -> Title:
+        """What tells a node from its siblings and its parent, beside the widest numbers."""
+        if (row, room) not in self._titles:
+            family = self._shown.family
+            rows = family.block(row, BLOCK).tolist()
+            nodes = [self._node_line(each) for each in rows]
+            parent = int(family.parent[row])
+            below = parent != NO_PARENT and self.shown_as.layered
+            above = self._node_line(parent).trigger if below else ""
+            room_left = room - max(_numbers(each, width, Style.null()).cell_len for each in nodes)
+            if len(self._titles) > _KEPT_TITLES:
+                self._titles.clear()
+            for each, title in zip(
+                rows, titles([node.entry for node in nodes], room_left, above), strict=True
+            ):
+                self._titles[each, room] = title
+        return self._titles[row, room]
 
     def _indent(self, depth: int, width: int) -> int:
         """Deep nodes are not pushed out of sight: their depth is on the line."""
         return min((depth - 1) * _INDENT, width // 3)
 
     def _line(self, line: int) -> NodeLine:
-        outline = self._shown
-        row = int(outline.rows[line])
+        return self._node_line(int(self._shown.rows[line]))
+
+    def _node_line(self, row: int) -> NodeLine:
         if row not in self._lines:
-            tree = outline.family.tree
+            tree = self._shown.family.tree
             self._lines[row] = node_line(
                 tree, tree.node_at(row), tree.counts_at(row), self.shown_as
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -11,6 +11,8 @@ from rich.text import Text
 from textual.strip import Strip
 
 from deltamem_tui.text import clean, one_line
+from deltamem_tui.tui.models.repeats import Piece
+from deltamem_tui.tui.models.titles import Title
 from deltamem_tui.tui.models.words import cuttable
 
 LINE_CHARACTERS = 400
@@ -23,6 +25,12 @@ def line_of(*parts: tuple[str, Style | None]) -> Text:
     for part, style in parts:
         text.append(part if part.isspace() else _flat(part), style)
     return text
+
+
+def told_apart(title: Title, style: Style | None, quiet: Style) -> Text:
+    """A title: what its neighbours say as well is quiet."""
+    usual = style or Style.null()
+    return line_of(*((each.text, usual + quiet if each.repeats else style) for each in title))
 
 
 def _flat(part: str) -> str:
@@ -58,3 +66,19 @@ def wrapped(text: str, console: Console, width: int) -> Iterator[str]:
         else:
             folded = Text(line).wrap(console, max(width, 1), overflow="fold", tab_size=4)
             yield from (each.plain for each in folded)
+
+
+def wrapped_pieces(
+    pieces: Sequence[Piece], console: Console, width: int
+) -> Iterator[tuple[Piece, ...]]:
+    """A line in pieces, folded at `width` cells."""
+    text = "".join(cuttable(piece.text) for piece in pieces)
+    if "\t" not in text and cell_len(text) <= width:
+        yield tuple(pieces)
+        return
+    line = Text()
+    for piece in pieces:
+        line.append(cuttable(piece.text), "dim" if piece.repeats else "none")
+    for folded in line.wrap(console, max(width, 1), overflow="fold", tab_size=4):
+        segments = folded.render(console)
+        yield tuple(Piece(each.text, bool(each.style and each.style.dim)) for each in segments)

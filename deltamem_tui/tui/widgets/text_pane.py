@@ -16,22 +16,23 @@ from textual.widget import Widget
 from deltamem_tui.text import clean
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of
+from deltamem_tui.tui.models.repeats import Piece, pieces_of, sequences
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.painting import strip_of, wrapped
+from deltamem_tui.tui.widgets.painting import strip_of, wrapped, wrapped_pieces
 
 _GUTTER = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A folded line: its section, the name of its style, its text.
+    """A folded line: its section, the name of its style, its text or the pieces of it.
 
     The style itself is looked up when the line is drawn: a theme may have changed since.
     """
 
     section: int
     style: str
-    text: str
+    pieces: tuple[Piece, ...]
 
 
 # The keys of a list scroll what has no current line.
@@ -61,7 +62,7 @@ class TextPane(ScrollView, can_focus=True):
     """
 
     COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
-        *("pane--title", "pane--warning", "pane--quiet", "pane--current"),
+        *("pane--title", "pane--warning", "pane--quiet", "pane--current", "pane--new"),
     }
     DEFAULT_CSS = """
     TextPane {
@@ -74,9 +75,11 @@ class TextPane(ScrollView, can_focus=True):
         & > .pane--current { color: $text-primary; text-style: bold reverse; }
         & > .pane--warning { color: $text-warning; text-style: bold; }
         & > .pane--quiet { text-style: dim; }
+        & > .pane--new { color: $text-success; }
         &:ansi > .pane--title { color: ansi_cyan; text-style: bold; }
         &:ansi > .pane--current { color: ansi_cyan; text-style: bold reverse; }
         &:ansi > .pane--warning { color: ansi_red; text-style: bold; }
+        &:ansi > .pane--new { color: ansi_green; }
         &:ansi > .pane--quiet { color: ansi_default; text-style: dim; }
     }
     """
@@ -130,7 +133,7 @@ class TextPane(ScrollView, can_focus=True):
         if line >= len(self._lines):
             return Strip.blank(width, self.rich_style)
         folded = self._lines[line]
-        text = Text(folded.text, self._style(folded.style) if folded.style else "", end="")
+        text = self._painted(folded)
         if self.current is not None:
             mark = "▌ " if folded.section == self.current else "  "
             text = Text(end="").append(mark, self._style("title")).append_text(text)
@@ -151,19 +154,34 @@ class TextPane(ScrollView, can_focus=True):
     def _section_lines(self, number: int, width: int) -> list[_Line]:
         section = self.sections[number]
         title = "current" if number == self.current else "title"
-        parts = (
-            (clean(section.title), "warning" if section.warning else title),
-            (section.shown_body(self._read_key), "quiet" if section.quiet else ""),
-        )
+        heading = clean(section.title)
         lines = [
-            _Line(number, style, line)
-            for text, style in parts
-            if text
-            for line in wrapped(text, self.app.console, width)
+            _Line(number, "warning" if section.warning else title, (Piece(line, repeats=False),))
+            for line in (wrapped(heading, self.app.console, width) if heading else ())
         ]
+        body, style = section.shown_body(self._read_key), "quiet" if section.quiet else ""
+        if section.above and body:
+            above = sequences(section.above)
+            for each in body.split("\n"):
+                told = pieces_of(each, above, brief=section.brief)
+                folded = wrapped_pieces(told, self.app.console, width)
+                lines += [_Line(number, "delta", pieces) for pieces in folded]
+        elif body:
+            folded_body = wrapped(body, self.app.console, width)
+            lines += [_Line(number, style, (Piece(line, repeats=False),)) for line in folded_body]
         if number + 1 < len(self.sections):
-            lines.append(_Line(number, "", ""))
+            lines.append(_Line(number, "", ()))
         return lines
+
+    def _painted(self, line: _Line) -> Text:
+        """A line in its style; of a delta, what repeats is quiet, and what is new has colour."""
+        text = Text(end="")
+        for piece in line.pieces:
+            name = line.style
+            if name == "delta":
+                name = "quiet" if piece.repeats else "new"
+            text.append(piece.text, self._style(name) if name else None)
+        return text
 
     @property
     def _read_key(self) -> str:
