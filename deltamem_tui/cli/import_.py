@@ -146,7 +146,7 @@ def _checked_domain(domain: str | None) -> str:
 
 
 _COLUMNS = (
-    *("format", "file", "episodes", "steps", "success", "failure", "unknown", "outcomes from"),
+    *("format", "file", "episodes", "steps", "success", "failure", "unknown", "outcomes"),
     *("duplicates", "redacted", "rejected"),
 )
 

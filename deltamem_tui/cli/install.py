@@ -166,10 +166,15 @@ def _own_name(book: SkillBook, source: Path) -> str:
 def _skills_result(
     book: SkillBook, path: Path, model: str, *, frozen: bool, dry_run: bool
 ) -> Result:
+    from deltamem_tui.memory.reports.transfer import node_facts
+    from deltamem_tui.memory.skills.form import form_named
+
+    method = form_named(book.facts.get("method")).method
     data: dict[str, Any] = {
         "bank": path.name,
         "path": path,
         "embedder": model,
+        "method": method,
         **{f"{name}_nodes": len(nodes) for name, nodes in book.nodes.items()},
         "changed": list(book.changed),
         "adopted": list(book.adopted),
@@ -180,8 +185,9 @@ def _skills_result(
     }
 
     def view(page: Page) -> None:
-        shown = ("bank", "embedder", *(f"{name}_nodes" for name in book.nodes))
-        page.facts({key: data[key] for key in shown} | {"folder": str(path)})
+        sizes = {name: len(nodes) for name, nodes in book.nodes.items()}
+        shown = {key: data[key] for key in ("bank", "method", "embedder")}
+        page.facts({**shown, **node_facts(method, sizes), "folder": str(path)})
 
     return Result("install", data, view=view, notes=_skills_notes(book, path, data))
 

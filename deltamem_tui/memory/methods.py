@@ -108,13 +108,17 @@ def method_of(bank: Bank) -> Method:
 
 
 def display_of(bank: Bank, collection: str) -> Display:
+    """How a bank's collection is shown."""
+    return display_named(bank.manifest.method, collection)
+
+
+def display_named(method: str, collection: str) -> Display:
     """How a collection is shown: as its method says, or plainly if that is not installed."""
-    name = bank.manifest.method
     try:
-        if name in _DISPLAYS and name not in _registered:
-            shown: Display = import_module(_DISPLAYS[name]).DISPLAY[collection]
+        if method in _DISPLAYS and method not in _registered:
+            shown: Display = import_module(_DISPLAYS[method]).DISPLAY[collection]
             return shown
-        return method_of(bank).display[collection]
+        return method_named(method).display[collection]
     except (UsageError, KeyError):
         return Display(title=collection, noun=collection)
 

@@ -41,7 +41,7 @@ def test_what_is_learnt_is_counted_whole_and_called_by_its_name(
     answer = program("extract", "kitchen", "--extractor", "rules")
     bank.refresh()
     for name, tree in bank.trees.items():
-        found = re.search(rf"new in {display_of(bank, name).title}\W+(\d+)", answer.out)
+        found = re.search(rf"nodes written, {display_of(bank, name).title}\W+(\d+)", answer.out)
         assert found
         written = learnt["nodes_written"][name] + int(found[1])
         assert len(tree) <= written <= len(tree) + tree.dead.sum()

@@ -95,7 +95,7 @@ def test_no_writing_command_writes_an_archive(program: Program) -> None:
 
 def test_an_archive_among_the_banks_is_listed(program: Program) -> None:
     exported(program, "-o", "memory_banks")
-    assert "kitchen.deltamem\tarchive\t" in program("list").out
+    assert "kitchen.deltamem\tdeltamem\tarchive\t" in program("list").out
     assert program("tree", "kitchen.deltamem").code == 0
 
 

@@ -204,7 +204,7 @@ def test_whoever_waits_is_told_how_many_bytes_are_left(
 
 
 def test_on_a_terminal_the_report_leaves_out_what_did_not_happen() -> None:
-    columns = ("file", "episodes", "outcomes from", "rejected")
+    columns = ("file", "episodes", "outcomes", "rejected")
     assert without_empty(columns, [("a", 1, "", 0), ("b", 0, "", 0)]) == (
         ("file", "episodes"),
         [("a", 1), ("b", 0)],

@@ -21,10 +21,10 @@ _REASON_WIDTH = 160
 _LINE_WIDTH = 120
 _PART_WIDTH = 50
 _SOURCES: Mapping[OutcomeSource, str] = {
-    "stated": "log",
-    "user": "user",
-    "judge": "judge",
-    "unknown": "no one",
+    "stated": "from log",
+    "user": "from user",
+    "judge": "from judge",
+    "unknown": "unknown",
 }
 
 
@@ -59,7 +59,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{f"{would}{name}": record[name] for name in ("imported", "updated")},
         **({f"{would}grown": record["grown"]} if record["grown"] else {}),
         **{name: record[name] for name in ("duplicates", "rejected")},
-        **{f"outcome from {_SOURCES[source]}": n for source, n in sorted(found.sources.items())},
+        **{f"outcome {_SOURCES[source]}": n for source, n in sorted(found.sources.items())},
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
         **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
     }

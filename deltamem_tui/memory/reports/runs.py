@@ -83,7 +83,7 @@ def _lesson_counts(found: LearningReport, collections: Iterable[str]) -> dict[st
 
 def _foreseen_facts(record: Mapping[str, Any]) -> dict[str, Value]:
     scenes = {"would draw scenes": record["would_draw"]} if record["would_draw"] else {}
-    return {"would learn": record["would_learn"], **scenes, "waiting": record["waiting"]}
+    return {"would learn": record["would_learn"], **scenes, "episodes waiting": record["waiting"]}
 
 
 def _learning_facts(record: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Value]:
@@ -96,8 +96,8 @@ def _learning_facts(record: Mapping[str, Any], titles: Mapping[str, str]) -> dic
     return {
         "episodes learnt": record["learned"],
         "of these, nothing new to write": record["skipped"],
-        "waiting": record["waiting"],
-        **{f"new in {titles.get(name, name)}": count for name, count in nodes.items()},
+        "episodes waiting": record["waiting"],
+        **{f"nodes written, {titles.get(name, name)}": count for name, count in nodes.items()},
         **{name: count for name, count in optional.items() if count},
     }
 

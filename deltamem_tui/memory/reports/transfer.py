@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from deltamem_tui.bank.union.apply import TreeChanges
 from deltamem_tui.bank.union.merge import MergePlan
 from deltamem_tui.bank.union.resolve import Conflict
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.methods import display_of
+from deltamem_tui.memory.methods import display_named, display_of
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.memory.transfer.export import Leak, PreparedExport
 from deltamem_tui.memory.transfer.merging import Merge, NearRoots
@@ -76,8 +76,10 @@ def view_install(
     It is pinned if the user named its digest.
     """
     facts = _delivery_facts(delivery, bank)
+    sizes = {name: len(tree) for name, tree in bank.trees.items()}
     record = {
         **facts,
+        **{f"{name}_nodes": size for name, size in sizes.items()},
         "bank": path.name,
         "path": path,
         "digest": digest,
@@ -102,7 +104,13 @@ def view_install(
         )
     return ReportView(
         record,
-        {"bank": path.name, "folder": str(path), **facts, "digest": digest},
+        {
+            "bank": path.name,
+            "folder": str(path),
+            **facts,
+            **node_facts(bank.manifest.method, sizes),
+            "digest": digest,
+        },
         [ReportSection(one_line(delivery.name, 100), lines, warning=not pinned)],
         notes,
     )
@@ -121,10 +129,20 @@ def _delivery_facts(delivery: Delivery, bank: Bank) -> dict[str, Any]:
         "models": _claim(contents.get("models")),
         "embedder": _claim(manifest.embedder.get("model")),
         "learnt_from": _claim(contents.get("episodes", manifest.provenance.get("episodes"))),
-        **{f"{name}_nodes": len(tree) for name, tree in bank.trees.items()},
+        "method": _claim(manifest.method),
         "episodes": len(bank.episodes),
         "journal": any(member.name == journal.FILE_NAME for member in delivery.members),
         "bytes": delivery.size,
+    }
+
+
+def node_facts(method: str, sizes: Mapping[str, int]) -> dict[str, int]:
+    """How many nodes each collection of a method holds, by its title; not the empty helpers."""
+    shown = {name: display_named(method, name) for name in sizes}
+    return {
+        f"nodes, {shown[name].title}": size
+        for name, size in sizes.items()
+        if size or shown[name].asked
     }
 
 
