@@ -95,7 +95,9 @@ def test_a_shared_option_stands_before_or_after_the_command(
     assert app.run(words) == 0
     assert document(capsys)["data"] == {
         "folder": "memory_banks",
-        "banks": [{"name": "kitchen", "path": "memory_banks/kitchen", "shipped": False}],
+        "banks": [
+            {"name": "kitchen", "path": "memory_banks/kitchen", "shipped": False, "method": ""}
+        ],
     }
 
 

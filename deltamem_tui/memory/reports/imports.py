@@ -102,7 +102,7 @@ def _sample(episode: Trajectory) -> list[str]:
 
 
 def sources_text(tally: FileTally) -> str:
-    """How many outcomes of a log each source has: `log 3, user 1`."""
+    """How many outcomes of a log each source has: `from log 3, from user 1`."""
     return ", ".join(
         f"{_SOURCES[source]} {count}" for source, count in sorted(tally.sources.items())
     )
