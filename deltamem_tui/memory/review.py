@@ -23,12 +23,11 @@ from deltamem_tui.memory.credit.review import (
     sample,
 )
 from deltamem_tui.memory.credit.views import credit_of
-from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.episodes.stored_episodes import episodes, nodes_by_episode
 from deltamem_tui.memory.episodes.verdicts import words_on
 from deltamem_tui.memory.lift import kind_of
 from deltamem_tui.memory.methods import settings_of
 from deltamem_tui.memory.policies.admission import admitted_by
-from deltamem_tui.memory.views.statistics import nodes_by_episode
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 if TYPE_CHECKING:

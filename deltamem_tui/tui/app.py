@@ -265,6 +265,10 @@ def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
         from deltamem_tui.tui.screens.statistics import StatisticsScreen
 
         return StatisticsScreen(home)
+    if name == "review":
+        from deltamem_tui.tui.screens.review import ReviewScreen
+
+        return ReviewScreen(home)
     from deltamem_tui.tui.screens.trees import TreesScreen
 
     return TreesScreen(home)

@@ -14,16 +14,22 @@ from textual.widgets import Input, OptionList
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
+from deltamem_tui.memory.credit.crediting import put_episode
+from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.episodes.verdicts import with_word
+from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.core.actions import ACTIONS, SCOPE_TITLES, Action
 from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
 from deltamem_tui.tui.core.state import save_theme
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.review import ReviewScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.plots import Plot
+from deltamem_tui.tui.widgets.review_list import ReviewList
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, browse, take_in_many
 
@@ -72,6 +78,27 @@ async def another_threshold(person: Person) -> None:
     await person.press("t")
     await person.write("0.75")
     await person.press("enter")
+
+
+async def a_doubt(person: Person) -> None:
+    """An episode that the log calls a success and a judge a failure, and the queue."""
+    bank = Bank.open(person.app.session.bank.path)
+    with bank.writing() as batch:
+        known = next(each for each in episodes(bank) if each.outcome.success)
+        put_episode(batch, bank, with_word(known, Outcome(False, None, "judge")))
+        batch.log("judge")
+    person.app.session.look_for_changes()
+    await person.settle()
+    await person.press("5")
+
+
+async def a_verdict(person: Person) -> None:
+    """One that was given in the queue."""
+    await a_doubt(person)
+    await person.press("s")
+
+
+OVERTURNS = "A failure overturns what counts. Write it?"
 
 
 async def a_match(person: Person) -> None:
@@ -144,6 +171,7 @@ DEEDS: Mapping[str, Deed] = {
     "show_recall": shows("RecallScreen"),
     "show_episodes": shows("EpisodesScreen"),
     "show_statistics": shows("StatisticsScreen"),
+    "show_review": shows("ReviewScreen"),
     "step_back": shows("BanksScreen", "escape"),
     "close_bank": shows("BanksScreen"),
     "freeze": Deed({"frozen": True, "sealed": True}, "froze kitchen"),
@@ -214,6 +242,12 @@ DEEDS: Mapping[str, Deed] = {
     "apply_proposal": Deed(
         {"event": "parameters"}, "saved: task tree threshold ", before=("4",), ready=scores
     ),
+    # Review
+    "verdict_success": Deed({"event": "outcome"}, "is a success now", ready=a_doubt),
+    "verdict_failure": Deed({"title": OVERTURNS}, ready=a_doubt),
+    "verdict_unclear": Deed({"event": "outcome"}, "is unclear to you now", ready=a_doubt),
+    "take_back_verdict": Deed({"event": "undo"}, "is as before: success", ready=a_verdict),
+    "blind": Deed({"blind": True}, ready=a_doubt),
     # Lists
     "line_down": Deed({"line": 1}),
     "line_up": Deed({"line": 1}, before=("G",)),
@@ -255,6 +289,8 @@ def state(person: Person) -> dict[str, object]:
     elif isinstance(screen, EpisodesScreen):
         found["order"] = screen.list_filter.arrangement.order
         found["number"] = str(screen.query_one("#node", TextPane).border_title)
+    elif isinstance(screen, ReviewScreen):
+        found["blind"] = screen.query_one(ReviewList).blind
     elif isinstance(screen, StatisticsScreen):
         found["scores"] = screen.query_one("#scores", Plot).display
     if app.session.home is not None and app.session.home.is_read:

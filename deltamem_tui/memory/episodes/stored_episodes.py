@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
@@ -58,3 +58,13 @@ def domain_of(bank: Bank) -> str:
     """The domain of episodes whose logs name none; empty for a generic bank."""
     domain = bank.manifest.domain
     return "" if key(domain) == GENERIC else domain
+
+
+def nodes_by_episode(bank: Bank) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """Per episode's id, the living nodes learnt from it, as (tree, id). Reads all nodes."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in bank.trees:
+        for node in bank.tree(name):
+            if node.origin.trajectory:
+                found.setdefault(node.origin.trajectory, []).append((name, node.id))
+    return {episode_id: tuple(nodes) for episode_id, nodes in found.items()}

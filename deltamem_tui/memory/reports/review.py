@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 REASON_TEXTS: Mapping[Reason, str] = {
     "disagreement": "log and judge disagree",
-    "unconfirmed": "a success by a judge's word alone, which waits to be learnt",
+    "unconfirmed": "a success by a judge's word alone",
     "low utility": "a node of little use comes from it",
     "upstream": "a node from it was shown to an episode that was overturned",
     "downstream": "it was shown a node from an episode that was overturned",

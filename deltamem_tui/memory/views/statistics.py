@@ -100,16 +100,6 @@ def _mean(total: int, count: int) -> float | None:
     return round(total / count, 1) if count else None
 
 
-def nodes_by_episode(bank: Bank) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Per episode's id, the living nodes learnt from it, as (tree, id). Reads all nodes."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for name in bank.trees:
-        for node in bank.tree(name):
-            if node.origin.trajectory:
-                found.setdefault(node.origin.trajectory, []).append((name, node.id))
-    return {episode_id: tuple(nodes) for episode_id, nodes in found.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class GrowthPoint:
     """What a bank held after an episode.

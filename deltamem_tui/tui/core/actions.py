@@ -12,7 +12,9 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Scope = Literal["app", "banks", "bank", "trees", "recall", "episodes", "statistics", "list", "tree"]
+Scope = Literal[
+    "app", "banks", "bank", "trees", "recall", "episodes", "statistics", "review", "list", "tree"
+]
 
 SCOPE_TITLES: Mapping[Scope, str] = {
     "app": "Everywhere",
@@ -22,6 +24,7 @@ SCOPE_TITLES: Mapping[Scope, str] = {
     "recall": "Recall lab",
     "episodes": "Episodes",
     "statistics": "Statistics",
+    "review": "Review",
     "list": "In a list",
     "tree": "In an outline",
 }
@@ -32,6 +35,7 @@ TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("recall", "list", "bank", "app"),
     ("episodes", "list", "bank", "app"),
     ("statistics", "list", "bank", "app"),
+    ("review", "list", "bank", "app"),
 )
 """The scopes that share a screen, the nearest first: one key cannot mean two things there."""
 
@@ -87,6 +91,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("show_recall", ("2",), "Show the recall lab", "bank", "show('recall')"),
     Action("show_episodes", ("3",), "Show the episodes", "bank", "show('episodes')"),
     Action("show_statistics", ("4",), "Show the statistics", "bank", "show('statistics')"),
+    Action("show_review", ("5",), "Show the episodes to review", "bank", "show('review')"),
     Action(
         "step_back", ("escape",), "Close what is open; twice: to the banks", "bank", brief="back"
     ),
@@ -142,6 +147,33 @@ ACTIONS: tuple[Action, ...] = (
     # Statistics
     Action("calibrate", ("c",), "Propose thresholds", "statistics", brief="propose thresholds"),
     Action("apply_proposal", ("w",), "Save the proposed thresholds", "statistics", brief="save"),
+    # Review
+    Action(
+        "verdict_success",
+        ("plus", "s"),
+        "Your verdict: it succeeded",
+        "review",
+        "give_verdict(True)",
+        brief="success",
+    ),
+    Action(
+        "verdict_failure",
+        ("minus", "f"),
+        "Your verdict: it failed",
+        "review",
+        "give_verdict(False)",
+        brief="failure",
+    ),
+    Action(
+        "verdict_unclear",
+        ("c",),
+        "Your verdict: you cannot tell",
+        "review",
+        "give_verdict(None)",
+        brief="cannot tell",
+    ),
+    Action("take_back_verdict", ("u",), "Take back your last verdict", "review", "take_back"),
+    Action("blind", ("h",), "Hide what log and judge say", "review", brief="blind"),
     # Lists
     Action("line_down", ("j", "down"), "Down", "list", "move_cursor(1)"),
     Action("line_up", ("k", "up"), "Up", "list", "move_cursor(-1)"),

@@ -60,6 +60,9 @@ def load(bank: Path) -> BankState:
         return BankState()
 
 
+_SCREENS = frozenset({"trees", "recall", "episodes", "statistics", "review"})
+
+
 def _from_record(record: dict[str, Any]) -> BankState:
     order = record.get("order")
     screen = record.get("screen")
@@ -72,7 +75,7 @@ def _from_record(record: dict[str, Any]) -> BankState:
         },
         filter=str(record.get("filter", "")),
         order=order if order in ORDERS else "birth",
-        screen=screen if screen in {"trees", "recall", "episodes", "statistics"} else "trees",
+        screen=screen if screen in _SCREENS else "trees",
     )
 
 

@@ -66,8 +66,11 @@ class OutcomeEditor:
             return episode_id
         return ""
 
-    def give(self, *, success: bool) -> None:
-        """Writes how the episode under the cursor ended."""
+    def give(self, *, success: bool | None, beside: str = "") -> None:
+        """Writes how the episode under the cursor ended, or that the user cannot tell.
+
+        `beside` is what others say of it, to be told with the note.
+        """
         if not self._screen.writable() or (episode := self._in_sight()) is None:
             return
         back, given = self._screen.browser.key_of("take_back"), self._given
@@ -75,7 +78,10 @@ class OutcomeEditor:
         def work(bank: Bank) -> str:
             outcome = give_outcome(bank, episode.id, success=success).outcome
             given.append(_GivenOutcome(episode.id, outcome))
-            text = f"{episode.id} is a {'success' if success else 'failure'} now"
+            end = {True: "a success", False: "a failure", None: "unclear to you"}[success]
+            text = f"{episode.id} is {end} now"
+            if beside:
+                text += f" ({beside})"
             if episode.nodes:
                 text += f"; labels stay as they are ({counted(episode.nodes, 'node')})"
             return f"{text}; {back} takes it back"

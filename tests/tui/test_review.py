@@ -1,0 +1,57 @@
+"""The review queue in the browser: what it shows, what it hides, and what a verdict asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.verdicts import with_word
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.tui.models.review import ReviewBook
+from tests.tui.support import Person, browse, pane, trajectory
+
+WORD = Outcome(False, None, "judge", "the egg is cold")
+
+
+def doubted(folder: Path) -> str:
+    """A waiting success of the log that a judge doubts."""
+    found = with_word(trajectory("heat a doubtful egg", success=True), WORD)
+    take_in(Bank.open(folder / "kitchen"), [found])
+    return found.id
+
+
+def test_blind_hides_every_word_and_reason(folder: Path) -> None:
+    name = doubted(folder)
+    book = ReviewBook.read(Bank.open(folder / "kitchen"))
+    assert book.ids[0] == name
+    for blind in (True, False):
+        texts = [
+            f"{each.title} {each.body}" for each in book.sections(0, blind=blind, read_key="v")
+        ]
+        seen = any("judge" in text or "cold" in text or "log" in text for text in texts)
+        assert seen is not blind
+        assert bool(book.line(0, blind=blind).why) is not blind
+
+
+def test_a_verdict_that_overturns_is_asked_about_and_taken_back(folder: Path) -> None:
+    name = doubted(folder)
+
+    def said() -> bool | None:
+        found = episode(Bank.open(folder / "kitchen"), name)
+        assert found is not None
+        return found.outcome.success
+
+    async def story(person: Person) -> None:
+        await person.press("5")
+        assert "the egg is cold" in pane(person, "episode")
+        await person.press("h", "f", "n")
+        assert said() is True
+        await person.press("f", "y")
+        assert said() is False
+        assert "the egg is cold" in person.said[-1]  # what was hidden is told after the verdict
+        await person.press("u")
+        assert said() is True
+
+    browse(folder, story, "kitchen", size=(120, 40))
