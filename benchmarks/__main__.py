@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 NAMES = (
     "start",
+    "hooks",
     "opening",
     "embedding",
     "browsing",

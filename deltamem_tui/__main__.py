@@ -11,11 +11,10 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from deltamem_tui.cli.invocation import Invocation, SharedOptions
-from deltamem_tui.cli.output import Output
-from deltamem_tui.cli.result import Result
+if TYPE_CHECKING:
+    from deltamem_tui.cli.invocation import SharedOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,8 @@ class BrowserRequest:
 
 def browser_request(arguments: Sequence[str]) -> BrowserRequest | None:
     """The request that the command line makes, if it opens the browser and prints nothing."""
+    from deltamem_tui.cli.invocation import SharedOptions
+
     options, rest = SharedOptions.take(arguments)
     if options.json or options.version or any(word.startswith("-") for word in rest):
         return None
@@ -48,6 +49,8 @@ def main() -> NoReturn:
     # numpy's products are small here: a second thread of its own would only wait for the first.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:]
+    if arguments[:1] == ["hook"] and not {"--help", "-h"} & {*arguments}:
+        _end(_hook(arguments[1:]))
     request = browser_request(arguments)
     if request and _has_screen():
         code = _browse(request)
@@ -65,6 +68,18 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
+def _hook(arguments: Sequence[str]) -> int:
+    """Answer an agent's hook: every prompt waits for it, so nothing else is loaded."""
+    from deltamem_tui.agents.hook import run
+
+    return run(arguments)
+
+
+def _end(code: int) -> NoReturn:
+    """End at once: what was printed is flushed, and there is nothing to be tidied."""
+    os._exit(code)
+
+
 def _goes_on() -> bool:
     """Whether the browser was left while something that it had begun was still at work."""
     background = sys.modules.get("deltamem_tui.tui.core.background")
@@ -77,6 +92,10 @@ def _has_screen() -> bool:
 
 
 def _browse(request: BrowserRequest) -> int:
+    from deltamem_tui.cli.invocation import Invocation
+    from deltamem_tui.cli.output import Output
+    from deltamem_tui.cli.result import Result
+
     output = Output(debug=request.options.debug)
     invocation = Invocation(request.options, output)
     try:

@@ -84,6 +84,11 @@ def prompt_folders() -> tuple[Path, ...]:
     return tuple(place for place in places if place.is_dir())
 
 
+def state_folder() -> Path:
+    """The folder of what agents' hooks remember between two calls. It may not exist yet."""
+    return _user_folder("state") / "agents"
+
+
 def settings_files() -> tuple[Path, ...]:
     """The settings files that exist, the one that is read first and overruled later first."""
     places = (_user_folder("config") / SETTINGS_FILE, Path(SETTINGS_FILE))
@@ -293,6 +298,8 @@ def _user_folder(kind: str) -> Path:
 
     if kind == "config":
         return platformdirs.user_config_path(APPLICATION, appauthor=False)
+    if kind == "state":
+        return platformdirs.user_state_path(APPLICATION, appauthor=False)
     return platformdirs.user_data_path(APPLICATION, appauthor=False)
 
 

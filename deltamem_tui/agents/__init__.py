@@ -1,1 +1,1 @@
-"""What agents plug into: the MCP server over banks."""
+"""What agents plug into: the MCP server over banks, and hooks."""

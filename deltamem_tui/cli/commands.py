@@ -63,6 +63,8 @@ COMMANDS = (
     CommandEntry("search", "Look"),
     CommandEntry("recall", "Use"),
     CommandEntry("serve", "Use"),
+    CommandEntry("hooks", "Use"),
+    CommandEntry("hook", "Use"),
     CommandEntry("init", "Learn"),
     CommandEntry("methods", "Learn"),
     CommandEntry("import", "Learn", "import_"),

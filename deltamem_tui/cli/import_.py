@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 Logs = Annotated[
     list[str], typer.Argument(metavar="LOG…", help="Files, folders, patterns, or - for stdin.")
 ]
+MaybeLogs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="LOG…", help="Files, folders, patterns, or - for stdin."),
+]
+Queued = Annotated[
+    bool,
+    typer.Option(
+        "--queued",
+        help="The sessions that agents' hooks left, each into its bank; no LOG is named.",
+    ),
+]
 Outcome = Annotated[
     str | None,
     typer.Option(
@@ -56,8 +67,9 @@ NoRedact = Annotated[
 
 def run(
     context: typer.Context,
-    bank: options.Bank,
-    logs: Logs,
+    bank: options.MaybeBank = None,
+    logs: MaybeLogs = None,
+    queued: Queued = False,
     format: options.Format = None,  # noqa: A002 - the word that people type
     outcome: Outcome = None,
     receipts: Receipts = None,
@@ -79,6 +91,15 @@ def run(
     from deltamem_tui.trajectory.receipt_file import read_receipts
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
+    if queued:
+        if logs:
+            raise UsageError("--queued takes no logs: the hooks left their places")
+        from deltamem_tui.cli.queued_import import import_queued
+
+        return import_queued(Invocation.of(context), bank)
+    if bank is None or not logs:
+        missing = "BANK" if bank is None else "LOG…"
+        raise UsageError(f"missing argument '{missing}'", hint="see `deltamem import --help`")
     redaction = redaction_of(personal=redact_personal, off=no_redact)
     given_domain = _checked_domain(domain)
     invocation = Invocation.of(context)

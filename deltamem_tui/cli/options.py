@@ -35,6 +35,14 @@ Bank = Annotated[
         autocompletion=_complete_bank,
     ),
 ]
+MaybeBank = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="BANK",
+        help="A bank's name in the banks folder, or a path.",
+        autocompletion=_complete_bank,
+    ),
+]
 """An existing bank: `invocation.bank(bank)` finds its folder."""
 
 NewBank = Annotated[

@@ -14,8 +14,8 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.text import clean
+from deltamem_tui.trajectory.recalled_text import FENCE
 
-FENCE = "past_experience"
 HEADER_NAME = "memory_header"
 
 # Characters without width may stand in legible text, but do not hide a fence from us.

@@ -1,7 +1,8 @@
 """Imports: episodes from logs into a bank, each once, waiting to be learnt.
 
-Every way into a bank's episodes leads through here: secrets are taken out, and episodes get
-their domain. An episode's id is that of what is kept, and users name outcomes by the same id.
+Every way into a bank's episodes leads through here: what the agent was told out of a memory is
+left out, secrets are taken out, and episodes get their domain. An episode's id is that of what is
+kept, and users name outcomes by the same id.
 A session that went on since it was imported takes the place of its earlier record.
 """
 
@@ -44,6 +45,7 @@ from deltamem_tui.trajectory.logs.notice import Notice, Remark, located
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.recalled_text import without_recalled
 from deltamem_tui.trajectory.receipt import together
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
 from deltamem_tui.trajectory.redaction import redact
@@ -354,9 +356,14 @@ def _arrived(
     """A record as it will be kept, or why it is not."""
     if isinstance(record, Remark):
         return record
-    trajectory, redactions = record, NOTHING
+    trajectory, redactions = without_recalled(record), NOTHING
+    if trajectory is not record:
+        try:
+            trajectory = admitted(trajectory)
+        except RecordError as error:
+            return located(error, record.source.file, record.source.position)
     if redaction != "off":
-        trajectory, redactions = redact(record, personal=redaction == "personal")
+        trajectory, redactions = redact(trajectory, personal=redaction == "personal")
     if redactions.counts:  # marks may be longer than what they stand for
         try:
             trajectory = admitted(trajectory)

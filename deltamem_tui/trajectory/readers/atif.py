@@ -11,7 +11,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import number
-from deltamem_tui.trajectory.readers.coding import call_text, tool_names, workspace
+from deltamem_tui.trajectory.readers.coding import call_text, tool_names
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, unknown_speaker
 from deltamem_tui.trajectory.readers.reader import Part, each_part, json_reader
@@ -25,6 +25,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     unfolded,
 )
 from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.workspace import workspace
 
 # How deep in a record a document is looked for.
 _DEEPEST = 3

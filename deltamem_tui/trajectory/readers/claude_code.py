@@ -17,7 +17,7 @@ from deltamem_tui.trajectory.readers.branches import (
     before_in,
     branch_notices,
 )
-from deltamem_tui.trajectory.readers.coding import typed_command, workspace
+from deltamem_tui.trajectory.readers.coding import typed_command
 from deltamem_tui.trajectory.readers.conversation import Conversation, are_left_out
 from deltamem_tui.trajectory.readers.messages import add_message, content_text
 from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings, json_reader
@@ -29,6 +29,7 @@ from deltamem_tui.trajectory.readers.sessions import (
     whole_log,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.workspace import workspace
 
 _NOT_A_MODEL = "<synthetic>"
 _OWN_KEYS = ("uuid", "sessionId", "leafUuid", "messageId")

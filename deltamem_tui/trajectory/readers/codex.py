@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.branches import SessionMessage, branch_notices
-from deltamem_tui.trajectory.readers.coding import call_text, own_words, workspace
+from deltamem_tui.trajectory.readers.coding import call_text, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
+from deltamem_tui.trajectory.workspace import workspace
 
 _LINE_TYPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "session_state"}

@@ -1,10 +1,10 @@
-"""What coding agents share: where they worked, what the user typed, and their calls as text."""
+"""What the logs of coding agents share: what the user typed, and their calls as text."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -15,48 +15,8 @@ from deltamem_tui.trajectory.readers.shapes import (
     unfolded,
 )
 
-# The home folder is private, and the same project lies elsewhere for others.
-_HOME = re.compile(
-    r"^(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+)(?=[\\/]|$)"
-)
-_REMOTE = re.compile(
-    r"^(?:\w+://)?(?:[^@/\s]+@)?[\w.-]+\.\w+(?::\d+)?[:/](?P<path>[^\s?#]+?)(?:\.git)?/?$"
-)
 # `astropy__astropy-12907`: the owner, the repository, and the number of the issue.
 _INSTANCE = re.compile(r"(?P<owner>[A-Za-z0-9-]+)__(?P<name>[\w.-]+)-\d+")
-
-
-def workspace(
-    *,
-    repository: str = "",
-    language: str = "",
-    system: str = "",
-    tools: Iterable[str] = (),
-    directory: str = "",
-) -> str:
-    """The environment text of a coding agent, a line for everything that is known.
-
-    A clone address becomes `owner/name`, and the user's home folder `~`.
-    """
-    lines = (
-        ("Repository", repository_name(repository)),
-        ("Language", language.strip()),
-        ("Operating system", system.strip()),
-        ("Working directory", without_home(directory.strip())),
-        ("Tools", ", ".join(dict.fromkeys(tool for tool in tools if tool))),
-    )
-    return "\n".join(f"{name}: {value}" for name, value in lines if value)
-
-
-def without_home(path: str) -> str:
-    """A path with the user's home folder written `~`."""
-    return _HOME.sub("~", path)
-
-
-def repository_name(address: str) -> str:
-    """`owner/name` of a clone address, whose user name and password are left out."""
-    match = _REMOTE.match(address.strip())
-    return match["path"] if match else address.strip()
 
 
 def repository_of_issue(instance: str) -> str:
@@ -105,7 +65,8 @@ _SET_UP = re.compile(r"This is (?:the )?[\w .-]{1,40}\. We are setting up the co
 _COMMAND = re.compile(r"[/?][\w:-]*")
 _USER_COMMANDS = frozenset(
     {"about", "auth", "bug", "chat", "clear", "compress", "copy", "dir", "directory", "docs"}
-    | {"agents", "compact", "config", "context", "cost", "login", "logout", "permissions"}
+    | {"agents", "compact", "config", "context", "cost", "deltamem", "login", "logout"}
+    | {"permissions"}
     | {"plugin", "status", "usage"}
     | {"editor", "exit", "extensions", "help", "hooks", "ide", "mcp", "memory", "model", "privacy"}
     | {"quit", "restore", "resume", "rewind", "settings", "skills", "stats", "theme", "tools"}

@@ -7,11 +7,12 @@ from functools import partial
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.coding import tool_names, workspace
+from deltamem_tui.trajectory.readers.coding import tool_names
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_message, content_text
 from deltamem_tui.trajectory.readers.reader import Part, each_part, json_reader
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
+from deltamem_tui.trajectory.workspace import workspace
 
 
 def _agents(value: object) -> Iterator[Part]:

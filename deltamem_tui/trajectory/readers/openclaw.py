@@ -12,12 +12,12 @@ from deltamem_tui.trajectory.readers.branches import (
     before_in,
     branch_notices,
 )
-from deltamem_tui.trajectory.readers.coding import workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_messages
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
+from deltamem_tui.trajectory.workspace import workspace
 
 _NOTES = frozenset(
     {"session", "model_change", "thinking_level_change", "compaction", "branch_summary"}

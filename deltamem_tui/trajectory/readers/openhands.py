@@ -10,7 +10,7 @@ from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded
 from deltamem_tui.trajectory.outcomes import together
-from deltamem_tui.trajectory.readers.coding import call_text, tool_names, workspace
+from deltamem_tui.trajectory.readers.coding import call_text, tool_names
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.reader import (
@@ -28,6 +28,7 @@ from deltamem_tui.trajectory.readers.sessions import (
     stray_kind,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.workspace import workspace
 
 # Events about the program's own state, which neither the agent nor the task is part of.
 _OWN_AFFAIRS = frozenset(

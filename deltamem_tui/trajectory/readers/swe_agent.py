@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.readers.coding import repository_of_issue, workspace
+from deltamem_tui.trajectory.readers.coding import repository_of_issue
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
     add_message,
@@ -33,6 +33,7 @@ from deltamem_tui.trajectory.readers.reader import (
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of
+from deltamem_tui.trajectory.workspace import workspace
 
 
 def _read(log: Log) -> Iterator[Reading]:

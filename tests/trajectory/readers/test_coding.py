@@ -7,14 +7,12 @@ import pytest
 from deltamem_tui.trajectory.readers.coding import (
     call_text,
     own_words,
-    repository_name,
     tool_names,
     typed_command,
-    without_home,
     without_reminders,
-    workspace,
 )
 from deltamem_tui.trajectory.readers.pictures import without_images
+from deltamem_tui.trajectory.workspace import repository_name, without_home, workspace
 
 
 @pytest.mark.parametrize(

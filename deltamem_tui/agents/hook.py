@@ -1,0 +1,106 @@
+"""`deltamem hook`: what the entries in an agent's settings call.
+
+It never breaks the agent. Whatever fails ends in exit 0 with a line in our own log, and what goes
+to stdout is valid for the agent or nothing. So it reads its arguments itself, and loads no more
+than the event needs: each prompt waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from deltamem_tui import paths
+from deltamem_tui.agents.protocols import (
+    END,
+    FAILURE,
+    PROMPT,
+    PROTOCOLS,
+    RESUME,
+    AgentProtocol,
+    HookInput,
+    outcome_in,
+    parsed,
+)
+from deltamem_tui.agents.session_files import SessionFile, StateFolder
+
+CHARACTERS = 9_000
+"""The most that is handed over at once; Claude Code cuts at 10,000."""
+TOKENS = 1_500
+"""The usual budget; Codex takes 2,500, of four bytes each."""
+_LONGEST_INPUT = 8 * 1024 * 1024
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Answer one event; returns the exit code, which is always 0."""
+    state = StateFolder(paths.state_folder())
+    answer = ""
+    try:
+        agent, event, bank, tokens = _arguments(arguments)
+        protocol = PROTOCOLS[agent]
+        answer = protocol.silence
+        told = parsed(sys.stdin.buffer.read(_LONGEST_INPUT))
+        answer = protocol.output(event, _answer(state, protocol, event, told, bank, tokens))
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - an agent goes on without us
+        state.log(f"{' '.join(arguments[:2])}: {type(error).__name__}: {error}")
+    if answer:
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int]:
+    """The agent, the event, the bank and the budget."""
+    agent, event, *rest = arguments
+    options = dict(zip(rest[::2], rest[1::2], strict=True))
+    tokens = int(options.pop("--budget", str(TOKENS)))
+    bank = options.pop("--bank")
+    if options or agent not in PROTOCOLS or event not in PROTOCOLS[agent].handlers:
+        raise ValueError("these arguments are not understood")
+    return agent, event, bank, tokens
+
+
+def _answer(
+    state: StateFolder,
+    protocol: AgentProtocol,
+    event: str,
+    told: HookInput,
+    bank: str,
+    tokens: int,
+) -> str:
+    """What the agent is told now; empty for nothing."""
+    session = state.session(protocol.name, told.session, bank)
+    if told.transcript:
+        session = replace(session, path=os.path.abspath(told.transcript))  # noqa: PTH100
+    if event == END:
+        state.enqueue(session)
+        return ""
+    if event == RESUME:
+        return _again(session) if told.anew else ""
+    if event == PROMPT and (said := outcome_in(told.prompt)):
+        # It waits from now on, with what was said: not every agent tells of an end.
+        session = replace(session, outcome=said)
+        state.keep(session)
+        state.enqueue(session)
+        return ""
+    if not (told.prompt.strip() if event == PROMPT else told.failure):
+        return ""
+    from deltamem_tui.agents.hook_recall import failures_for, prompt_context
+
+    if event == FAILURE:
+        session, text = failures_for(session, told, CHARACTERS, tokens)
+    else:
+        session, text = prompt_context(session, told, CHARACTERS, tokens)
+    state.keep(session)
+    return text
+
+
+def _again(session: SessionFile) -> str:
+    """All that a session was given, once more, the latest first where it is too much."""
+    texts: list[str] = []
+    for text in reversed(session.texts):
+        if sum(map(len, texts)) + len(text) + 2 * len(texts) <= CHARACTERS:
+            texts.insert(0, text)
+    return "\n\n".join(texts)

@@ -1,0 +1,218 @@
+"""Our entries in an agent's settings, and its slash command `/deltamem ok|bad`.
+
+An entry is recognised by what it calls. Nothing else in the settings is read, let alone written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deltamem_tui.agents.protocols import PROTOCOLS, AgentProtocol
+from deltamem_tui.agents.settings_text import entries_in, put, take_out
+from deltamem_tui.errors import StorageError, UsageError
+from deltamem_tui.text import one_line
+
+PROGRAM = "deltamem"
+_SHELL_COMMAND = re.compile(r"deltamem(?:\.exe)?['\"]? hook [a-z-]+ [a-z]+ --bank ")
+_MOST_BYTES = 8 * 1024 * 1024
+_ABOUT = "Note how this session ended, in the user's own word"
+_TEXT = (
+    "The user says with `ok` that what was asked for is done, and with `bad` that it is not. A "
+    "hook of deltamem noted it when it was typed. Answer with one short line and call no tool. If "
+    "it is another word, say that only `ok` and `bad` are known; never choose one for the user."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What becomes of a file.
+
+    Attributes:
+        before: Its text; None if there is no file.
+        after: Its text afterwards; None if it goes.
+    """
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is to be done."""
+        return self.before != self.after
+
+    def apply(self) -> None:
+        """Do it; a file is replaced whole, where a link to it leads.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        try:
+            place = self.path.resolve()
+            if self.after is None:
+                place.unlink(missing_ok=True)
+                return
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft = place.with_name(f".{place.name}.{os.getpid()}")
+            draft.write_bytes(self.after.encode())
+            if place.exists():
+                shutil.copymode(place, draft)
+            draft.replace(place)
+        except OSError as error:
+            raise StorageError(
+                f"cannot be written: {error.strerror}", source=one_line(str(self.path), 200)
+            ) from error
+
+
+def protocol_of(agent: str) -> AgentProtocol:
+    """An agent's way.
+
+    Raises:
+        UsageError: It is not one that is known.
+    """
+    if agent not in PROTOCOLS:
+        known = ", ".join(PROTOCOLS)
+        raise UsageError(f"{one_line(agent, 40)!r} is not an agent with hooks", hint=known)
+    return PROTOCOLS[agent]
+
+
+def planned(
+    protocol: AgentProtocol, folder: Path, bank: str, budget: int, *, portable: bool
+) -> list[FileChange]:
+    """What an install does in a home folder or a project's; nothing is written.
+
+    What was installed before is replaced.
+
+    Args:
+        protocol: The agent's way.
+        folder: The home folder, or the project's.
+        bank: The bank's name or path, as the entries are to have it.
+        budget: The most tokens that are handed over at once.
+        portable: Whether the program is named and not its path, for settings that are shared.
+
+    Raises:
+        UsageError: The settings are not what they should be.
+        StorageError: They cannot be read.
+    """
+    path, text = folder / protocol.settings, _read(folder / protocol.settings)
+    program = PROGRAM if portable else _program()
+    entries = {
+        handler.name: _entry(protocol, event, program, bank, budget)
+        for event, handler in protocol.handlers.items()
+    }
+    found = [FileChange(path, text, put(take_out(text or "", is_ours), entries))]
+    if command := _command_file(protocol, folder, project=portable):
+        known = _read(command)
+        # A file of this name that somebody else wrote stays.
+        after = known if known is not None and _ABOUT not in known else _command_text(command)
+        found.append(FileChange(command, known, after))
+    return found
+
+
+def removal(protocol: AgentProtocol, folder: Path) -> list[FileChange]:
+    """What taking our entries out again does; nothing is written."""
+    path = folder / protocol.settings
+    found = []
+    if (text := _read(path)) is not None:
+        left = take_out(text, is_ours)
+        found.append(FileChange(path, text, left if left or not text else None))
+    command = _command_file(protocol, folder, project=False)
+    if command and (known := _read(command)) is not None and _ABOUT in known:
+        found.append(FileChange(command, known, None))
+    return [each for each in found if each.changes]
+
+
+def installed(protocol: AgentProtocol, folder: Path) -> Mapping[str, Any]:
+    """Our entries in some settings, by the agent's event."""
+    return entries_in(_read(folder / protocol.settings) or "", is_ours)
+
+
+def bank_of(entry: Any) -> str:
+    """The bank that an entry of ours asks."""
+    words = _words(entry["hooks"][0])
+    return words[words.index("--bank") + 1] if "--bank" in words[:-1] else ""
+
+
+def is_ours(entry: Any) -> bool:
+    """Whether an entry in an agent's settings calls us, and nothing else."""
+    hooks = entry.get("hooks") if isinstance(entry, dict) else None
+    return isinstance(hooks, list) and bool(hooks) and all(map(_calls_us, hooks))
+
+
+def _calls_us(hook: Any) -> bool:
+    if not isinstance(hook, dict) or not isinstance(hook.get("command"), str):
+        return False
+    if isinstance(hook.get("args"), list):
+        program = Path(hook["command"]).stem
+        return program == PROGRAM and hook["args"][:1] == ["hook"]
+    return _SHELL_COMMAND.search(hook["command"]) is not None
+
+
+def _words(hook: Mapping[str, Any]) -> list[str]:
+    arguments = hook.get("args")
+    return [*map(str, arguments)] if isinstance(arguments, list) else shlex.split(hook["command"])
+
+
+def _entry(
+    protocol: AgentProtocol, event: str, program: str, bank: str, budget: int
+) -> dict[str, Any]:
+    handler = protocol.handlers[event]
+    words = ["hook", protocol.name, event, "--bank", bank, "--budget", str(budget)]
+    hook: dict[str, Any] = {"type": "command"}
+    if protocol.takes_arguments:
+        hook |= {"command": program, "args": words}
+    else:
+        hook |= {"command": shlex.join([program, *words])}
+    hook["timeout"] = handler.timeout * (1000 if protocol.milliseconds else 1)
+    return ({"matcher": handler.matcher} if handler.matcher else {}) | {"hooks": [hook]}
+
+
+def _program() -> str:
+    """The program's full path, if it is found: agents may have another search path."""
+    own = Path(sys.argv[0])
+    if own.stem == PROGRAM and own.is_file():
+        return str(own.absolute())
+    return shutil.which(PROGRAM) or PROGRAM
+
+
+def _command_file(protocol: AgentProtocol, folder: Path, *, project: bool) -> Path | None:
+    """Where the slash command lies; Codex has none of a project."""
+    if not protocol.commands or (project and protocol.name == "codex"):
+        return None
+    return folder / protocol.commands
+
+
+def _command_text(path: Path) -> str:
+    # The first line is what the hook finds in a prompt where the agent puts the text in its place.
+    if path.suffix == ".toml":
+        body = f"/deltamem {{{{args}}}}\n\n{_TEXT}"
+        return f"description = {json.dumps(_ABOUT)}\nprompt = {json.dumps(body)}\n"
+    facts = {"name": "deltamem", "description": _ABOUT, "argument-hint": "ok|bad"}
+    front = "".join(f"{key}: {fact}\n" for key, fact in facts.items())
+    return f"---\n{front}disable-model-invocation: true\n---\n/deltamem $ARGUMENTS\n\n{_TEXT}\n"
+
+
+def _read(path: Path) -> str | None:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise UsageError("too large for settings", source=one_line(str(path), 200))
+        return data.decode()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(
+            f"cannot be read: {error.strerror}", source=one_line(str(path), 200)
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError("not a text in UTF-8", source=one_line(str(path), 200)) from error

@@ -1,0 +1,122 @@
+"""What hooks remember between two calls: a small folder of plain files in the user's state folder.
+
+`sessions/` has a file a session: what it was given, and the receipts. `queue/` has a file for each
+session that ended and waits to be imported. `hook.log` has a line for each failure of ours. Files
+are replaced whole, and what is older than a month goes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+_DAYS = 30
+_LONGEST_LOG = 256 * 1024
+_MOST_BYTES = 4 * 1024 * 1024
+_PLAIN = re.compile(r"[\w-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """What one session was given.
+
+    Attributes:
+        bank: The bank that was asked.
+        path: Where its log lies; empty if it is not known.
+        task: The last prompt.
+        given: The nodes that it was shown, as `collection/id`.
+        texts: What it was given, in order.
+        receipts: The receipts, as JSON has them.
+        outcome: `success` or `failure`, if the user said how it ended.
+    """
+
+    agent: str
+    session: str
+    bank: str
+    path: str = ""
+    task: str = ""
+    given: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    receipts: tuple[dict[str, Any], ...] = field(default_factory=tuple)
+    outcome: str = ""
+
+
+class StateFolder:
+    """The folder; it is made when something is first kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def session(self, agent: str, session: str, bank: str) -> SessionFile:
+        """A session as it was kept; a new one if it was not, or cannot be read."""
+        new = SessionFile(agent, session, bank)
+        found = _read(self._place("sessions", new))
+        return replace(found, bank=bank) if found else new
+
+    def keep(self, session: SessionFile) -> None:
+        """Keep a session."""
+        _replace(self._place("sessions", session), session)
+
+    def enqueue(self, session: SessionFile) -> None:
+        """Let a session wait to be imported; one that waits already is replaced."""
+        _replace(self._place("queue", session), replace(session, texts=(), given=()))
+        self._clean()
+
+    def queued(self) -> Iterator[tuple[Path, SessionFile]]:
+        """The sessions that wait, in order of their files' names."""
+        folder = self.folder / "queue"
+        for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+            if found := _read(path):
+                yield path, found
+
+    def waiting(self) -> int:
+        """How many sessions wait."""
+        folder = self.folder / "queue"
+        return sum(1 for _ in folder.glob("*.json")) if folder.is_dir() else 0
+
+    def log(self, message: str) -> None:
+        """Add a line to our own log, which is begun anew when it is long."""
+        path = self.folder / "hook.log"
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if path.exists() and path.stat().st_size > _LONGEST_LOG:
+                path.replace(path.with_suffix(".log.old"))
+            with path.open("a", encoding="utf-8", errors="replace") as stream:
+                stream.write(" ".join(message.split())[:500] + "\n")
+
+    def _place(self, kind: str, session: SessionFile) -> Path:
+        digest = hashlib.sha256(session.session.encode(errors="replace")).hexdigest()[:16]
+        agent = session.agent if _PLAIN.fullmatch(session.agent) else "agent"
+        return self.folder / kind / f"{agent}-{digest}.json"
+
+    def _clean(self) -> None:
+        oldest = time.time() - _DAYS * 24 * 3600
+        with suppress(OSError), os.scandir(self.folder / "sessions") as entries:
+            for entry in entries:
+                if entry.stat().st_mtime < oldest:
+                    Path(entry.path).unlink(missing_ok=True)
+
+
+def _read(path: Path) -> SessionFile | None:
+    try:
+        with path.open("rb") as stream:
+            record = json.loads(stream.read(_MOST_BYTES))
+        lists = {name: tuple(record[name]) for name in ("given", "texts", "receipts")}
+        return SessionFile(**(record | lists))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _replace(path: Path, session: SessionFile) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(json.dumps(asdict(session)), encoding="utf-8")
+    draft.replace(path)

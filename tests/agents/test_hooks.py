@@ -1,0 +1,313 @@
+"""Agents' hooks, called as their settings have them, told of events as the agents tell of them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deltamem_tui.agents import hook, installing
+from deltamem_tui.agents.hook_recall import fitted
+from deltamem_tui.agents.protocols import PROTOCOLS, outcome_in, parsed
+from deltamem_tui.agents.session_files import StateFolder
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.credit.views import node_credit
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.workspace import workspace
+from tests.places import DOCS
+from tests.program import deltamem, own_folders
+
+TASK = "Fix the failing date parser."
+FOLDER = "/home/ada/calc"
+SHARED = {"session_id": "s1", "transcript_path": "/logs/s1.jsonl", "cwd": FOLDER}
+CODE = {"is_error": True, "exit_code": 2, "content": "1 failed"}
+CALL = {"tool_name": "Bash", "tool_input": {"command": "pytest"}}
+OPENHANDS = {"session_id": "s1", "working_dir": FOLDER}
+
+RECORDED: dict[tuple[str, str], dict[str, Any]] = {
+    ("claude-code", "prompt"): SHARED
+    | {"hook_event_name": "UserPromptSubmit", "permission_mode": "default", "prompt": TASK},
+    ("claude-code", "failure"): SHARED
+    | CALL
+    | {"hook_event_name": "PostToolUseFailure", "error": "exit 1", "is_interrupt": False},
+    ("claude-code", "resume"): SHARED | {"hook_event_name": "SessionStart", "source": "compact"},
+    ("claude-code", "end"): SHARED | {"hook_event_name": "SessionEnd", "reason": "exit"},
+    ("codex", "prompt"): SHARED | {"hook_event_name": "UserPromptSubmit", "prompt": TASK},
+    ("codex", "failure"): SHARED
+    | CALL
+    | {"hook_event_name": "PostToolUse", "tool_response": "Exit code: 1\n1 failed"},
+    ("codex", "resume"): SHARED | {"hook_event_name": "SessionStart", "source": "resume"},
+    ("codex", "end"): SHARED | {"hook_event_name": "SessionEnd", "transcript_path": None},
+    ("gemini", "prompt"): SHARED | {"hook_event_name": "BeforeAgent", "prompt": TASK},
+    ("gemini", "failure"): SHARED
+    | CALL
+    | {"hook_event_name": "AfterTool", "tool_response": {"error": "exit 1", "llmContent": ""}},
+    ("gemini", "resume"): SHARED | {"hook_event_name": "SessionStart", "source": "resume"},
+    ("gemini", "end"): SHARED | {"hook_event_name": "SessionEnd", "reason": "exit"},
+    ("openhands", "prompt"): OPENHANDS | {"event_type": "UserPromptSubmit", "message": TASK},
+    ("openhands", "failure"): OPENHANDS
+    | {"event_type": "PostToolUse", **CALL, "tool_response": CODE},
+    ("openhands", "end"): OPENHANDS | {"event_type": "SessionEnd"},
+}
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bank that knows how the task was solved, and how it failed."""
+    found = create_bank(tmp_path_factory.mktemp("banks") / "code", embedder="hashing")
+    for text, action, success in ((TASK, "edit dates.py", True), (f"{TASK} Now.", "pytest", False)):
+        learn(
+            found,
+            Trajectory(
+                text, workspace(directory=FOLDER), (Step(action, "ok"),), Outcome(success, None)
+            ).with_outcome(Outcome(success, None, "user")),
+        )
+    return found.path
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StateFolder:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return StateFolder(tmp_path / "state" / "deltamem" / "agents")
+
+
+def text_in(agent: str, event: str, printed: str) -> str:
+    """What an agent reads of what a hook printed, which has no more than its schema lets it."""
+    if not printed.strip():
+        return ""
+    answer = json.loads(printed)
+    protocol = PROTOCOLS[agent]
+    if protocol.nested and answer:
+        assert list(answer) == ["hookSpecificOutput"]
+        answer = answer["hookSpecificOutput"]
+        assert answer.pop("hookEventName") == protocol.handlers[event].name
+    assert set(answer) <= {"additionalContext"}
+    return str(answer.get("additionalContext", ""))
+
+
+@pytest.mark.parametrize("agent", PROTOCOLS)
+def test_each_agent_in_processes_of_their_own(agent: str, bank: Path, state: StateFolder) -> None:
+    """The very commands that an install writes, once an event."""
+    (settings, *_) = installing.planned(
+        PROTOCOLS[agent], Path("/nowhere"), str(bank), 1500, portable=True
+    )
+    entries = json.loads(settings.after or "")["hooks"]
+    said = {}
+    for event, handler in PROTOCOLS[agent].handlers.items():
+        called = entries[handler.name][0]["hooks"][0]
+        arguments = called.get("args") or shlex.split(called["command"])[1:]
+        done = subprocess.run(
+            [sys.executable, "-m", "deltamem_tui", *arguments],
+            input=json.dumps(RECORDED[agent, event]).encode(),
+            capture_output=True,
+            check=True,
+        )
+        assert not done.stderr
+        said[event] = text_in(agent, event, done.stdout.decode())
+    assert "edit dates.py" in said["prompt"]
+    assert said["prompt"].startswith("<past_experience>\n")
+    assert "pytest" in said["failure"]
+    assert "edit dates.py" not in said["failure"]
+    assert said["end"] == ""
+    if "resume" in said:
+        assert said["resume"] == f"{said['prompt']}\n\n{said['failure']}"
+    ((_, queued),) = state.queued()
+    assert (queued.agent, queued.session, len(queued.receipts)) == (agent, "s1", 2)
+    assert queued.path == ("" if agent == "openhands" else "/logs/s1.jsonl")
+    assert not (state.folder / "hook.log").exists()
+
+
+class Agent:
+    """One that calls its hooks in this process."""
+
+    def __init__(self, bank: Path, patch: pytest.MonkeyPatch, out: pytest.CaptureFixture[str]):
+        self._bank, self._patch, self._out = bank, patch, out
+
+    def __call__(
+        self, event: str, said: bytes | None = None, budget: int = 1500, **facts: Any
+    ) -> str:
+        told = RECORDED["claude-code", event] | facts
+        data = json.dumps(told).encode() if said is None else said
+        self._patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        arguments = ["claude-code", event, "--bank", str(self._bank), "--budget", str(budget)]
+        assert hook.run(arguments) == 0
+        return text_in("claude-code", event, self._out.readouterr().out)
+
+
+@pytest.fixture
+def agent(
+    bank: Path,
+    state: StateFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Agent:
+    return Agent(bank, monkeypatch, capsys)
+
+
+def test_no_node_comes_twice_in_a_session(agent: Agent) -> None:
+    first = agent("prompt")
+    assert first
+    assert agent("prompt") == ""
+    assert agent("failure")
+    assert agent("failure") == ""
+    assert agent("prompt", session_id="s2") == first
+
+
+def test_nothing_below_the_threshold_and_nothing_beyond_the_budget(agent: Agent) -> None:
+    assert agent("prompt", prompt="Paint the garden house in a nice colour", cwd="/tmp") == ""
+    assert len(agent("prompt", budget=60).split()) <= 60
+
+
+@pytest.mark.parametrize(("characters", "tokens"), [(9000, 40), (300, 1500)])
+def test_a_text_is_cut_at_a_line_and_stays_fenced(characters: int, tokens: int) -> None:
+    lines = "\n".join(f"line {number} of it" for number in range(4000))
+    text = fitted(f"<past_experience>\n\n{lines}\n\n</past_experience>", characters, tokens)
+    assert len(text) <= characters
+    assert len(text.split()) <= tokens
+    assert text.endswith("\n…\n\n</past_experience>")
+    assert fitted(text, characters, tokens) == text
+
+
+@pytest.mark.parametrize("said", [b"", b"[]", b"\xff{", b'{"prompt": 7}', b'{"session_id": []}'])
+def test_what_an_agent_should_not_say_breaks_nothing(said: bytes, agent: Agent) -> None:
+    assert agent("prompt", said) == ""
+
+
+def test_no_failure_of_ours_reaches_the_agent(
+    state: StateFolder, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for arguments in (
+        ["nonsense"],
+        ["gemini", "prompt"],
+        ["claude-code", "prompt", "--bank", "/no"],
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"prompt": "x"}')))
+        assert hook.run(arguments) == 0
+    assert len((state.folder / "hook.log").read_text().splitlines()) == 3
+
+
+def test_an_interruption_is_no_failure() -> None:
+    told = RECORDED["claude-code", "failure"]
+    assert parsed(json.dumps(told).encode()).failure
+    assert not parsed(json.dumps(told | {"is_interrupt": True}).encode()).failure
+    fine = RECORDED["codex", "failure"] | {"tool_response": "Exit code: 0\nall well"}
+    assert not parsed(json.dumps(fine).encode()).failure
+
+
+@pytest.mark.parametrize(
+    ("prompt", "outcome"),
+    [
+        ("/deltamem ok", "success"),
+        ("/deltamem bad\n\nThe user says", "failure"),
+        ("/prompts:deltamem ok", "success"),
+        ("/deltamem okay", ""),
+        ("what does /deltamem ok do?", ""),
+    ],
+)
+def test_an_outcome_in_one_word_is_never_guessed(prompt: str, outcome: str) -> None:
+    assert outcome_in(prompt) == outcome
+
+
+def transcript(path: Path, context: str, turns: int) -> None:
+    """A session as it is saved, with the context that was given it."""
+
+    def line(kind: str, content: Any) -> dict[str, Any]:
+        message = {"role": kind, "content": content}
+        return {"type": kind, "sessionId": "s1", "cwd": FOLDER, "message": message}
+
+    lines = [line("user", f"{context}\n\n{TASK}")]
+    for number in range(turns):
+        call = {"type": "tool_use", "id": f"c{number}", "name": "Bash", "input": {"command": "ls"}}
+        answer = {"type": "tool_result", "tool_use_id": f"c{number}", "content": f"a.py\n{context}"}
+        lines += [line("assistant", [call]), line("user", [answer])]
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+
+
+def test_a_session_comes_home_and_learns_nothing_of_what_it_was_told(
+    tmp_path: Path, bank: Path, agent: Agent, state: StateFolder
+) -> None:
+    with own_folders(tmp_path):
+        os.environ["XDG_STATE_HOME"] = str(tmp_path / "state")
+        log = tmp_path / "s1.jsonl"
+        context = agent("prompt", transcript_path=str(log))
+        transcript(log, context, 2)
+        agent("end", transcript_path=str(log))
+        before = len(Bank.open(bank).episodes)
+        (taken,) = deltamem("import", "--queued").data["sessions"]
+        assert (taken["imported"], taken["receipts"], state.waiting()) == (1, 1, 0)
+        transcript(log, context, 3)
+        agent("prompt", prompt="/deltamem ok", transcript_path=str(log))
+        (taken,) = deltamem("import", "--queued", str(bank)).data["sessions"]
+        assert (taken["imported"], taken["grown"]) == (0, 1)
+    kept = Bank.open(bank)
+    assert len(kept.episodes) == before + 1
+    *_, found = episodes(kept)
+    assert found.task == TASK
+    assert found.outcome == Outcome(success=True, source="user")
+    assert [step.observation for step in found.steps] == ["a.py"] * 3
+    assert "past_experience" not in found.text
+    ((shown, *_),) = [receipt.entries for receipt in found.receipts]
+    assert node_credit(kept, shown.collection, shown.node).shown == 1
+    learn(kept, found)
+    assert "past_experience" not in "".join(node.text for node in kept.tree("task"))
+
+
+def test_a_session_whose_log_is_gone_is_told_and_waits_no_more(
+    tmp_path: Path, agent: Agent, state: StateFolder
+) -> None:
+    with own_folders(tmp_path):
+        os.environ["XDG_STATE_HOME"] = str(tmp_path / "state")
+        agent("end", transcript_path=str(tmp_path / "gone.jsonl"))
+        answer = deltamem("import", "--queued")
+    assert (answer.code, len(answer.document["errors"]), state.waiting()) == (1, 1, 0)
+
+
+def test_the_blocks_of_the_page(tmp_path: Path, bank: Path, state: StateFolder) -> None:
+    page = (DOCS / "agents.md").read_text()
+    lines = [
+        shlex.split(line, comments=True)
+        for block in re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+    ]
+    with own_folders(tmp_path) as banks:
+        shutil.copytree(bank, banks / "kitchen")
+        for program, *arguments in lines:
+            assert program == "deltamem"
+            assert deltamem(*arguments).code == 0
+
+
+def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> None:
+    with own_folders(tmp_path):
+        home = Path(os.environ["HOME"])
+        settings = home / ".claude" / "settings.json"
+        settings.parent.mkdir(parents=True)
+        settings.write_text('{"model": "opus" /* mine */}\n')
+        before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+        for name in PROTOCOLS:
+            tried = deltamem("hooks", "install", name, "--bank", bank, "--dry-run").data
+            done = deltamem("hooks", "install", name, "--bank", bank).data
+            assert tried["files"] == done["files"]
+            assert deltamem("hooks", "install", name, "--bank", bank).data["files"] == []
+        shown = deltamem("hooks", "status").data["agents"]
+        assert {name: found["banks"] for name, found in shown.items()} == {
+            name: [str(bank)] for name in PROTOCOLS
+        }
+        assert not any(found["missing"] for found in shown.values())
+        for name in PROTOCOLS:
+            deltamem("hooks", "remove", name)
+        assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+        assert deltamem("hooks", "install", "codex").code == 2
+        assert deltamem("hooks", "install", "nonsense", "--bank", bank).code == 2
