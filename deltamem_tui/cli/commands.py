@@ -76,6 +76,7 @@ COMMANDS = (
     CommandEntry("consolidate", "Learn"),
     CommandEntry("calibrate", "Learn"),
     CommandEntry("parameters", "Learn"),
+    CommandEntry("replay", "Compare"),
     CommandEntry("lift", "Tend"),
     CommandEntry("forget", "Tend"),
     CommandEntry("undo", "Tend"),

@@ -10,6 +10,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from deltamem_tui.bank.bank import Bank
@@ -69,6 +70,18 @@ def chosen_extractor(
         ConfigurationError: A prompt cannot be used.
         LanguageModelError: The model's name, its key or its price is missing.
     """
+    manifest = bank.manifest
+    return extractor_for(invocation, manifest.domain, [manifest.method], extractor, wanted)
+
+
+def extractor_for(
+    invocation: Invocation,
+    domain: str,
+    methods: Sequence[str],
+    extractor: str | None,
+    wanted: ModelOptions,
+) -> RulesExtractor | ModelExtractor:
+    """The same for banks of a domain and of some methods; see `chosen_extractor`."""
     if extractor is not None:
         return _rules(extractor, wanted)
     if not invocation.settings(model=wanted.model).model:
@@ -76,12 +89,14 @@ def chosen_extractor(
             "no model was named",
             hint="`--model NAME` as litellm knows it, or `--extractor rules`, which needs none",
         )
+    from deltamem_tui.memory.methods import method_named
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     folders = checked_prompts(invocation, wanted.prompts)
     client = model_client(invocation, wanted)
-    made = ModelExtractor(client, bank.manifest.domain, folders, method=bank.manifest.method)
-    made.check()
+    made = ModelExtractor(client, domain, folders, method=methods[0])
+    for method in methods:
+        made.of_method(method_named(method)).check()
     return made
 
 

@@ -46,6 +46,21 @@ class Page:
 
         self._console.print(Text(clean(content), style=style), soft_wrap=True)
 
+    @property
+    def width(self) -> int:
+        """How many cells a line of the terminal has; only if the page is drawn."""
+        return self._console.width
+
+    def line(self, parts: Iterable[tuple[str, str]]) -> None:
+        """Write one line of texts, each with its rich style, none of them wrapped."""
+        kept = [(clean(text).replace("\n", " "), style) for text, style in parts]
+        if not self.drawn:
+            self._line("".join(text for text, _ in kept))
+            return
+        from rich.text import Text
+
+        self._console.print(Text.assemble(*kept), no_wrap=True, overflow="crop")
+
     def facts(self, facts: Mapping[str, Cell]) -> None:
         """Write name and value pairs, one a line."""
         if not self.drawn:

@@ -33,7 +33,16 @@ FORMAT1 = ROOT / "tests" / "bank" / "format1"
 Shape = Any
 
 # Objects whose keys are data: names of models, files, kinds, depths.
-NAMED_BY_DATA = ("models", "digests", "depths", "redactions", "provenance", "listed")
+NAMED_BY_DATA = (
+    "models",
+    "digests",
+    "depths",
+    "redactions",
+    "provenance",
+    "listed",
+    "by_kind",
+    "excluded",
+)
 
 STORY = """
 --version
@@ -129,6 +138,12 @@ freeze kitchen
 extract kitchen --extractor rules
 unfreeze kitchen
 unfreeze kitchen
+
+replay kitchen --method synapse --order recorded
+replay kitchen --method nonsense
+replay kitchen --admit coarse --extractor rules
+replay log.jsonl --method synapse --forget nonsense --extractor rules
+replay kitchen --method synapse --forget none --forget capacity=1 --judge-error .2 --extractor rules
 
 export kitchen -o out.deltamem --builder 'The kitchen team'
 export kitchen -o out.deltamem

@@ -1,28 +1,8 @@
-"""Means and intervals over games."""
+"""Means over games, with the interval of the score."""
 
 from __future__ import annotations
 
-import random
-
-import numpy as np
-import pytest
-
-from benchmarks.yardstick.summary import Result, interval, summary
-
-
-@pytest.mark.parametrize(
-    "scores", [[0.0] * 20 + [1.0] * 40, [0.1, 0.4, 0.9, 1.0, 0.2] * 10], ids=["won", "shares"]
-)
-def test_the_interval_is_that_of_samples_drawn_one_by_one(scores: list[float]) -> None:
-    drawing = random.Random(1)
-    means = sorted(sum(drawing.choices(scores, k=len(scores))) / len(scores) for _ in range(4000))
-    slow = (means[100], means[3900])
-    assert interval(np.array(scores)) == pytest.approx(slow, abs=0.02)
-    assert interval(np.array(scores)) == interval(np.array(scores))
-
-
-def test_equal_scores_have_no_spread() -> None:
-    assert interval(np.ones(9)) == (1.0, 1.0)
+from benchmarks.yardstick.summary import Result, summary
 
 
 def test_a_summary_is_the_mean_of_each() -> None:

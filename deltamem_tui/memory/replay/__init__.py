@@ -1,0 +1,1 @@
+"""Replay: one log through several methods and policies, measured. No agent acts."""
