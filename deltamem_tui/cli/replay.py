@@ -259,12 +259,12 @@ def _shown(found: ReplayResult, errors: Sequence[DeltaMemError]) -> Result:
     data: Any = to_builtins(found)
     excluded = [f"{why}: {count:,}" for why, count in found.excluded.items()]
     notes = [f"not replayed: {', '.join(excluded)}"] if excluded else []
-    if found.judge:
-        of_judge = found.judge
+    rejects, accepts = found.judge.false_rejects, found.judge.false_accepts
+    if rejects.judged or accepts.judged:
         notes.append(
-            f"the judge refused {of_judge.rejected} of "
-            f"{counted(of_judge.successes, 'success', 'successes')} and let "
-            f"{of_judge.accepted} of {counted(of_judge.failures, 'failure')} pass"
+            f"the judge refused {rejects.successes:,} of "
+            f"{counted(rejects.judged, 'success', 'successes')} and let "
+            f"{accepts.successes:,} of {counted(accepts.judged, 'failure')} pass"
         )
     if not found.kinds:
         notes.append("no kind of task is known; name the field that has it with --kind-field")

@@ -149,7 +149,7 @@ def _draw(episode: str, seed: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class JudgeErrors:
-    """How often the judge was wrong, where a person knew better.
+    """How often the judge was wrong, where others knew better.
 
     Attributes:
         false_accepts: Of the episodes that failed, those that it took for a success.
@@ -162,11 +162,12 @@ class JudgeErrors:
 
 def judge_errors(episodes: Iterable[EpisodeFacts]) -> JudgeErrors:
     """Count them. Without bias only over a random sample: the queue puts errors first."""
-    counts = Counter(
-        (each.user, each.judge)
-        for each in episodes
-        if each.user is not None and each.judge is not None
-    )
+    return errors_among((each.user, each.judge) for each in episodes)
+
+
+def errors_among(words: Iterable[tuple[bool | None, bool | None]]) -> JudgeErrors:
+    """The same over pairs of what is known and what the judge said; None where that is nothing."""
+    counts = Counter(words)
     wrong, right = counts[False, True], counts[False, False]
     missed, seen = counts[True, False], counts[True, True]
     return JudgeErrors(Share(wrong + right, wrong), Share(missed + seen, missed))

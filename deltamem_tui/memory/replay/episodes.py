@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from msgspec import Struct
-
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.credit.review import JudgeErrors, errors_among
 from deltamem_tui.memory.episodes.scenes import goal_of
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.text import one_line
@@ -18,20 +17,6 @@ from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 Order = Literal["recorded", "shifted", "shuffled"]
 ORDERS: tuple[Order, ...] = get_args(Order)
-
-
-class JudgeErrors(Struct, frozen=True):
-    """How often the judge says otherwise than log and person.
-
-    Attributes:
-        successes: Episodes that succeeded and that it judged; `rejected`, how many it refused.
-        failures: Episodes that failed and that it judged; `accepted`, how many it let pass.
-    """
-
-    successes: int = 0
-    rejected: int = 0
-    failures: int = 0
-    accepted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +61,10 @@ def judged_by_chance(episode: Trajectory, error: float, seed: int) -> Trajectory
     return episode.with_facts(outcome=word, verdicts=(*others, said))
 
 
-def judge_errors(episodes: Iterable[Trajectory]) -> JudgeErrors | None:
-    """How often the judge is wrong; None if it judged nothing."""
+def judge_errors(episodes: Iterable[Trajectory]) -> JudgeErrors:
+    """How often the judge says otherwise than log and person."""
     pairs = [(strict_word(each), judge_word(each)) for each in episodes]
-    said = [(bool(one.success), bool(two.success)) for one, two in pairs if one and two]
-    if not said:
-        return None
-    successes = [judge for truth, judge in said if truth]
-    failures = [judge for truth, judge in said if not truth]
-    return JudgeErrors(len(successes), successes.count(False), len(failures), failures.count(True))
+    return errors_among((one.success, two.success) for one, two in pairs if one and two)
 
 
 def kinds_of(episodes: Sequence[Trajectory], field: str) -> Mapping[str, str]:

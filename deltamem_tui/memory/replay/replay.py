@@ -30,6 +30,7 @@ from deltamem_tui.memory.replay.episodes import (
     Truth,
     in_order,
     judge_errors,
+    judge_word,
     judged_by_chance,
     kinds_of,
     strict_word,
@@ -144,8 +145,8 @@ def _check(plan: ReplayPlan, known: Sequence[Trajectory]) -> None:
             "there is no episode of which log or person say how it ended",
             hint="a replay is measured by that; `deltamem import --outcome` can give it",
         )
-    coarse = [each for each in plan.contestants if each.admission == "coarse"]
-    if coarse and judge_errors(known) is None:
+    coarse = any(each.admission == "coarse" for each in plan.contestants)
+    if coarse and not any(map(judge_word, known)):
         raise UsageError(
             "no judge said how any episode ended, so `coarse` would admit none",
             hint="`--judge-error .2` simulates one; or replay a bank after `deltamem judge --all`",

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec import Struct
 
+from deltamem_tui.memory.credit.review import JudgeErrors
 from deltamem_tui.memory.replay.alignment import MisalignedReplay
 from deltamem_tui.memory.replay.contestants import Contestant
-from deltamem_tui.memory.replay.episodes import JudgeErrors, Order
+from deltamem_tui.memory.replay.episodes import Order
 from deltamem_tui.memory.replay.intervals import Estimate, Numbers, Ratio, difference, interval
 from deltamem_tui.memory.replay.measures import Replayed, measured, standing
 from deltamem_tui.memory.replay.recording import MemoryRecord, Recording
@@ -107,7 +108,7 @@ class ReplayResult(Struct, frozen=True):
         episodes: How many were replayed.
         excluded: How many were not, by the reason.
         kinds: How many kinds of task they have.
-        judge: How often the judge is wrong; None if there is none.
+        judge: How often the judge is wrong, of nothing if there is none.
         seed: What the simulated judge and a shuffled order were drawn with.
         embedder: The model of the vectors.
         contestants: An entry a contestant and order; of each order, the first is the one that
@@ -118,7 +119,7 @@ class ReplayResult(Struct, frozen=True):
     episodes: int
     excluded: Mapping[str, int]
     kinds: int
-    judge: JudgeErrors | None
+    judge: JudgeErrors
     seed: int
     domain: str
     embedder: str
