@@ -234,6 +234,8 @@ info shed
 parameters shed task.k_cons=1 env.k_cons=1
 consolidate shed --model openai/gpt-4o-mini --dry-run
 consolidate shed --model openai/gpt-4o-mini
+replay kitchen --model openai/gpt-4o-mini --method reasoningbank --order recorded
+replay kitchen --model openai/gpt-4o-mini --method awm --max-cost 0 --no-cache
 info ./killed
 extract ./killed --model openai/gpt-4o-mini --concurrency 2
 cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from deltamem_tui.embedding.load import load
@@ -84,6 +85,11 @@ def test_each_policy_keeps_and_recalls_what_it_must(undisturbed: ReplayResult) -
     assert ["regret" in each.measures for each in (strict, capped)] == [False, True]
     assert strict.curves.nodes[-1] == 7
     assert strict.curves.episodes == (*range(1, 11),)
+
+
+def test_a_result_is_read_back_from_its_json(undisturbed: ReplayResult) -> None:
+    kept = msgspec.json.encode(undisturbed)
+    assert msgspec.json.decode(kept, type=ReplayResult) == undisturbed
 
 
 def test_a_killed_replay_goes_on_and_ends_the_same(
