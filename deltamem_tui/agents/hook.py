@@ -8,6 +8,7 @@ than the event needs: each prompt waits for it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,6 +31,7 @@ CHARACTERS = 9_000
 """The most that is handed over at once; Claude Code cuts at 10,000."""
 TOKENS = 1_500
 """The usual budget; Codex takes 2,500, of four bytes each."""
+_COMMAND = re.compile(r"[/?!][\w:-]*")
 _LONGEST_INPUT = 8 * 1024 * 1024
 
 
@@ -85,16 +87,21 @@ def _answer(
         state.keep(session)
         state.enqueue(session)
         return ""
-    if not (told.prompt.strip() if event == PROMPT else told.failure):
+    if not (_asks(told.prompt) if event == PROMPT else told.failure):
         return ""
     from deltamem_tui.agents.hook_recall import failures_for, prompt_context
 
-    if event == FAILURE:
-        session, text = failures_for(session, told, CHARACTERS, tokens)
-    else:
-        session, text = prompt_context(session, told, CHARACTERS, tokens)
-    state.keep(session)
+    with state.turn(protocol.name, told.session):
+        known = replace(state.session(protocol.name, told.session, bank), path=session.path)
+        say = failures_for if event == FAILURE else prompt_context
+        session, text = say(known, told, CHARACTERS, tokens)
+        state.keep(session)
     return text
+
+
+def _asks(prompt: str) -> bool:
+    """Whether a prompt asks for something, and is not a command to the agent's program alone."""
+    return bool(prompt.strip()) and _COMMAND.fullmatch(prompt.strip()) is None
 
 
 def _again(session: SessionFile) -> str:

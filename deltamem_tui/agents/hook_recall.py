@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from msgspec import to_builtins
 
@@ -23,6 +24,7 @@ from deltamem_tui.trajectory.workspace import workspace
 
 _MOST_RECEIPTS = 90  # an episode has at most 100
 _MOST_FAILURES = 2
+_MOST_TEXTS = 20
 _LONGEST_TASK = 2_000
 
 
@@ -31,11 +33,12 @@ def prompt_context(
 ) -> tuple[SessionFile, str]:
     """What a bank knows of a prompt and a working folder that the session was not told yet."""
     bank, scene = _opened(session), workspace(directory=told.folder)
-    found = engine.recall(bank, told.prompt, scene)
+    found = engine.recall(bank, told.prompt, scene, folders=_folders())
     new = [each for each in found.shown if _name(each) not in session.given]
     text = found.context
     if len(new) < len(found.shown):
-        text = compose(bank.manifest.domain, _entries(bank, found.collections.values(), new))
+        entries = _entries(bank, found.collections.values(), new)
+        text = compose(bank.manifest.domain, entries, _folders())
     text = fitted(text, characters, tokens)
     kept = replace(session, task=told.prompt[:_LONGEST_TASK])
     return _with(kept, bank, new if text else [], text, told.prompt, scene), text
@@ -51,11 +54,12 @@ def failures_for(
     for answer, chain in _failures(bank, (told.failure, session.task), session.given):
         display = display_of(bank, answer.collection)
         for node, entry in zip(chain, chain_entries(display, chain), strict=True):
-            each = ShownNode(answer.collection, node.id, 1, answer.candidates[0].score)
+            score = answer.candidates[0].score
+            each = ShownNode(answer.collection, node.id, 1, score, node.revision)
             if _name(each) not in session.given and _name(each) not in shown:
-                shown[_name(each)] = replace_revision(each, node)
+                shown[_name(each)] = each
                 entries.append(entry)
-    text = fitted(compose(bank.manifest.domain, entries), characters, tokens)
+    text = fitted(compose(bank.manifest.domain, entries, _folders()), characters, tokens)
     return _with(session, bank, list(shown.values()), text, session.task, ""), text
 
 
@@ -75,16 +79,20 @@ def fitted(text: str, characters: int, tokens: int) -> str:
 
 
 def _opened(session: SessionFile) -> Bank:
+    """The bank; settings that lie in the working folder are asked only where it is just named."""
+    path = Path(session.bank)
+    if path.is_absolute():
+        return Bank.open(path)
     return Bank.open(paths.find_bank(session.bank, paths.banks_folder(config.load().banks)))
+
+
+def _folders() -> tuple[Path, ...]:
+    """Where the header is looked up: not in the working folder, which may be anybody's."""
+    return tuple(each for each in paths.prompt_folders() if each.is_absolute())
 
 
 def _name(shown: ShownNode) -> str:
     return f"{shown.collection}/{shown.node}"
-
-
-def replace_revision(shown: ShownNode, node: Node) -> ShownNode:
-    """What was shown, with the revision that the node has."""
-    return ShownNode(shown.collection, shown.node, shown.rank, shown.score, node.revision)
 
 
 def _entries(
@@ -139,6 +147,6 @@ def _with(
     return replace(
         session,
         given=(*session.given, *map(_name, shown)),
-        texts=(*session.texts, *filter(None, [text])),
+        texts=(*session.texts, *filter(None, [text]))[-_MOST_TEXTS:],
         receipts=receipts,
     )

@@ -53,7 +53,6 @@ def server_over(
         UsageError: The SDK is not installed.
     """
     try:
-        from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.exceptions import ResourceNotFoundError
         from mcp.server.mcpserver.prompts import Prompt
         from mcp_types import ToolAnnotations
@@ -62,12 +61,13 @@ def server_over(
             "serving agents needs the package mcp",
             hint="install it with the extra `agents`: pip install 'deltamem-tui[agents]'",
         ) from error
+    from deltamem_tui.agents.plain_errors import PlainSpokenServer
     from deltamem_tui.agents.skills_extension import ServedSkills
     from deltamem_tui.agents.tools import MemoryTools
 
     tools = MemoryTools(banks, folders)
     skills = ServedSkills(banks)
-    server: MCPServer[None] = MCPServer(
+    server = PlainSpokenServer(
         "deltamem",
         title="DeltaMem",
         instructions=_INSTRUCTIONS,

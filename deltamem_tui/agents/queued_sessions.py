@@ -21,11 +21,11 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory.episodes.import_report import ImportReport
 from deltamem_tui.memory.episodes.importer import ImportOptions
 from deltamem_tui.memory.episodes.log_import import LogImport
+from deltamem_tui.memory.episodes.outcomes import give_outcome
+from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.receipt import Receipt, parsed
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
-from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,13 @@ def take_queued(
         before = _bytes(path)
         try:
             bank = open_bank(session.bank)
-            if only is not None and bank.path.resolve() != only.resolve():
-                continue
+        except DeltaMemError as error:
+            if only is None:
+                yield QueuedImport(session, error=error, waits=True)
+            continue
+        if only is not None and bank.path.resolve() != only.resolve():
+            continue
+        try:
             yield QueuedImport(session, _imported(bank, session))
         except (BankError, StorageError) as error:
             yield QueuedImport(session, error=error, waits=True)
@@ -86,12 +91,19 @@ def _imported(bank: Bank, session: SessionFile) -> ImportReport:
             by_name={session.session: receipts}, by_task={each.task: [each] for each in receipts}
         )
     }
-    if session.outcome:
-        said = Outcome(session.outcome == "success", None, "user")
-        options["outcomes"] = UserOutcomes({session.session: said}, only_identified=True)
     job = LogImport(bank, [session.path], **options)
     job.run()
+    if session.outcome:
+        _note_outcome(bank, job.report, success=session.outcome == "success")
     return job.report
+
+
+def _note_outcome(bank: Bank, report: ImportReport, *, success: bool) -> None:
+    """Note what the user said of a session, also if it was learnt from by now."""
+    for each in report.entries:
+        known = episode(bank, each.arrival.id)
+        if known and (known.outcome.success, known.outcome.source) != (success, "user"):
+            give_outcome(bank, known.id, success=success)
 
 
 def _receipts(session: SessionFile) -> Iterator[Receipt]:

@@ -13,12 +13,13 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 _DAYS = 30
+_LOCK_SECONDS = 5.0
 _LONGEST_LOG = 256 * 1024
 _MOST_BYTES = 4 * 1024 * 1024
 _PLAIN = re.compile(r"[\w-]{1,40}")
@@ -55,6 +56,20 @@ class StateFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    @contextmanager
+    def turn(self, agent: str, session: str) -> Iterator[None]:
+        """One hook at a time for a session: agents call several tools at once.
+
+        Raises:
+            TimeoutError: Another one holds it for too long.
+        """
+        import filelock
+
+        path = self._place("sessions", SessionFile(agent, session, "")).with_suffix(".lock")
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with filelock.FileLock(path, timeout=_LOCK_SECONDS):
+            yield
+
     def session(self, agent: str, session: str, bank: str) -> SessionFile:
         """A session as it was kept; a new one if it was not, or cannot be read."""
         new = SessionFile(agent, session, bank)
@@ -62,12 +77,14 @@ class StateFolder:
         return replace(found, bank=bank) if found else new
 
     def keep(self, session: SessionFile) -> None:
-        """Keep a session."""
-        _replace(self._place("sessions", session), session)
+        """Keep a session; one that its agent does not name is every other, too, and is not kept."""
+        if session.session:
+            _replace(self._place("sessions", session), session)
 
     def enqueue(self, session: SessionFile) -> None:
         """Let a session wait to be imported; one that waits already is replaced."""
-        _replace(self._place("queue", session), replace(session, texts=(), given=()))
+        if session.session:
+            _replace(self._place("queue", session), replace(session, texts=(), given=()))
         self._clean()
 
     def queued(self) -> Iterator[tuple[Path, SessionFile]]:
@@ -118,5 +135,7 @@ def _read(path: Path) -> SessionFile | None:
 def _replace(path: Path, session: SessionFile) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(json.dumps(asdict(session)), encoding="utf-8")
+    # A prompt may hold what is nobody else's business.
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
+        json.dump(asdict(session), stream)
     draft.replace(path)

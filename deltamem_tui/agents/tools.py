@@ -35,6 +35,7 @@ from deltamem_tui.text import clean, one_line
 
 _LONGEST = 20_000
 _TITLE_WIDTH = 160
+_NOTHING = "Nothing in this bank is near enough to this task."
 
 BankName = Annotated[
     str | None,
@@ -73,16 +74,15 @@ class MemoryTools:
     def recall(
         self, task: Task, environment: Environment = "", bank: BankName = None
     ) -> Annotated[CallToolResult, RecallAnswer]:
-        """Recall what past episodes taught about a task. Empty if nothing is near enough.
+        """Recall what past episodes taught about a task; says so if nothing is near enough.
 
         Call it once when a task begins, with the task in its own words.
         """
         with errors_for_clients():
             found = self._recollection(task, environment, bank)
         # A client that reads text gets what belongs into a prompt, without the structure.
-        context = found["context"]
-        content = [TextContent(type="text", text=context)] if context else []
-        return CallToolResult(content=list(content), structured_content={**found})
+        content = TextContent(type="text", text=found["context"] or _NOTHING)
+        return CallToolResult(content=[content], structured_content={**found})
 
     def search(self, text: Text, count: Count = 10, bank: BankName = None) -> SearchResult:
         """Find the nodes that fit a text best, whether they would be recalled or not."""

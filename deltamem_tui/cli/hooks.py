@@ -61,6 +61,7 @@ def run(
     if agent is None:
         raise UsageError("the agent is missing", hint="claude-code, codex, gemini or openhands")
     protocol = installing.protocol_of(agent)
+    notes: list[str] = []
     if verb == "remove":
         changes = installing.removal(protocol, folder)
     else:
@@ -68,13 +69,26 @@ def run(
             raise UsageError("the bank is missing", hint="name it with --bank")
         # Settings of a project are shared: its bank is found there by name, as the program is.
         path = Invocation.of(context).bank(bank)
+        notes += _notes_on(context, bank)
         name = bank if project else str(path.resolve())
         changes = installing.planned(protocol, folder, name, budget, portable=project)
     changes = [each for each in changes if each.changes]
     if not dry_run:
         for each in changes:
             each.apply()
-    return _changed(verb, protocol.name, changes, dry_run=dry_run)
+    return _changed(verb, protocol.name, changes, notes, dry_run=dry_run)
+
+
+def _notes_on(context: typer.Context, bank: str) -> list[str]:
+    """Whether sessions can come home to a bank."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.errors import BankFrozenError
+
+    try:
+        Bank.open(Invocation.of(context).writable_bank(bank)).require_writable()
+    except BankFrozenError as error:
+        return [f"sessions will wait, since they cannot be imported here: {error}"]
+    return []
 
 
 def _status(folder: Path, agent: str | None) -> Result:
@@ -109,7 +123,9 @@ def _status(folder: Path, agent: str | None) -> Result:
     return Result("hooks", data, view=view, notes=notes)
 
 
-def _changed(verb: str, agent: str, changes: list[FileChange], *, dry_run: bool) -> Result:
+def _changed(
+    verb: str, agent: str, changes: list[FileChange], notes: list[str], *, dry_run: bool
+) -> Result:
     files = [
         {"path": str(each.path), "change": _kind(each), "diff": _diff(each)} for each in changes
     ]
@@ -121,7 +137,7 @@ def _changed(verb: str, agent: str, changes: list[FileChange], *, dry_run: bool)
             if dry_run:
                 page.text(each["diff"])
 
-    notes = [] if files else ["nothing is to be changed"]
+    notes = notes if files else [*notes, "nothing is to be changed"]
     return Result("hooks", data, view=view, notes=notes)
 
 

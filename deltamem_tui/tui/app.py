@@ -12,8 +12,11 @@ from textual import events
 from textual.screen import ModalScreen, Screen
 from textual.theme import Theme, ThemeProvider
 
+from deltamem_tui import paths
+from deltamem_tui.agents.session_files import StateFolder
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.text import counted
 from deltamem_tui.tui.core import state
 from deltamem_tui.tui.core.actions import bindings, key_of
 from deltamem_tui.tui.core.attention import Attention, UserPosition
@@ -92,6 +95,9 @@ class DeltaMemApp(FailureKeeper):
         """Begins to read, and follows the theme."""
         self.session.begin()
         self.theme_changed_signal.subscribe(self, self._remember_theme)
+        if waiting := StateFolder(paths.state_folder()).waiting():
+            which = counted(waiting, "session of an agent waits", "sessions of agents wait")
+            self.notes.notify(f"{which}: `deltamem import --queued` takes them in")
 
     async def on_event(self, event: events.Event) -> None:
         """Counts what the user does; a note before it has been read by then."""

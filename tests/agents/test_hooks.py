@@ -240,7 +240,6 @@ def test_a_session_comes_home_and_learns_nothing_of_what_it_was_told(
     tmp_path: Path, bank: Path, agent: Agent, state: StateFolder
 ) -> None:
     with own_folders(tmp_path):
-        os.environ["XDG_STATE_HOME"] = str(tmp_path / "state")
         log = tmp_path / "s1.jsonl"
         context = agent("prompt", transcript_path=str(log))
         transcript(log, context, 2)
@@ -263,13 +262,19 @@ def test_a_session_comes_home_and_learns_nothing_of_what_it_was_told(
     assert node_credit(kept, shown.collection, shown.node).shown == 1
     learn(kept, found)
     assert "past_experience" not in "".join(node.text for node in kept.tree("task"))
+    (tmp_path / "later").mkdir()
+    with own_folders(tmp_path / "later"):
+        agent("prompt", prompt="/deltamem bad", transcript_path=str(log))
+        (taken,) = deltamem("import", "--queued").data["sessions"]
+        assert taken["duplicate"] == 1
+    *_, found = episodes(Bank.open(bank))
+    assert found.outcome == Outcome(success=False, source="user")
 
 
 def test_a_session_whose_log_is_gone_is_told_and_waits_no_more(
     tmp_path: Path, agent: Agent, state: StateFolder
 ) -> None:
     with own_folders(tmp_path):
-        os.environ["XDG_STATE_HOME"] = str(tmp_path / "state")
         agent("end", transcript_path=str(tmp_path / "gone.jsonl"))
         answer = deltamem("import", "--queued")
     assert (answer.code, len(answer.document["errors"]), state.waiting()) == (1, 1, 0)

@@ -96,7 +96,7 @@ def test_every_tool_answers_what_the_library_does(folder: Path, era: str) -> Non
     anyio.run(ask)
 
 
-def test_what_is_not_near_enough_is_answered_with_silence(folder: Path) -> None:
+def test_what_is_not_near_enough_is_answered_so(folder: Path) -> None:
     async def ask() -> None:
         async with client(folder, "one") as connected:
             answer = await connected.call_tool("recall", {"task": "prove the Riemann hypothesis"})
@@ -104,7 +104,9 @@ def test_what_is_not_near_enough_is_answered_with_silence(folder: Path) -> None:
             assert not silent["context"]
             assert not silent["matches"]
             assert "entries" not in silent["receipt"]
-            assert answer.content == []
+            (said,) = answer.content
+            assert said.type == "text"
+            assert said.text == "Nothing in this bank is near enough to this task."
 
     anyio.run(ask)
 
@@ -184,6 +186,7 @@ def test_a_wrong_request_is_an_error_and_the_next_one_is_answered(
             answer = await connected.call_tool(tool, arguments)
             assert answer.is_error
             assert "Traceback" not in str(answer.content)
+            assert "pydantic" not in str(answer.content)
             right = await connected.call_tool("recall", {"task": TASK, "bank": "one"})
             assert structure(right)["context"]
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui import paths
+from deltamem_tui.agents.session_files import SessionFile, StateFolder
 from deltamem_tui.errors import UsageError
 from deltamem_tui.tui.core import notes
 from deltamem_tui.tui.core.notes import seconds_shown
@@ -35,6 +37,15 @@ def test_a_note_takes_the_place_of_the_keys_and_hides_nothing(
         assert "? keys" in person.screen.splitlines()[-1]
 
     browse(folder, story, "kitchen", size=size)
+
+
+def test_sessions_of_agents_that_wait_are_told_of(folder: Path) -> None:
+    StateFolder(paths.state_folder()).enqueue(SessionFile("codex", "s1", "kitchen"))
+
+    async def story(person: Person) -> None:
+        assert any("--queued" in said for said in person.said)
+
+    browse(folder, story, "kitchen")
 
 
 def test_a_new_note_takes_the_place_of_the_one_before(folder: Path) -> None:
