@@ -1,7 +1,7 @@
 """The measures of a replay, worked out on a recording and the truth about its episodes.
 
 R_t are the records that episode t was shown; a record is *wrong* if it comes from an episode that
-was learnt as having ended otherwise than it did. None of these measures is a success rate: nobody
+was learnt as having ended otherwise than it did. None of these measures is a success rate: no agent
 acted on what was recalled.
 """
 

@@ -185,7 +185,7 @@ def _recording(
 
 
 def _scratch() -> Path | None:
-    """Where a bank is made that nobody keeps: in memory, where there is much and it is not said
+    """Where a bank is made that is thrown away: in memory, where there is much and it is not said
     otherwise. Waiting for a disk takes half of the time elsewhere.
     """
     spacious = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM

@@ -26,7 +26,7 @@ LIMITS = (
     "no agent acted on what is recalled here, so none of the numbers is a success rate",
     "what a policy would gain shows only where agents act with it, in a simulator or live",
     "forgetting by history takes the recorded outcome as if it had come of what is recalled here",
-    "that wrong records breed wrong episodes is not seen: nobody copied them",
+    "that wrong records breed wrong episodes is not seen: no agent copied them",
 )
 """What a replay cannot show."""
 
