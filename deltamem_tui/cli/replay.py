@@ -113,8 +113,8 @@ def run(
     """Replay a log to several methods and policies, and compare what each keeps and recalls.
 
     Every method is tried with every --admit and every --forget, on the same episodes in the same
-    order, each in a bank that is thrown away. Options with several values are repeated. Nobody
-    acts on what is recalled, so none of the numbers is a success rate.
+    order, each in a bank that is thrown away. Options with several values are repeated. No
+    agent acts on what is recalled, so none of the numbers is a success rate.
 
     An interrupted replay goes on when the same command is given again: what one contestant
     recorded in one order is kept until all are done, and answers of models are kept anyway.

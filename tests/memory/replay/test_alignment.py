@@ -29,7 +29,7 @@ def test_the_common_subsequence_is_as_long_as_the_table_says(
 
 
 def test_what_looks_near_and_leads_elsewhere_is_misaligned() -> None:
-    """Four nodes are shown to all; d looks as near as c, and nobody who succeeded went its way."""
+    """Four nodes are shown to all; d looks as near as c, and no success went its way."""
     scores, nearness = [0.1, 0.2, 0.9, 0.9], [0.8, 0.9, 0.7, 0.1]
     records = tuple(
         MemoryRecord(name, "task", True, (place,), 1, place, 9 if name in "ad" else None)
