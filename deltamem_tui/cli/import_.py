@@ -113,7 +113,7 @@ def run(
         redaction=redaction,
         outcomes=user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes(),
         outcomes_name=outcomes_name,
-        **({"receipts": read_receipts(receipts)} if receipts else {}),
+        receipts=read_receipts(receipts) if receipts else None,
         success_at=success_at,
         domain=given_domain,
         dry_run=dry_run,

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import UNIT
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.credit.crediting import use_of
@@ -22,7 +21,7 @@ from deltamem_tui.memory.credit.review import (
     queue,
     sample,
 )
-from deltamem_tui.memory.credit.views import credit_of
+from deltamem_tui.memory.credit.views import usefulness
 from deltamem_tui.memory.episodes.stored_episodes import episodes, nodes_by_episode
 from deltamem_tui.memory.episodes.verdicts import words_on
 from deltamem_tui.memory.lift import kind_of
@@ -120,21 +119,17 @@ def _of_little_use(bank: Bank) -> Iterator[Suspect]:
     Utility is what log and person say, and the judge's where those say nothing. Nodes that a
     failure wrote are left out: they are shown where tasks are hard.
     """
-    import numpy as np
-
     settings = settings_of(bank)
     found: list[tuple[float, str, Node]] = []
     for name in bank.trees:
-        tree, credit = bank.tree(name), credit_of(bank, name)
-        strict = credit.strict.judged > 0
-        judged = np.where(strict, credit.strict.judged, credit.coarse.judged)
-        utility = np.where(strict, credit.strict.utility, credit.coarse.utility)
+        tree, useful = bank.tree(name), usefulness(bank, name)
         births = tree.birth[tree.rows]
-        enough = judged[births] >= settings.forget_judged
-        little = utility[births] <= settings.forget_utility * UNIT * judged[births]
-        for row in tree.rows[enough & little & ~tree.failure[tree.rows]].tolist():
-            birth = int(tree.birth[row])
-            found.append((int(utility[birth]) / int(judged[birth]), name, tree.node_at(row)))
+        enough = useful.judged[births] >= settings.forget_judged
+        little = useful.utility[births] <= settings.forget_utility
+        found += [
+            (float(useful.utility[tree.birth[row]]), name, tree.node_at(row))
+            for row in tree.rows[enough & little & ~tree.failure[tree.rows]].tolist()
+        ]
     for _, name, node in sorted(found, key=lambda each: each[0]):
         yield Suspect("low utility", (name, node.id), _sources(bank, name, node))
 

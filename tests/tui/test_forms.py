@@ -184,10 +184,12 @@ def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
         assert not isinstance(front, AskDialog)
         assert "[/no]" in person.said[-1]
         await person.press("i")
-        assert filled(person) == {"path": log, "format": ""}
+        assert filled(person) == {"path": log, "format": "", "receipts": ""}
         assert "[/no]" in reason(person)
         await person.press("escape", "i")
-        assert filled(person) == {"path": log, "format": ""}, "until it has been done"
+        assert filled(person) == {"path": log, "format": "", "receipts": ""}, (
+            "until it has been done"
+        )
 
     browse(folder, story, "kitchen")
 
@@ -214,7 +216,9 @@ def test_what_was_filled_in_is_kept_if_the_plan_is_declined_and_gone_once_it_is_
 def test_what_was_filled_in_is_kept_if_the_work_is_cancelled(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def until_stopped(path: Path, _log: str, _format: str, progress: Progress) -> BankChange:
+    def until_stopped(
+        path: Path, _log: str, _format: str, progress: Progress, _receipts: str
+    ) -> BankChange:
         while not progress.stopped:
             threading.Event().wait(0.001)
         return BankChange(path, "1 new; cancelled")
@@ -244,11 +248,11 @@ def test_what_was_filled_in_for_one_bank_is_not_asked_for_of_another(folder: Pat
         assert "no/such" in reason(person)
         await person.press("escape", "b", "j", "enter", "3", "i")
         assert person.app.session.bank.name == "other"
-        assert filled(person) == {"path": "", "format": ""}
+        assert filled(person) == {"path": "", "format": "", "receipts": ""}
         assert not person.app.screen.query("#reason")
         await person.press("escape", "b", "k", "enter", "3", "i")
         assert person.app.session.bank.name == "kitchen"
-        assert filled(person) == {"path": "no/such.jsonl", "format": ""}
+        assert filled(person) == {"path": "no/such.jsonl", "format": "", "receipts": ""}
 
     browse(folder, story, "kitchen")
 

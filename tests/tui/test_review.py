@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
+
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.credit.receipts import keep
+from deltamem_tui.memory.credit.views import node_credit
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.episodes.verdicts import with_word
 from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.readers.native import to_record
+from deltamem_tui.trajectory.receipt import ShownNode, made
+from deltamem_tui.tui.core.job import Progress
+from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.models.review import ReviewBook
 from tests.tui.support import Person, browse, pane, trajectory
 
@@ -55,3 +63,35 @@ def test_a_verdict_that_overturns_is_asked_about_and_taken_back(folder: Path) ->
         assert said() is True
 
     browse(folder, story, "kitchen", size=(120, 40))
+
+
+def test_a_node_is_shown_with_its_utility_and_found_by_it(folder: Path) -> None:
+    bank = Bank.open(folder / "kitchen")
+    node = next(iter(bank.tree("task")))
+    receipt = made("f" * 16, 0, [ShownNode("task", node.id)], "task", "")
+    found = trajectory("heat a doubtful egg", success=False).with_facts(receipts=(receipt,))
+    take_in(bank, [found])
+
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("utility:<.5 shown:1")
+        await person.press("enter")
+        assert person.node.id == node.id
+        assert person.outline.line_count() == 1
+        assert "0.00" in person.screen
+        await person.press("4")
+        assert "Lift" in pane(person, "numbers")
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
+def test_receipts_come_with_a_log(folder: Path, tmp_path: Path) -> None:
+    bank = Bank.open(folder / "kitchen")
+    node = next(iter(bank.tree("task")))
+    shown = trajectory("heat a shown egg", success=True)
+    receipt = made("f" * 16, 0, [ShownNode("task", node.id)], shown.task, "")
+    keep(tmp_path / "shown.jsonl", receipt)
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(orjson.dumps(to_record(shown)) + b"\n")
+    import_logs(bank.path, str(log), "", Progress("importing"), str(tmp_path / "shown.jsonl"))
+    assert node_credit(Bank.open(bank.path), "task", node.id).strict.mean == 1.0

@@ -10,6 +10,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import UNIT, shown_to
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from deltamem_tui.bank.credit import Credit, Sums
 
 
@@ -84,6 +87,35 @@ def tree_credit(bank: Bank, tree: str) -> NodeCredit:
             for each in (every.strict, every.coarse)
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Usefulness:
+    """What nodes were worth to the episodes that were shown them, by the row of their first line.
+
+    Attributes:
+        shown: Episodes that were shown the node. int64 [rows].
+        judged: Those of them whose end log or person know; where those say nothing, the judge.
+            int64 [rows].
+        utility: What one of those was worth; NaN of a node without. float64 [rows].
+    """
+
+    shown: NDArray[np.int64]
+    judged: NDArray[np.int64]
+    utility: NDArray[np.float64]
+
+
+def usefulness(bank: Bank, tree: str) -> Usefulness:
+    """The usefulness of all nodes of a tree."""
+    import numpy as np
+
+    credit = credit_of(bank, tree)
+    strict = credit.strict.judged > 0
+    judged = np.where(strict, credit.strict.judged, credit.coarse.judged)
+    worth = np.where(strict, credit.strict.utility, credit.coarse.utility)
+    utility = np.full(len(judged), np.nan)
+    np.divide(worth, judged * UNIT, out=utility, where=judged > 0)
+    return Usefulness(credit.shown, judged, utility)
 
 
 def credit_of(bank: Bank, tree: str) -> Credit:

@@ -64,7 +64,7 @@ class ImportOptions(TypedDict, total=False):
 
     redaction: Redaction
     outcomes: UserOutcomes
-    receipts: ReceiptFile
+    receipts: ReceiptFile | None
     domain: str
     dry_run: bool
     listed: bool

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from deltamem_tui.memory.credit.views import Usefulness
+
     DueRows = Callable[[Tree], NDArray[np.bool_]]
 
-Order = Literal["birth", "newest", "hits", "recalls", "children"]
-ORDERS: tuple[Order, ...] = ("birth", "newest", "hits", "recalls", "children")
+Order = Literal["birth", "newest", "hits", "recalls", "children", "utility"]
+ORDERS: tuple[Order, ...] = ("birth", "newest", "hits", "recalls", "children", "utility")
+"""By `utility` the least useful come first, and those of which nothing is known last."""
 
 _LABELS: Mapping[str, State] = {
     "failure": State("failure", (1,)),
@@ -40,10 +43,11 @@ NODES = Language(
             **_KINDS,
         },
     },
-    numbers=("depth", "hits", "recalls"),
+    numbers=("depth", "hits", "recalls", "shown"),
+    shares=("utility",),
     help=(
         "words, or the beginning of a node's id; label:failure, kind:root, depth:>2, hits:0, "
-        "recalls:1-3, is:never-recalled, is:consolidated, is:due, id:29"
+        "recalls:1-3, utility:<.5, shown:>3, is:never-recalled, is:consolidated, is:due, id:29"
     ),
 )
 """The conditions on nodes."""
@@ -54,19 +58,22 @@ def matching(
     wanted: Filter,
     due_rows: DueRows | None = None,
     stopped: Callable[[], bool] = lambda: False,
+    useful: Usefulness | None = None,
 ) -> NDArray[np.bool_]:
     """The living rows of a collection that a filter lets through. bool [rows].
 
     `due_rows` returns the rows that are due for maintenance, as the bank's method says. Once
-    `stopped` returns True, the rest is not looked at.
+    `stopped` returns True, the rest is not looked at. What the nodes were `useful` for comes from
+    the bank's credit; without it none was shown.
     """
-    return wanted.matching(_NodeTable(tree, due_rows), ~tree.dead, stopped)
+    return wanted.matching(_NodeTable(tree, due_rows, useful), ~tree.dead, stopped)
 
 
 @dataclass(frozen=True, slots=True)
 class _NodeTable:
     tree: Tree
     due_rows: DueRows | None
+    useful: Usefulness | None
 
     @property
     def ids(self) -> NDArray[np.bytes_]:
@@ -80,8 +87,18 @@ class _NodeTable:
         if name in ("hits", "recalls"):
             counters = snapshot.counters[self.tree.birth] if len(self.ids) else snapshot.counters
             return counters[:, ("hits", "recalls").index(name)]
+        if name in ("shown", "utility"):
+            return self._of_credit(name)
         column: NDArray[Any] = snapshot.index[name]
         return column
+
+    def _of_credit(self, name: str) -> NDArray[Any]:
+        import numpy as np
+
+        if self.useful is None:
+            return np.full(len(self.ids), np.nan if name == "utility" else 0)
+        values = self.useful.utility if name == "utility" else self.useful.shown
+        return values[self.tree.birth]
 
     def text(self, row: int) -> str:
         return self.tree.node_at(row).text

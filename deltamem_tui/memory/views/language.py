@@ -26,6 +26,8 @@ LONGEST_FILTER = 1_000
 
 _NUMBER = re.compile(r"(>=|<=|>|<|)(\d{1,9})")
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
+_SHARE = re.compile(r"(>=|<=|>|<|)(\d?\.\d{1,6}|[01])")
+_SHARE_RANGE = re.compile(r"(\d?\.\d{1,6}|[01])-(\d?\.\d{1,6}|[01])")
 _NAME = re.compile(r"[a-z][a-z_-]*")
 _ID = re.compile(r"[0-9a-f]{1,16}")
 _ID_DIGITS = 4  # words of fewer digits are numbers far more often than the beginning of an id
@@ -67,6 +69,25 @@ class Bound:
         sign, number = found[1], int(found[2])
         low = {">": number + 1, ">=": number, "": number}.get(sign, 0)
         high = {"<": number - 1, "<=": number, "": number}.get(sign, math.inf)
+        return cls(low, high, text)
+
+    @classmethod
+    def of_share(cls, text: str) -> Bound:
+        """A condition on a share from 0 to 1 as it is typed: `<.5`, `>=0.8`, `.2-.4`.
+
+        Raises:
+            UsageError: It is not a condition, or no share fits it.
+        """
+        if between := _SHARE_RANGE.fullmatch(text):
+            return cls(float(between[1]), float(between[2]), text)
+        if (found := _SHARE.fullmatch(text)) is None:
+            raise UsageError(
+                f"{one_line(text, 20)!r} is not a condition on a share" if text else "which share?",
+                hint="<.5, >=.8 or .2-.4",
+            )
+        sign, share = found[1], float(found[2])
+        low = {">": math.nextafter(share, 2), ">=": share, "": share}.get(sign, 0)
+        high = {"<": math.nextafter(share, -1), "<=": share, "": share}.get(sign, 1)
         return cls(low, high, text)
 
     def and_also(self, other: Bound) -> Bound:
@@ -176,12 +197,14 @@ class Language:
         states: Per condition, the words that may follow it, and what each asks for.
         numbers: The conditions on a number, each named as its column.
         help: What can be typed, for a person.
+        shares: The conditions on a share from 0 to 1, each named as its column.
     """
 
     thing: str
     states: Mapping[str, Mapping[str, State | tuple[str, Bound]]]
     numbers: tuple[str, ...]
     help: str
+    shares: tuple[str, ...] = ()
 
     def parse(self, text: str) -> Filter:
         """Read a filter as a person types it; see `help`.
@@ -224,13 +247,15 @@ class Language:
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return (*self.states, *self.numbers, "id")
+        return (*self.states, *self.numbers, *self.shares, "id")
 
     def _with_condition(self, found: Filter, name: str, value: str) -> Filter:
         if name == "id":
             return replace(found, id=_longer_id(found.id, value))
         if name in self.numbers:
             return _with_bound(found, name, Bound.parse(value))
+        if name in self.shares:
+            return _with_bound(found, name, Bound.of_share(value))
         word = _chosen(value, self.states[name])
         column, asked = self.states[name][word]
         if isinstance(asked, Bound):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
+    from deltamem_tui.trajectory.receipt_file import ReceiptFile
 
 NAME = "learning"
 
@@ -32,7 +33,9 @@ NumberT = TypeVar("NumberT", int, float)
 # Importing
 
 
-def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> BankChange | WorkPlan:
+def import_logs(
+    path: Path, log: str, log_format: str, progress: Progress, receipts: str = ""
+) -> BankChange | WorkPlan:
     """Import the episodes of logs into the bank at `path`, their secrets taken out.
 
     An import cannot be undone. So the first episode of another domain than the bank's, which
@@ -44,6 +47,7 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ba
         log: A file, a folder or a pattern.
         log_format: How to read it; empty: by content.
         progress: Notified of the bytes that were read, and of how many there are.
+        receipts: A file or folder that says what the agent was shown; empty for none.
 
     Raises:
         TrajectoryError: No reader takes the log.
@@ -53,7 +57,8 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ba
     from deltamem_tui.memory.episodes.stored_episodes import domain_of
 
     bank = Bank.open(path)
-    job = LogImport(bank, [log], format=log_format or None, listed=False)
+    shown = _receipts_of(receipts)
+    job = LogImport(bank, [log], format=log_format or None, receipts=shown, listed=False)
     other = _run(job, progress, pauses=True)
     if not other or progress.stopped:
         return _imported(path, job, progress)
@@ -64,6 +69,13 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ba
 
     before = _summary(job.report) if job.report.files else ""
     return _question(path, one_line(other, 40), one_line(domain_of(bank), 40), before, go_on)
+
+
+def _receipts_of(receipts: str) -> ReceiptFile | None:
+    from deltamem_tui.trajectory.receipt_file import read_receipts
+
+    with about("receipts"):
+        return read_receipts(str(Path(receipts).expanduser())) if receipts else None
 
 
 def _run(job: LogImport, progress: Progress, *, pauses: bool) -> str:

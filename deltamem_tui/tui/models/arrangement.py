@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.credit.views import usefulness
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.views.filters import Order, matching
@@ -80,8 +81,10 @@ def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool
         return method_of(bank).due_rows(tree, settings_of(bank))
 
     for name, tree in bank.trees.items():
-        kept = None if wanted.empty else matching(tree, wanted, due, stopped)
-        families[name] = Family(tree, arrangement.order, kept)
+        useful = usefulness(bank, name)
+        kept = None if wanted.empty else matching(tree, wanted, due, stopped, useful)
+        utility = useful.utility if useful.judged.any() else None
+        families[name] = Family(tree, arrangement.order, kept, utility)
         if kept is not None:
             _ = families[name].preorder  # laid out here: all of it is shown at once
     displays = {name: display_of(bank, name) for name in families if is_shown(bank, name)}

@@ -43,12 +43,21 @@ class Family:
         tree: The tree at one commit.
         order: How siblings are sorted.
         kept: Rows to show; a node is shown if it or one below it is kept. All if None.
+        utility: What each node was worth to whom it was shown, by the row of its first line; NaN
+            where that is not known. None if it is known of no node.
     """
 
-    def __init__(self, tree: Tree, order: Order = "birth", kept: Mask | None = None) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        order: Order = "birth",
+        kept: Mask | None = None,
+        utility: NDArray[np.float64] | None = None,
+    ) -> None:
         self.tree = tree
         self.order = order
         self.kept = kept
+        self.utility = utility
         index = tree.snapshot.index
         rows = tree.rows
         parents = index["parent"][rows]
@@ -83,8 +92,10 @@ class Family:
         self._stop = np.searchsorted(sorted_parents, everyone, side="right")
         self._roots_stop = int(np.searchsorted(sorted_parents, NO_PARENT, side="right"))
 
-    def _rank(self, rows: Rows) -> NDArray[np.int64]:
+    def _rank(self, rows: Rows) -> NDArray[np.int64] | NDArray[np.float64]:
         birth = self.tree.birth[rows]
+        if self.order == "utility":  # what is not a number is sorted behind all that is
+            return birth if self.utility is None else self.utility[birth]
         if self.order == "birth":
             return birth
         if self.order == "newest":
@@ -98,6 +109,13 @@ class Family:
         column = 0 if self.order == "hits" else 1
         counted: Rows = -self.tree.snapshot.counters[birth, column].astype(np.int64)
         return counted
+
+    def utility_text(self, row: int) -> str:
+        """What a node was worth, behind its hits: as wide for all nodes of a tree that has any."""
+        if self.utility is None:
+            return ""
+        worth = self.utility[self.tree.birth[row]]
+        return "    ·" if np.isnan(worth) else f" {worth:.2f}"
 
     @property
     def roots(self) -> Rows:

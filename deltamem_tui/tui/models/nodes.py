@@ -32,6 +32,7 @@ class NodeLine:
         consolidated: Whether its chain was fused.
         id: Its id.
         procedure: The text that follows it, such as what to do, on one line.
+        utility: What it was worth to whom it was shown; empty if the tree knows that of no node.
     """
 
     trigger: str
@@ -42,6 +43,7 @@ class NodeLine:
     consolidated: bool
     id: str
     procedure: str
+    utility: str = ""
 
     @property
     def entry(self) -> tuple[str, str, str]:
@@ -49,7 +51,9 @@ class NodeLine:
         return self.trigger, self.procedure, self.id
 
 
-def node_line(tree: Tree, node: Node, counts: Counts, display: Display) -> NodeLine:
+def node_line(
+    tree: Tree, node: Node, counts: Counts, display: Display, utility: str = ""
+) -> NodeLine:
     """What an outline says of a node."""
     trigger, procedure = _texts(tree, node, display)
     return NodeLine(
@@ -61,6 +65,7 @@ def node_line(tree: Tree, node: Node, counts: Counts, display: Display) -> NodeL
         consolidated=node.consolidated,
         id=node.id,
         procedure=procedure,
+        utility=utility,
     )
 
 

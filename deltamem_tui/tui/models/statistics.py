@@ -8,8 +8,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.credit import NAME as CREDIT
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.lift import BankLift, bank_lift
 from deltamem_tui.memory.methods import display_of, is_shown
+from deltamem_tui.memory.reports.lift import notes_of
 from deltamem_tui.memory.views.statistics import (
     BankStatistics,
     GrowthPoint,
@@ -39,23 +42,26 @@ class Overview:
         statistics: Counts of nodes, tokens and episodes.
         hits: Per tree, how many nodes have how many hits.
         growth: Nodes after each episode, thinned out to a few hundred points.
+        lift: What receipts and verdicts say; None of a bank whose nodes were shown to no episode.
     """
 
     bank: Bank
     statistics: BankStatistics
     hits: Mapping[str, Mapping[int, int]]
     growth: Sequence[GrowthPoint] = field(default=())
+    lift: BankLift | None = None
 
 
 def overview(bank: Bank) -> Overview:
-    """Count a bank. Reads every node and the journal once."""
+    """Count a bank. Reads every node and the journal once, and all episodes if any has credit."""
     points = growth(bank)
     step = max(len(points) // _GROWTH_POINTS, 1)
     kept = points[::step]
     if points and kept[-1] is not points[-1]:
         kept.append(points[-1])
     hits = {name: _hits(tree) for name, tree in bank.trees.items()}
-    return Overview(bank, bank_statistics(bank), hits, kept)
+    lift = bank_lift(bank) if len(bank.snapshots[CREDIT].index) else None
+    return Overview(bank, bank_statistics(bank), hits, kept, lift)
 
 
 def _hits(tree: Tree) -> dict[int, int]:
@@ -152,6 +158,8 @@ def overview_sections(found: Overview) -> list[Section]:
             f"{counted(tree.hits, 'hit')}; nodes by hits: " + _pairs(name, found.hits[name]),
         ]
         sections.append(Section(display.title, "\n".join(lines)))
+    if found.lift is not None:
+        sections.append(Section("Lift", "\n".join(map(str, notes_of(found.lift)))))
     if found.growth:
         step = max(len(found.growth) // _GROWTH_LINES, 1)
         chosen = [*found.growth[::step]]

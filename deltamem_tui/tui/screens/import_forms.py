@@ -26,6 +26,7 @@ def ask_for_logs(screen: BankScreen) -> None:
     lines = (
         FormLine("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
         FormLine("format", "Format", hint="by content"),
+        FormLine("receipts", "Receipts: what the agent was shown, a file or a folder", hint="none"),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
@@ -38,7 +39,7 @@ def ask_for_logs(screen: BankScreen) -> None:
 
             with about("format"):
                 _ = reader_named(log_format) if log_format else None
-            return import_logs(path, log, log_format, progress)
+            return import_logs(path, log, log_format, progress, answer["receipts"])
 
         name = f"importing {one_line(answer['path'], 40)}"
         return browser.work.start(name, work, can_stop=True, retry=retry)

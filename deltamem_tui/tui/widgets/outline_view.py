@@ -173,9 +173,10 @@ class OutlineView(LineList):
 
     def _node_line(self, row: int) -> NodeLine:
         if row not in self._lines:
-            tree = self._shown.family.tree
+            family = self._shown.family
+            tree, worth = family.tree, family.utility_text(row)
             self._lines[row] = node_line(
-                tree, tree.node_at(row), tree.counts_at(row), self.shown_as
+                tree, tree.node_at(row), tree.counts_at(row), self.shown_as, worth
             )
             self.parsed += 1
             if len(self._lines) > _KEPT_LINES:
@@ -277,4 +278,4 @@ def _numbers(node: NodeLine, width: int, style: Style) -> Text:
     hits = f"{node.hits:,}×" if node.hits else "·"
     if width < _NARROW:
         return line_of((f"{hits}{fused}", style))
-    return line_of((f"d{node.depth} {hits:>4}{fused}", style))
+    return line_of((f"d{node.depth} {hits:>4}{node.utility}{fused}", style))

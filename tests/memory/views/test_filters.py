@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.credit.views import Usefulness
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.views.filters import EPISODES, NODES, matching
-from deltamem_tui.memory.views.language import Language
+from deltamem_tui.memory.views.language import Bound, Language
 from tests.tui.support import add_plain, bare_bank
 
 REFUSED = {
@@ -90,7 +92,7 @@ def test_what_the_help_names_is_a_filter(language: Language) -> None:
     conditions = [part for part in named if ":" in part]
     names = {each.partition(":")[0] for each in conditions}
     aliases = {"label", "kind", "outcome", "source"} & set(language.states)
-    assert names == {"id", "is", *aliases, *language.numbers}
+    assert names == {"id", "is", *aliases, *language.numbers, *language.shares}
     for each in conditions:
         assert language.parse(each).words == (), each
 
@@ -125,3 +127,31 @@ def test_a_node_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
 def test_fewer_digits_are_a_word_of_the_text(bank: Bank) -> None:
     ids = {node.payload["activation_condition"]: node.id for node in bank.tree("task")}
     assert found(bank, "39") == [ids["root 39"]]
+
+
+def test_shares_are_compared_as_they_are_typed() -> None:
+    worth = np.array([0.0, 0.3, 0.5, 0.75, 1.0, np.nan])
+    for typed, fits in {
+        "<.5": [0.0, 0.3],
+        "<=.5": [0.0, 0.3, 0.5],
+        ">0.5": [0.75, 1.0],
+        ">=.5": [0.5, 0.75, 1.0],
+        "0.3-.75": [0.3, 0.5, 0.75],
+        "1": [1.0],
+        ">0": [0.3, 0.5, 0.75, 1.0],
+    }.items():
+        assert worth[Bound.of_share(typed).holds(worth)].tolist() == fits
+    for typed in ("", "5", "<", ".5-.2", ">1", "<0", "half"):
+        with pytest.raises(UsageError):
+            Bound.of_share(typed)
+
+
+def test_nodes_are_found_by_what_they_were_worth(bank: Bank) -> None:
+    tree = bank.tree("task")
+    utility, shown = np.full(len(tree.birth), np.nan), np.zeros(len(tree.birth), dtype=np.int64)
+    utility[:3], shown[:3] = [0.2, 0.2, 0.9], [5, 2, 5]
+    useful = Usefulness(shown, shown, utility)
+    kept = matching(tree, NODES.parse("utility:<.5 shown:>3"), useful=useful)
+    assert kept.nonzero()[0].tolist() == [0]
+    assert not matching(tree, NODES.parse("utility:>=0")).any()
+    assert matching(tree, NODES.parse("shown:0"), useful=useful).sum() == len(tree) - 3
