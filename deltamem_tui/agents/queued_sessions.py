@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -79,19 +80,39 @@ def _bytes(path: Path) -> bytes:
 
 
 def _imported(bank: Bank, session: SessionFile) -> ImportReport:
-    if not session.path:
+    with _log_of(session) as log:
+        return _imported_from(bank, session, log)
+
+
+@contextmanager
+def _log_of(session: SessionFile) -> Iterator[Path]:
+    """Where a session's log lies. OpenHands keeps a folder with a file an event."""
+    name = session.session.replace("-", "")
+    folder = Path.home() / ".openhands" / "conversations" / name / "events"
+    if session.path:
+        yield Path(session.path)
+    elif session.agent == "openhands" and name.isalnum() and folder.is_dir():
+        with TemporaryDirectory(prefix="deltamem-") as room:
+            events = b",".join(each.read_bytes() for each in sorted(folder.glob("*.json")))
+            log = Path(room) / f"{name}.json"
+            log.write_bytes(b'{"id":"%s","events":[%s]}' % (session.session.encode(), events))
+            yield log
+    else:
         raise TrajectoryError(
             f"{session.agent} does not say where the log of session "
             f"{one_line(session.session, 60)} lies",
             hint="import it by hand, as soon as it is known",
         )
+
+
+def _imported_from(bank: Bank, session: SessionFile, log: Path) -> ImportReport:
     receipts = [*_receipts(session)]
     options: ImportOptions = {
         "receipts": ReceiptFile(
             by_name={session.session: receipts}, by_task={each.task: [each] for each in receipts}
         )
     }
-    job = LogImport(bank, [session.path], **options)
+    job = LogImport(bank, [str(log)], **options)
     job.run()
     if session.outcome:
         _note_outcome(bank, job.report, success=session.outcome == "success")

@@ -18,7 +18,7 @@ import pytest
 from deltamem_tui.agents import hook, installing
 from deltamem_tui.agents.hook_recall import fitted
 from deltamem_tui.agents.protocols import PROTOCOLS, outcome_in, parsed
-from deltamem_tui.agents.session_files import StateFolder
+from deltamem_tui.agents.session_files import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.credit.views import node_credit
@@ -269,6 +269,28 @@ def test_a_session_comes_home_and_learns_nothing_of_what_it_was_told(
         assert taken["duplicate"] == 1
     *_, found = episodes(Bank.open(bank))
     assert found.outcome == Outcome(success=False, source="user")
+
+
+def test_a_session_of_openhands_is_found_where_it_keeps_them(
+    tmp_path: Path, bank: Path, state: StateFolder
+) -> None:
+    def keep(folder: Path, *events: dict[str, Any]) -> None:
+        for number, event in enumerate(events):
+            (folder / f"event-{number:05}.json").write_text(json.dumps(event))
+        state.enqueue(SessionFile("openhands", "ab-12", str(bank)))
+
+    def said(source: str, text: str) -> dict[str, Any]:
+        message = {"role": source, "content": [{"type": "text", "text": text}]}
+        return {"kind": "MessageEvent", "source": source, "llm_message": message}
+
+    events = [said("user", "Name the colours."), said("agent", "Red."), said("user", "And?")]
+    with own_folders(tmp_path):
+        folder = Path.home() / ".openhands" / "conversations" / "ab12" / "events"
+        folder.mkdir(parents=True)
+        for count in (2, 3):
+            keep(folder, *events[:count])
+            (taken,) = deltamem("import", "--queued").data["sessions"]
+            assert (taken["imported"], taken["grown"]) == (count == 2, count == 3)
 
 
 def test_a_session_whose_log_is_gone_is_told_and_waits_no_more(

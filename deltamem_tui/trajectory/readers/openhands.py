@@ -220,6 +220,7 @@ _THINKING = frozenset({"think", "ThinkAction"})
 class _SdkSession(Session):
     """Events that are records by themselves."""
 
+    id: str = ""
     events: list[Json] = field(default_factory=list)
 
     def whole(self, record: Record) -> Iterator[Reading] | None:
@@ -227,7 +228,8 @@ class _SdkSession(Session):
         events = value if isinstance(value, list) else as_mapping(value).get("events")
         if not isinstance(events, list):
             return None
-        return session_of(_SdkSession(), events, record.position, "event")
+        name = as_text(as_mapping(value).get("id"))
+        return session_of(_SdkSession(id=name), events, record.position, "event")
 
     def begins_another(self, value: object) -> bool:
         """Whether a new system prompt follows the agent's work."""
@@ -239,7 +241,7 @@ class _SdkSession(Session):
         self.events.append(_event(value))
 
     def episode(self, conversation: Conversation) -> Trajectory:
-        return _sdk_episode(conversation, self.events)
+        return _sdk_episode(conversation, self.id, self.events)
 
 
 def _event(value: object) -> Json:
@@ -249,7 +251,7 @@ def _event(value: object) -> Json:
     return event
 
 
-def _sdk_episode(conversation: Conversation, events: list[Json]) -> Trajectory:
+def _sdk_episode(conversation: Conversation, name: str, events: list[Json]) -> Trajectory:
     tools: list[str] = []
     agent = ""
     for event in events:
@@ -264,7 +266,9 @@ def _sdk_episode(conversation: Conversation, events: list[Json]) -> Trajectory:
             _add_answer(conversation, event)
         agent = agent or as_text(event.get("model"))
     try:
-        return conversation.episode(environment=workspace(tools=tools), agent=agent)
+        return conversation.episode(
+            environment=workspace(tools=tools), agent=agent, metadata={"id": name}
+        )
     except RecordError as error:
         if len(events) > 1:
             raise
