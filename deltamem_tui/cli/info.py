@@ -58,7 +58,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
         trees = {name: each for name, each in statistics.trees.items() if is_shown(opened, name)}
         page.table(("tree", *trees), _rows(opened, trees), headed=True)
         for name, each in credit.items():
-            page.facts({f"{name} {fact}": value for fact, value in each.facts().items()})
+            page.facts({f"{name} {fact}": value for fact, value in each.facts(pairs=True).items()})
         if past.usage.calls or past.usage.cached:
             page.facts(usage_facts(past.usage))
         if past.refused:

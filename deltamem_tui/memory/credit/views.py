@@ -54,14 +54,18 @@ class NodeCredit:
         found = asdict(self)
         return found | {name: found[name] | {"mean": mean} for name, mean in means.items()}
 
-    def facts(self) -> Mapping[str, str]:
-        """For a person, without what was never counted."""
+    def facts(self, *, pairs: bool = False) -> Mapping[str, str]:
+        """For a person, without what was never counted.
+
+        If `pairs`, they are sums over nodes: an episode counts once for each that it was shown.
+        """
         if not self.shown:
             return {}
-        facts = {"shown": f"{self.shown:,}"}
+        unit = " pairs of node and episode" if pairs else ""
+        facts = {"shown": f"{self.shown:,}{unit}"}
         for by, each in (("log or you", self.strict), ("a judge", self.coarse)):
             if each.mean is not None:
-                facts[f"utility by {by}"] = f"{each.mean:.2f} of {each.judged:,} judged"
+                facts[f"utility by {by}"] = f"{each.mean:.2f} of {each.judged:,} judged{unit}"
         return facts
 
 
