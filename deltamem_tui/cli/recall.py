@@ -48,6 +48,7 @@ Episode = Annotated[
 ]
 
 _RUNNERS_UP = 10
+_NEAREST = 3
 
 
 def run(
@@ -64,7 +65,7 @@ def run(
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.credit import receipts
     from deltamem_tui.memory.engine import recall
-    from deltamem_tui.memory.methods import display_of, is_shown, method_of
+    from deltamem_tui.memory.methods import is_shown, method_of
 
     if episode and receipt is None:
         raise UsageError("--episode names the episode of a receipt", hint="add --receipt FILE")
@@ -75,7 +76,7 @@ def run(
     invocation = Invocation.of(context)
     folders = invocation.settings().prompt_folders()
     opened = Bank.open(invocation.bank(bank))
-    found = recall(opened, task, env, candidates=_RUNNERS_UP if explain else 1, folders=folders)
+    found = recall(opened, task, env, candidates=_RUNNERS_UP, folders=folders)
     if receipt and found.receipt:
         receipts.keep(receipt, found.receipt, episode)
     answers = found.collections
@@ -91,8 +92,7 @@ def run(
         if found.context:
             page.text(found.context)
 
-    titles = {name: display_of(opened, name).title for name in answers}
-    nothing = "" if found.context else _nothing(answers.values(), titles)
+    nothing = "" if found.context else _nothing(opened, answers.values())
     data: dict[str, Any] = {"context": found.context, "why_nothing": nothing or None}
     data |= {str(name): record for name, record in records.items()}
     data["receipt"] = to_builtins(found.receipt)
@@ -135,18 +135,25 @@ def _mark(answer: CollectionRecall, candidate: Candidate) -> str:
     return "match" if candidate.rule == answer.rule else f"by {candidate.rule}"
 
 
-def _nothing(answers: Iterable[CollectionRecall | None], titles: Mapping[str, str]) -> str:
+def _nothing(bank: Bank, answers: Iterable[CollectionRecall | None]) -> str:
     """Why there is no context."""
     asked = [answer for answer in answers if answer is not None]
-    reasons = [_why_unmatched(answer, titles[answer.collection]) for answer in asked]
+    reasons = [_why_unmatched(bank, answer) for answer in asked]
     return "nothing matches: " + "; ".join(reasons or ["nothing was asked"])
 
 
-def _why_unmatched(answer: CollectionRecall, title: str) -> str:
+def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
+    """How far the best is below the threshold, and what the nearest roots are for."""
+    from deltamem_tui.memory.methods import display_of
+
+    display, tree = display_of(bank, answer.collection), bank.tree(answer.collection)
     if not answer.candidates:
-        return f"nothing in the {title}"
+        return f"nothing in the {display.title}"
+    roots = [tree.chain(each.node.id)[0] for each in answer.candidates if each.score > 0]
+    nearest = list(dict.fromkeys(one_line(display.of_title(root), 60) for root in roots))
     best = answer.candidates[0].score
-    return f"the best of the {title} scores {best:.3f}, below {answer.threshold:g}"
+    told = f" (nearest: {' | '.join(nearest[:_NEAREST])})" if nearest else ""
+    return f"the best of the {display.title} scores {best:.3f}, below {answer.threshold:g}{told}"
 
 
 def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict[str, Any]:

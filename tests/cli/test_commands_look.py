@@ -207,6 +207,7 @@ def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> 
     assert (answer.code, answer.out) == (0, "")
     assert answer.err.startswith("nothing matches: the best of the task tree scores 0.")
     assert answer.err.endswith(", below 0.5\n")
+    assert "below 0.5 (nearest: Your task is to: heat" in program("recall", "kitchen", "apple").err
     data = program.json("recall", "kitchen", "prove Fermat's theorem").data
     assert data["why_nothing"] in answer.err
     assert (data["context"], data["task"], data["env"]) == ("", None, None)

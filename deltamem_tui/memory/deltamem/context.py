@@ -27,6 +27,7 @@ from deltamem_tui.memory.writers.rules.procedure import (
     Procedure,
     filled,
     names_in,
+    names_open,
     numbered,
     opened,
     option_in,
@@ -141,7 +142,10 @@ def _skill(
         for slot, some in choices.items()
         if some[1:]
     ]
-    lines.append(_how([filled(step, own) for step in steps]))
+    steps = [filled(step, own) for step in steps]
+    lines.append(_how(steps))
+    if lacking := dialect.lacking(steps, task) if task else []:
+        lines.append(f"Not seen here: {context.fenced(', '.join(lacking))}.")
     if ending := "" if choices else _ending(chain[-1], procedure, own, task):
         lines.append(context.fenced(ending))
     return "\n".join(lines)
@@ -229,7 +233,8 @@ def _failed(known: Sequence[Procedure | None], names: Mapping[str, str]) -> list
     for line in dict.fromkeys(filled(each, names) for text in texts for each in text.warnings):
         action = key(line.removeprefix(FAILED).partition(ARROW)[0])
         near = not commands or things.intersection(action.split()[1:])
-        if line.startswith(FAILED) and near and action not in commands:
+        told = line.startswith(FAILED) and not names_open(line)
+        if told and near and action not in commands:
             shown.append(f"- {line}")
     if not shown:
         return []
@@ -274,4 +279,5 @@ def seen(places: Mapping[str, Sequence[Chance]], names: Mapping[str, str]) -> st
 
 
 def _place(chance: Chance) -> str:
-    return f"{chance.place} ({chance.found})" if chance.found else chance.place
+    often = f"{chance.found} of {chance.looked}" if chance.looked else f"{chance.found}"
+    return f"{chance.place} ({often})" if chance.found else chance.place

@@ -17,6 +17,7 @@ matches, then the older one.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 DECIMALS = 6
 _CONTRADICTED = 2.0  # below any threshold
+_ARTICLE = re.compile(r"\ba\(n\)|\ban\b")
 _NEAR = 64  # so many successes of a kind are looked at closely
 
 
@@ -187,8 +189,7 @@ def recall_tree(
     """Ask one tree: by kind where it has the question's, else by equations 6 and 7."""
     threshold = parameters.tau_base
     candidates = _ranked(tree, question, weighting, parameters.failure_penalty, count)
-    known_kind = question.kind if candidates else None
-    recalled = _nearest_of_kind(tree, known_kind, weighting) if known_kind else []
+    recalled = _of_kind(tree, question.kind, weighting) if question.kind and candidates else []
     by_kind = bool(recalled)
     if candidates and not by_kind and candidates[0].score >= threshold:
         recalled = candidates[:1]
@@ -236,6 +237,27 @@ def _best_success(
     return [each for each in best if each.node.label == "success" and each.score >= threshold]
 
 
+def _of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[Candidate]:
+    """What the tree has of a kind, or of the only one whose first sentence the question is."""
+    if found := _nearest_of_kind(tree, kind, weighting):
+        return found
+    asked = _plain(kind.goal.trigger.rstrip("."))
+    speaking = {
+        trigger: each.node
+        for _, each in ranked(tree, kind.trigger, weighting, 0.0, _NEAR)
+        if _plain(trigger := each.node.payload["activation_condition"]).startswith(f"{asked}. ")
+        and not trigger.endswith(")")
+    }
+    if len(speaking) != 1:
+        return []
+    trigger = tree.embeddings[tree.row(*(node.id for node in speaking.values()))]
+    return _nearest_of_kind(tree, replace(kind, trigger=trigger), weighting)
+
+
+def _plain(trigger: str) -> str:
+    return _ARTICLE.sub("a", trigger.casefold())
+
+
 def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[Candidate]:
     """The success of a kind that carries over best, then the nearest failure; empty if new."""
     import numpy as np
@@ -247,7 +269,7 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[C
     for failed in (False, True):
         of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed][:_NEAR]
         if not failed:
-            of_label = best_first(tree, rows, of_label, kind.goal.slots)
+            of_label = best_first(tree, rows, of_label, kind.goal)
         for at in of_label[:1]:
             node, similarity = tree.node_at(int(rows[at])), float(similarities[at])
             found.append(Candidate(node, similarity, 0.0, similarity, "kind"))

@@ -1,13 +1,14 @@
 """Which of a kind's ways to hand over, where several worked with other names.
 
 A way carries over if it acts on what the task names, or worked with that very thing; of those,
-the one that worked with the most of the task's names does best.
+the one that worked with the most of the task's names does best. Where the same was done several
+times, the way most like the others has the least of what went astray in one episode.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_BY_CHANCE = re.compile(r"(?:second )?(?:box|room)")  # drawn anew for each task
+    from deltamem_tui.memory.writers.rules.dialect import Goal
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,39 +28,46 @@ class _Way:
 
     Attributes:
         at: Its position among the rows of the kind.
-        text: What it did.
+        steps: How often it did what.
         names: What the task named.
     """
 
     at: int
-    text: str
-    names: dict[str, str]
+    steps: Counter[str]
+    names: Mapping[str, str]
+
+    def acts_on(self, slot: str, name: str) -> bool:
+        """Whether it worked with a name, or says where another one goes."""
+        return self.names.get(slot) == name or any(f"[{slot}]" in step for step in self.steps)
+
+    def unlike(self, others: Sequence[_Way]) -> int:
+        """How many commands it has that others have not, and the other way round."""
+        return sum(
+            ((self.steps - each.steps) + (each.steps - self.steps)).total() for each in others
+        )
 
 
-def best_first(
-    tree: Tree, rows: NDArray[np.intp], order: Sequence[int], slots: Sequence[tuple[str, str]]
-) -> list[int]:
+def best_first(tree: Tree, rows: NDArray[np.intp], order: Sequence[int], goal: Goal) -> list[int]:
     """Successes with the way that carries over best before all.
 
     Args:
         tree: The task tree.
         rows: Rows of a kind.
         order: The successes among them, nearest first, as positions in `rows`.
-        slots: What the task names: slot and name, the most important first.
+        goal: The task.
     """
     ways = [way for at in order if (way := _way(tree, at, int(rows[at])))]
     if not ways:
         return list(order)
-    first = slots[0] if slots else ("", "")
+    telling = [(slot, name) for slot, name in goal.slots if slot not in goal.drawn]
 
-    def worth(way: _Way) -> tuple[bool, int]:
-        acts = way.names.get(first[0]) == first[1] or f"[{first[0]}]" in way.text
-        same = sum(
-            way.names.get(slot) == name for slot, name in slots if not _BY_CHANCE.fullmatch(slot)
-        )
-        return acts, same
+    def worth(way: _Way) -> tuple[int, int]:
+        acts = sum(way.acts_on(slot, name) for slot, name in telling)
+        return acts, sum(way.names.get(slot) == name for slot, name in telling)
 
-    best = max(ways, key=worth).at  # of equal worth, the nearest
+    nearest = max(ways, key=worth)
+    same = [way for way in ways if way.names == nearest.names]
+    best = min(same, key=lambda way: (way.unlike(same), way.unlike(ways))).at
     return [best, *(at for at in order if at != best)]
 
 
@@ -67,4 +75,4 @@ def _way(tree: Tree, at: int, row: int) -> _Way | None:
     known = Procedure.of(tree.chain_at(row))
     if known is None or not known.steps:
         return None
-    return _Way(at, "\n".join(known.steps), dict(known.names))
+    return _Way(at, Counter(known.steps), known.names)

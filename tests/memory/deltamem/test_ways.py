@@ -31,3 +31,21 @@ def test_a_way_that_acts_on_what_the_task_names_is_carried_over(tmp_path: Path, 
     for asked, focused in (("soap", "soap"), ("water", "liquid"), ("lead", "lead")):
         text = recall(bank, melting(asked).task).context
         assert re.findall(r"focus on (.+)", text.partition("How:")[2]) == [focused]
+
+
+def test_of_ways_with_the_same_names_the_one_most_like_the_others_is_carried_over(
+    tmp_path: Path,
+) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
+    odd = Step("move lead to couch", "You move the lead to the couch.", reward=1.0)
+    plain, other = melting("lead"), melting("tin")
+    for episode in (melting("lead", odd), plain, other):
+        learn(bank, episode)
+    assert "couch" not in recall(bank, plain.task).context
+
+
+def test_a_question_that_is_a_known_kinds_first_sentence_is_of_that_kind(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
+    learn(bank, melting("lead"))
+    assert "focus on tin" in recall(bank, "melt some tin").context
+    assert recall(bank, "warm some tin").context == ""

@@ -30,6 +30,7 @@ _WHAT = re.compile(
     r"(?P<verb>take|put|move|heat|cool|clean|slice|use|toggle) (?P<thing>[a-z]+ \d+)"
 )
 _WHERE = re.compile(r" (?:from|in/on|in|on|to|with) (?P<place>[a-z]+ \d+)$")
+_GONE = re.compile(r"^go to ([a-z]+)$", re.MULTILINE)
 _SOUGHT = ("object", "tool")
 
 
@@ -141,6 +142,12 @@ class AlfworldDialect(Dialect):
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
         """Each thing is taken or used where it is likeliest to be, and doors are opened."""
         return super().at_hand(at_hand(procedure, task), task)
+
+    def lacking(self, steps: Sequence[str], task: TaskAtHand) -> list[str]:
+        """The kinds of places gone to that are not in the room, if it is described."""
+        shown = kinds_in(task.scene)
+        gone = distinct(_GONE.findall("\n".join(steps)))
+        return [kind for kind in gone if kind not in shown] if shown else []
 
 
 def _visit(step: Step) -> re.Match[str] | None:

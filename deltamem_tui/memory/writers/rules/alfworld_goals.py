@@ -13,7 +13,7 @@ _GOALS = tuple(
     re.compile(do + rest)
     for do, rest in (
         (
-            r"(?:put|find) (?P<two>two) ",
+            r"(?:put|find) (?P<two>two|2) ",
             rf"{_OBJECT} (?:and put them )?(?:in|on) {_RECEPTACLE}",
         ),
         (

@@ -38,11 +38,13 @@ class Chance:
         place: The kind.
         found: On how many such places it was seen.
         chance: To find it on the next one, for each action that looking there takes.
+        looked: How many were looked at; 0 if that is not known.
     """
 
     place: str
     found: int
     chance: float
+    looked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def chances(facts: Sequence[PlaceFact], thing: str, among: Sequence[str] = ()) -
             return float(found[place])
 
     known = [place for place, times in found.items() if times]
-    places = [Chance(place, found[place], chance(place)) for place in among or known]
+    places = [Chance(place, found[place], chance(place), looked[place]) for place in among or known]
     return sorted(places, key=lambda each: -each.chance)
 
 

@@ -53,6 +53,7 @@ class Goal:
         options: The slots of which one is right, by what the episode finds out: (`box`,
             `second box`).
         made: The slots of what is to be made. What made one thing does not make another.
+        drawn: The slots whose names are drawn anew for each task, and say nothing of the way.
     """
 
     trigger: str
@@ -62,6 +63,7 @@ class Goal:
     understood: bool = False
     options: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
+    drawn: tuple[str, ...] = ()
 
     def generalise(self, text: str) -> str:
         """`text` with every instance replaced by what stands for it."""
@@ -222,6 +224,10 @@ class Dialect:
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
         """The commands of a procedure as they go for a task, from where the agent is."""
         return [filled(step, task.names) for step in procedure.steps]
+
+    def lacking(self, steps: Sequence[str], task: TaskAtHand) -> list[str]:  # noqa: ARG002
+        """What commands need that the scene of a task does not have, as far as it tells."""
+        return []
 
     def ingredients(self, steps: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
         """What steps make something of, where something else is made of other things.

@@ -37,8 +37,8 @@ def dialect_of_task(domain: str, task: str) -> Dialect:
 
 
 def goal_of(domain: str, task: str) -> Goal:
-    """A task as its domain's rules understand it, before anything was done."""
-    return goal_in(dialect_of(domain), task)
+    """A task as the rules understand it, before anything was done: its domain's, or its own."""
+    return goal_in(dialect_of_task(domain, task), task)
 
 
 def goal_in(dialect: Dialect, task: str) -> Goal:

@@ -120,6 +120,11 @@ def option_in(text: str, options: Iterable[str]) -> str:
     return named[0] if len(named) == 1 else ""
 
 
+def names_open(text: str) -> bool:
+    """Whether a text has a place that no name fills."""
+    return bool(_SLOT.search(text))
+
+
 def filled(text: str, names: Mapping[str, str]) -> str:
     """A text with its open places filled in where the names tell what stands there.
 

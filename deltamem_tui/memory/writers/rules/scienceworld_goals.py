@@ -46,8 +46,10 @@ _DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
 _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
 _ROOM = re.compile(rf"\b({ROOMS})\b")
 _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
+_AMOUNT = re.compile(r"\b(boil|melt|freeze) (?:some|the|an?) ")
 _PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
 _PRODUCT = re.compile(r"(?:second )?paint|substance")
+_DRAWN = re.compile(r"(?:second )?(?:box|room)")
 _OPTION = re.compile(r"(?:second )?(?:box|surface)")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
 _SHORT = (
@@ -55,6 +57,7 @@ _SHORT = (
     (re.compile(r".*light bulb"), re.compile(r"\blight\b(?! bulb\b)")),
 )
 _FOCUSED = re.compile(r"focus on (.+)")
+_FOCUS = re.compile(r"You focus on the (.+)\.$")
 _OPPOSITES = (
     ("most", "least"),
     ("steepest", "shallowest"),
@@ -75,7 +78,8 @@ def contradict(one: str, other: str) -> bool:
 
 def goal_of(trajectory: Trajectory) -> Goal:
     """The task's own sentences with substances, colours, rooms and degrees left open."""
-    named, text = _without_names(_PREAMBLE.sub("", one_line(trajectory.task)))
+    text = _AMOUNT.sub(r"\1 ", _PREAMBLE.sub("", one_line(trajectory.task)))
+    named, text = _without_names(text if text.endswith(".") else f"{text}.")
     surfaces, text = _without_planes(text)
     colours, boxes, rooms = (distinct(each.findall(text)) for each in (_TINTED, _BOX, _ROOM))
     slots = [
@@ -99,6 +103,7 @@ def goal_of(trajectory: Trajectory) -> Goal:
         understood=True,
         options=tuple(slot for slot, _ in slots if _OPTION.fullmatch(slot)) if two else (),
         made=tuple(slot for slot, _ in slots if _PRODUCT.fullmatch(slot)) if creates else (),
+        drawn=tuple(slot for slot, _ in slots if _DRAWN.fullmatch(slot)),
     )
 
 
@@ -157,23 +162,32 @@ def _left_open(text: str, name: str, kind: str) -> str:
 
 
 def _things(trajectory: Trajectory) -> dict[str, re.Pattern[str]]:
-    """What the agent chose where the task leaves the choice, and how its actions name it."""
+    """What the agent chose where the task leaves the choice, and how its actions name it.
+
+    The answer has a thing's own name; an action may call it `object`.
+    """
     if not _CHOICE.search(trajectory.task):
         return {}
-    things: dict[str, re.Pattern[str]] = {}
+    things: dict[str, list[str]] = {}
     for step in trajectory.steps:
-        found = _FOCUSED.match(step.action.strip())
+        did, answered = _FOCUSED.match(step.action.strip()), _FOCUS.match(step.observation)
         # What cost the episode its score is not what the task asks for.
         punished = step.reward is not None and step.reward < 0
-        if found and step.observation.startswith("You focus") and not punished:
-            name = _STAGES.sub("", re.sub(r" in inventory$", "", found[1]))
-            things.setdefault(name, _mention(name))
-    return things
+        if did and answered and not punished:
+            names = [_plain(answered[1]), _plain(did[1])]
+            things.setdefault(names[0], []).extend(names)
+    return {name: _mention(distinct(names)) for name, names in things.items()}
 
 
-def _mention(name: str) -> re.Pattern[str]:
+def _plain(name: str) -> str:
+    """A thing's name without its stage, and without being in hand."""
+    return _STAGES.sub("", name.removesuffix(" in inventory"))
+
+
+def _mention(names: Sequence[str]) -> re.Pattern[str]:
     """How actions name a chosen thing: by its stage too, which is not the same next time."""
-    return _instance(rf"(?:(?:{_STAGE}) )*{re.escape(name)}(?: (?:{_STAGE}))*")
+    words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return _instance(rf"(?:(?:{_STAGE}) )*(?:{words})(?: (?:{_STAGE}))*")
 
 
 def _patterns(slots: Sequence[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:

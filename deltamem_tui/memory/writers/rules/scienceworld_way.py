@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 
 from deltamem_tui.memory.writers.rules.dialect import Move
 from deltamem_tui.memory.writers.rules.scienceworld_contents import contents, without_detours
@@ -35,11 +35,15 @@ def shortest(moves: Sequence[Move]) -> list[Move]:
 
 
 def _looks_apart(moves: Iterable[Move]) -> Iterator[list[Move]]:
-    """The moves; what only looked while time passed as waiting for as long, and a last look."""
-    for looked, run in groupby(moves, _only_looked):
-        looks = list(run)
-        only_waited = all(_WAIT.fullmatch(move.action) for move in looks)
-        yield _waited(looks) if looked and not only_waited else looks
+    """The moves; what only looked while time passed as waiting for as long, and a last look.
+
+    Where nothing was looked at, time counts to the tick if what was paid for came next.
+    """
+    runs = [(looked, list(run)) for looked, run in groupby(moves, _only_looked)]
+    for (looked, run), (_, after) in pairwise([*runs, (False, [])]):
+        only_waited = all(_WAIT.fullmatch(move.action) for move in run)
+        timed = only_waited and (not after or after[0].reward > 0)
+        yield _waited(run) if looked and not timed else run
 
 
 def _only_looked(move: Move) -> bool:
@@ -49,13 +53,12 @@ def _only_looked(move: Move) -> bool:
 
 
 def _waited(looks: Sequence[Move]) -> list[Move]:
-    """As long a wait as so many looks are, if that is shorter, and the last of them."""
-    *before, last = looks
-    time = sum(_LONG_WAIT if move.action == "wait" else 1 for move in before)
-    waits = -(-time // _LONG_WAIT)
-    if waits + 1 >= len(looks):
-        return list(looks)
-    return [replace(last, action="wait", reward=0.0)] * waits + [last]
+    """As long a wait as so many looks are, if that is shorter, and the last if it shows a thing."""
+    end = len(looks) - (not _WAIT.fullmatch(looks[-1].action))
+    time = sum(_LONG_WAIT if move.action == "wait" else 1 for move in looks[:end])
+    waits = [replace(looks[-1], action="wait", reward=0.0)] * -(-time // _LONG_WAIT)
+    shorter = [*waits, *looks[end:]]
+    return shorter if len(shorter) < len(looks) else list(looks)
 
 
 def _anywhere(moves: Sequence[Move]) -> list[Move]:

@@ -31,7 +31,7 @@ from deltamem_tui.memory.writers.rules.wording import (
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
-_STEPS = 150  # the longest way in the generated episodes has 138
+_STEPS = 150  # the longest way in the generated episodes has 118
 _TRAPS = 6
 _NEW_TRAPS = 2
 _NEW_UNEXPLORED = 1

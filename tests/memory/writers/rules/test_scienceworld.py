@@ -124,7 +124,7 @@ def test_what_lives_is_left_open_where_it_is_named(
         task=f"Your task is to find a(n) {kind}. First, focus on the thing. Then, move it to the "
         "red box in the kitchen.",
         steps=(
-            Step(f"focus on {focused}", "You focus on it.", reward=25.0),
+            Step(f"focus on {focused}", f"You focus on the {focused}.", reward=25.0),
             Step(f"move {carried} to red box", "You move it to the red box.", reward=5),
         ),
     )
