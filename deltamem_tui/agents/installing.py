@@ -12,6 +12,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,9 @@ class FileChange:
             place = self.path.resolve()
             if self.after is None:
                 place.unlink(missing_ok=True)
+                if place.parent.name == PROGRAM:  # the folder of the skill
+                    with suppress(OSError):
+                        place.parent.rmdir()
                 return
             place.parent.mkdir(parents=True, exist_ok=True)
             draft = place.with_name(f".{place.name}.{os.getpid()}")
@@ -109,12 +113,16 @@ def planned(
         handler.name: _entry(protocol, event, program, bank, budget)
         for event, handler in protocol.handlers.items()
     }
-    found = [FileChange(path, text, put(take_out(text or "", is_ours), entries))]
+    left = take_out(text or "", is_ours)
+    after = put(left, entries)
+    # A file that was there and empty gets no line's end, by which `removal` knows it.
+    was_empty = text is not None and not left and not text.endswith("\n")
+    found = [FileChange(path, text, after.rstrip("\n") if was_empty else after)]
     if command := _command_file(protocol, folder, project=portable):
         known = _read(command)
         # A file of this name that somebody else wrote stays.
-        after = known if known is not None and _ABOUT not in known else _command_text(command)
-        found.append(FileChange(command, known, after))
+        theirs = known is not None and _ABOUT not in known
+        found.append(FileChange(command, known, known if theirs else _command_text(command)))
     return found
 
 
@@ -124,7 +132,8 @@ def removal(protocol: AgentProtocol, folder: Path) -> list[FileChange]:
     found = []
     if (text := _read(path)) is not None:
         left = take_out(text, is_ours)
-        found.append(FileChange(path, text, left if left or not text else None))
+        gone = not left and text.endswith("\n")
+        found.append(FileChange(path, text, None if gone else left))
     command = _command_file(protocol, folder, project=False)
     if command and (known := _read(command)) is not None and _ABOUT in known:
         found.append(FileChange(command, known, None))

@@ -322,6 +322,8 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
         settings = home / ".claude" / "settings.json"
         settings.parent.mkdir(parents=True)
         settings.write_text('{"model": "opus" /* mine */}\n')
+        (home / ".codex").mkdir()
+        (home / ".codex" / "hooks.json").touch()
         before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
         for name in PROTOCOLS:
             tried = deltamem("hooks", "install", name, "--bank", bank, "--dry-run").data
