@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class BrowserRequest:
 
     Attributes:
         options: The options that all commands share.
-        bank: The bank that was named, if one was.
+        bank: The bank, or the file of a finished replay, that was named, if one was.
     """
 
     options: SharedOptions
@@ -99,12 +100,14 @@ def _browse(request: BrowserRequest) -> int:
     output = Output(debug=request.options.debug)
     invocation = Invocation(request.options, output)
     try:
-        bank = None if request.bank is None else invocation.bank(request.bank)
+        named = request.bank
+        replay = Path(named).expanduser() if named and named.endswith(".json") else None
+        bank = None if named is None or replay else invocation.bank(named)
         folder, configuration = invocation.banks_folder, invocation.configuration
 
         from deltamem_tui.tui.app import run
 
-        run(folder, bank, configuration, output.note)
+        run(folder, bank, configuration, output.note, replay)
     except Exception as error:  # noqa: BLE001 -- no traceback reaches a user
         from deltamem_tui.cli.app import for_people
 

@@ -46,11 +46,18 @@ COMMANDS = (
 
 @dataclass(frozen=True)
 class View:
-    """A screen of the browser: the keys to it, and what is typed there by line."""
+    """A screen of the browser.
+
+    Attributes:
+        keys: Those that lead to it.
+        typed: What is typed there, by line.
+        then: Keys after that.
+    """
 
     name: str
     keys: tuple[str, ...]
     typed: tuple[tuple[str, str], ...] = ()
+    then: tuple[str, ...] = ()
 
 
 VIEWS = (
@@ -58,7 +65,13 @@ VIEWS = (
     View("chain", ("c",)),
     View("statistics", ("4",)),
     View("keys", ("1", "question_mark")),
-    View("recall", ("escape", "2"), (("task", TASK), ("scene", SCENE))),
+    View(
+        "replay",
+        ("escape", "b", "r"),
+        (("file", str(DOCS / "sample" / "replay.json")),),
+        ("enter",),
+    ),
+    View("recall", ("escape", "enter", "2"), (("task", TASK), ("scene", SCENE))),
 )
 """In the order in which they are visited; the last one alone asks for the bank's embedder."""
 
@@ -129,6 +142,9 @@ async def draw_screens(folder: Path, views: Iterable[View]) -> None:
                 await _settle(app, person)
             for line, text in view.typed:
                 app.screen.query_one(f"#{line}", Input).value = text
+                await _settle(app, person)
+            for key in view.then:
+                await person.press(key)
                 await _settle(app, person)
             picture = app.export_screenshot(title="deltamem browse")
             (folder / f"{view.name}.svg").write_text(picture + "\n", encoding="utf-8")

@@ -6,6 +6,7 @@ do not know each other.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,7 +20,10 @@ _PORT = 8642
 
 OptionalBank = Annotated[
     str | None,
-    typer.Argument(metavar="[BANK]", help="A bank's name in the banks folder, or a path."),
+    typer.Argument(
+        metavar="[BANK]",
+        help="A bank's name in the banks folder, or a path; a .json file is a finished replay.",
+    ),
 ]
 Web = Annotated[
     bool,
@@ -50,7 +54,7 @@ def run(
 ) -> Result:
     """Look at banks in the terminal, ask them, and put them right."""
     invocation = Invocation.of(context)
-    path = None if bank is None else invocation.bank(bank)
+    path = None if bank is None else _named(invocation, bank)
     if web:
         return _serve(invocation, None if path is None else str(path.resolve()), host, port)
     if host is not None or port is not None:
@@ -58,6 +62,11 @@ def run(
     text = context.find_root().get_help()
     notes = ["the browser needs a terminal; `deltamem browse --web` serves it as a page"]
     return Result("browse", {"help": text}, view=lambda page: page.text(text), notes=notes)
+
+
+def _named(invocation: Invocation, word: str) -> Path:
+    """The bank, or the file of a finished replay, that a word names."""
+    return Path(word).expanduser() if word.endswith(".json") else invocation.bank(word)
 
 
 def _serve(invocation: Invocation, bank: str | None, host: str | None, port: int | None) -> Result:

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
-from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from deltamem_tui.cli.chart import Parts, chart
 from deltamem_tui.cli.page import Cell, Page
+from deltamem_tui.memory.reports.replay import MEASURE_TITLES, difference_text, letters, names
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.replay.intervals import Estimate
     from deltamem_tui.memory.replay.result import ContestantResult, ReplayResult
 
-_MEASURES = {
-    "coverage": "coverage",
-    "same_kind": "same kind",
-    "precision": "precision",
-    "exposure": "exposure",
-    "regret": "regret",
-}
 _COMPARED = ("same_kind", "precision", "exposure")
 _PLOTS = ("same_kind", "precision")
 _ROOMY = 110
@@ -34,9 +26,9 @@ def show(page: Page, found: ReplayResult) -> None:
     for order, group in groupby(found.contestants, key=lambda each: each.order):
         results = [*group]
         page.text(f"{found.episodes:,} episodes, {order}", style="bold")
-        labelled = [*zip(_letters(len(results)), _names(results), results, strict=True)]
+        labelled = [*zip(letters(len(results)), names(results), results, strict=True)]
         rows = [_row(*each) for each in labelled]
-        columns = ("", "contestant", *_MEASURES.values(), "nodes", "peak", "tokens", "context")
+        columns = ("", "contestant", *MEASURE_TITLES.values(), "nodes", "peak", "tokens", "context")
         room = (
             len(columns) if not page.drawn or page.width >= _ROOMY else columns.index("nodes") + 1
         )
@@ -48,9 +40,13 @@ def show(page: Page, found: ReplayResult) -> None:
             page.text("")
             page.text(f"less {labelled[0][0]}, with 95 % intervals", style="bold")
             page.table(
-                ("", "contestant", *(_MEASURES[name] for name in _COMPARED)),
+                ("", "contestant", *(MEASURE_TITLES[name] for name in _COMPARED)),
                 [
-                    (letter, name, *(_less(each.measures[m].difference) for m in _COMPARED))
+                    (
+                        letter,
+                        name,
+                        *(difference_text(each.measures[m].difference) for m in _COMPARED),
+                    )
                     for letter, name, each in labelled[1:]
                 ],
                 headed=True,
@@ -60,25 +56,10 @@ def show(page: Page, found: ReplayResult) -> None:
             _plots(page, [(letter, each) for letter, _, each in labelled])
 
 
-def _letters(count: int) -> list[str]:
-    """A to z, then numbers."""
-    return [ascii_lowercase[at] if at < len(ascii_lowercase) else str(at) for at in range(count)]
-
-
-def _names(results: Sequence[ContestantResult]) -> list[str]:
-    """What tells the contestants apart: the parts that not all of them share."""
-    parts = [
-        (each.contestant.method, each.contestant.admission, each.contestant.forgetting)
-        for each in results
-    ]
-    varied = [at for at in range(3) if len({part[at] for part in parts}) > 1] or [0]
-    return [" ".join(part[at].replace(",", ", ") for at in varied) for part in parts]
-
-
 def _row(letter: str, name: str, each: ContestantResult) -> list[Cell]:
     values = [
         each.measures[measure].estimate.value if measure in each.measures else None
-        for measure in _MEASURES
+        for measure in MEASURE_TITLES
     ]
     shares = [None if value is None else round(value, 3) for value in values]
     sizes = each.sizes
@@ -91,18 +72,6 @@ def _row(letter: str, name: str, each: ContestantResult) -> list[Cell]:
         sizes.tokens,
         round(each.context_tokens),
     ]
-
-
-def _less(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return ""
-    if estimate.low is None or estimate.high is None:
-        return _signed(estimate.value)
-    return f"{_signed(estimate.value)} ({_signed(estimate.low)} {_signed(estimate.high)})"
-
-
-def _signed(share: float) -> str:
-    return f"{share:+.2f}".replace("0.", ".", 1)
 
 
 def _plots(page: Page, labelled: Sequence[tuple[str, ContestantResult]]) -> None:
@@ -123,5 +92,5 @@ def _charts(labelled: Sequence[tuple[str, ContestantResult]], width: int) -> Ite
     yield chart("nodes", places, nodes, width=width)
     for name in _PLOTS:
         lines = {letter: each.curves.measures[name] for letter, each in labelled}
-        title = f"{_MEASURES[name]}, over the episodes so far"
+        title = f"{MEASURE_TITLES[name]}, over the episodes so far"
         yield chart(title, places, lines, width=width, top=1.0)

@@ -50,6 +50,7 @@ class DeltaMemApp(FailureKeeper):
         folder: The banks folder.
         bank: A bank to open at once; the list of banks if None.
         configuration: Theme, keys, and what a new bank is made with.
+        replay: The file of a finished replay to open over the list of banks.
     """
 
     TITLE = "DeltaMem"
@@ -62,10 +63,15 @@ class DeltaMemApp(FailureKeeper):
     ]
 
     def __init__(
-        self, folder: Path, bank: Path | None = None, configuration: Configuration | None = None
+        self,
+        folder: Path,
+        bank: Path | None = None,
+        configuration: Configuration | None = None,
+        replay: Path | None = None,
     ) -> None:
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.folder = folder
+        self._replay = replay
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
         self.debounce = 0.15
@@ -98,6 +104,10 @@ class DeltaMemApp(FailureKeeper):
         if waiting := StateFolder(paths.state_folder()).waiting():
             which = counted(waiting, "session of an agent waits", "sessions of agents wait")
             self.notes.notify(f"{which}: `deltamem import --queued` takes them in")
+        if self._replay is not None:
+            from deltamem_tui.tui.screens.replay import open_replay
+
+            open_replay(self.screen, self._replay)
 
     async def on_event(self, event: events.Event) -> None:
         """Counts what the user does; a note before it has been read by then."""
@@ -306,7 +316,11 @@ def require_screen() -> None:
 
 
 def run(
-    folder: Path, bank: Path | None, configuration: Configuration, tell: Callable[[str], None]
+    folder: Path,
+    bank: Path | None,
+    configuration: Configuration,
+    tell: Callable[[str], None],
+    replay: Path | None = None,
 ) -> None:
     """Runs the browser until the user quits.
 
@@ -315,6 +329,7 @@ def run(
         bank: A bank to open at once; the list of banks if None.
         configuration: The settings.
         tell: Writes a line to the terminal, once the browser has given it back.
+        replay: The file of a finished replay to open at once.
 
     Raises:
         UsageError: The terminal cannot show screens.
@@ -322,7 +337,7 @@ def run(
         BankCorruptError: A bank broke the rules of its format while it was looked at.
     """
     require_screen()
-    app = DeltaMemApp(folder, bank, configuration)
+    app = DeltaMemApp(folder, bank, configuration, replay)
     app.run()
     if app.failure is not None:
         raise app.failure

@@ -32,7 +32,7 @@ def drawing() -> ModuleType:
 
 def test_the_pictures_are_as_drawn(drawing: ModuleType, tmp_path: Path) -> None:
     """All but the recall lab, which needs the shipped bank's embedding model."""
-    views = [view for view in drawing.VIEWS if not view.typed]
+    views = drawing.VIEWS[:-1]
     asyncio.run(drawing.draw_screens(tmp_path, views))
     assert len(views) >= 4
     for view in views:

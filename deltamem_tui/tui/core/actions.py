@@ -13,7 +13,17 @@ from typing import Literal
 from textual.binding import Binding
 
 Scope = Literal[
-    "app", "banks", "bank", "trees", "recall", "episodes", "statistics", "review", "list", "tree"
+    "app",
+    "banks",
+    "bank",
+    "trees",
+    "recall",
+    "episodes",
+    "statistics",
+    "review",
+    "replay",
+    "list",
+    "tree",
 ]
 
 SCOPE_TITLES: Mapping[Scope, str] = {
@@ -25,6 +35,7 @@ SCOPE_TITLES: Mapping[Scope, str] = {
     "episodes": "Episodes",
     "statistics": "Statistics",
     "review": "Review",
+    "replay": "Replay",
     "list": "In a list",
     "tree": "In an outline",
 }
@@ -36,6 +47,7 @@ TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("episodes", "list", "bank", "app"),
     ("statistics", "list", "bank", "app"),
     ("review", "list", "bank", "app"),
+    ("replay", "list", "app"),
 )
 """The scopes that share a screen, the nearest first: one key cannot mean two things there."""
 
@@ -86,6 +98,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("install_bank", ("i",), "Install a bank from elsewhere", "banks", brief="install"),
     Action("merge_banks", ("m",), "Merge other banks into this one", "banks", brief="merge"),
     Action("look_again", ("R",), "Look for banks again", "banks"),
+    Action("open_replay", ("r",), "Open a finished replay", "banks"),
+    # A finished replay
+    Action("leave_replay", ("escape", "b"), "Go back", "replay", brief="back"),
+    Action("copy_replay", ("y",), "Copy the contestant's numbers", "replay", brief="copy"),
     # Any screen of a bank
     Action("show_trees", ("1",), "Show the trees", "bank", "show('trees')"),
     Action("show_recall", ("2",), "Show the recall lab", "bank", "show('recall')"),

@@ -224,3 +224,9 @@ class BanksScreen(Screen[None]):
         """Asks what is to be merged into the bank."""
         if path := self._path:
             bank_actions.merge(self.browser, path)
+
+    def action_open_replay(self) -> None:
+        """Asks for the file of a finished replay."""
+        from deltamem_tui.tui.screens.replay import ask_for_replay
+
+        ask_for_replay(self.browser, self)

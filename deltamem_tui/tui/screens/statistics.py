@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.methods import display_of, has_thresholds
@@ -25,8 +25,8 @@ from deltamem_tui.tui.models.statistics import (
 )
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.plots import BarPlot, Plot
-from deltamem_tui.tui.widgets.text_pane import TextPane, move_cursor, move_page, move_to_end
+from deltamem_tui.tui.widgets.plots import BarPlot, Plot, Plots
+from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.threshold_proposal import Proposal
@@ -38,15 +38,6 @@ _BARS = {
 }
 
 
-class Plots(VerticalScroll, can_focus=True):
-    """The plots, one below the other; the keys of a list scroll them."""
-
-    BINDINGS: ClassVar = [*bindings("list")]
-    action_move_cursor = move_cursor
-    action_move_page = move_page
-    action_move_to_end = move_to_end
-
-
 class StatisticsScreen(BankScreen):
     """Plots and numbers."""
 
@@ -55,7 +46,7 @@ class StatisticsScreen(BankScreen):
     BINDINGS: ClassVar = [*bindings("statistics")]
     DEFAULT_CSS = """
     StatisticsScreen #both { height: 1fr; }
-    StatisticsScreen #plots { width: 1fr; scrollbar-size-vertical: 1; }
+    StatisticsScreen #plots { width: 1fr; }
     StatisticsScreen #numbers { width: 1fr; padding: 0 1; }
     StatisticsScreen #plots, StatisticsScreen #numbers { border-top: solid $primary; }
     StatisticsScreen #plots:focus, StatisticsScreen #numbers:focus { border-top: heavy $accent; }

@@ -6,16 +6,18 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, cycle, pairwise
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
+from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.models.statistics import BarRow
+from deltamem_tui.tui.widgets.text_pane import move_cursor, move_page, move_to_end
 
 if TYPE_CHECKING:
     from textual_plot import PlotWidget
@@ -32,16 +34,26 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
-    """The colours of collections, by name."""
+    """The colours of lines, by name."""
     return dict(zip(names, cycle(_COLOURS), strict=False))
 
 
+class Plots(VerticalScroll, can_focus=True):
+    """Plots, one below the other; the keys of a list scroll them."""
+
+    DEFAULT_CSS = "Plots { scrollbar-size-vertical: 1; }"
+    BINDINGS: ClassVar = [*bindings("list")]
+    action_move_cursor = move_cursor
+    action_move_page = move_page
+    action_move_to_end = move_to_end
+
+
 class Plot(Vertical):
-    """Lines of some collections.
+    """Lines, one for each of some names.
 
     Args:
         title: What is shown.
-        names: The collections.
+        names: What the lines are of.
     """
 
     DEFAULT_CSS = """
@@ -80,13 +92,29 @@ class Plot(Vertical):
 
         return self.query_one(PlotWidget)
 
-    def lines(self, places: Sequence[float], values: Mapping[str, Sequence[float]]) -> None:
-        """A line a tree, through whole numbers."""
+    def lines(
+        self,
+        places: Sequence[float],
+        values: Mapping[str, Sequence[float | None]],
+        top: float | None = None,
+    ) -> None:
+        """A line a name over places that are whole numbers.
+
+        Args:
+            places: Where the values stand.
+            values: Per name its values; None where it has none yet.
+            top: What the axis reaches at least.
+        """
         self._canvas.clear()
-        for name, heights in values.items():
-            self._line(name, places, heights)
+        known = {
+            name: [(at, each) for at, each in zip(places, heights, strict=True) if each is not None]
+            for name, heights in values.items()
+        }
+        for name, points in known.items():
+            self._line(name, [at for at, _ in points], [height for _, height in points])
         low, high = min(places, default=0), max(places, default=0)
-        self._axes((low, high), ticks(low, high), values.values())
+        heights = [[height for _, height in points] for points in known.values()]
+        self._axes((low, high), ticks(low, high), [*heights, [top or 0]])
 
     def histogram(
         self,
