@@ -105,8 +105,12 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
 
     display = display_of(bank, answer.collection)
     threshold = f", threshold {answer.threshold:g}" if answer.threshold > -1 else ""
-    how = f", by {answer.rule}: {rules[answer.rule]}" if rules.get(answer.rule) else ""
+    said = rules.get(answer.rule) if answer.candidates else None
+    how = f", by {answer.rule}: {said}" if said else ""
     page.text(f"{display.title}{threshold}{how}", style="bold")
+    if not answer.candidates:
+        page.text("  nothing is known of this")
+        return
     others = dict.fromkeys(each.rule for each in answer.candidates if each.rule != answer.rule)
     for rule in others:
         if rule in rules:

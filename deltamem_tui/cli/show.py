@@ -28,7 +28,11 @@ def run(
     credit = node_credit(opened, name, found.id)
 
     def view(page: Page) -> None:
-        origin = {f"origin {key}": value for key, value in record["origin"].items() if value}
+        origin = {
+            f"origin {key}": value if isinstance(value, str) else " ".join(value)
+            for key, value in record["origin"].items()
+            if value
+        }
         facts = record | {"kind": display.level(found)} | dict(credit.facts()) | origin
         page.facts(
             {

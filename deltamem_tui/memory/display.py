@@ -21,8 +21,8 @@ class Display:
         warning: What an agent is warned with before a node that a failure wrote.
         layered: Whether a chain is a base with deltas.
         heading: What stands above all of them in a document: `Skills`.
-        levels: What a node is called at each depth, where a child is something else than its
-            parent: `procedure`, `fact`. Empty if all are of one sort.
+        levels: What a node is called at each depth: `procedure`, `fact`. Empty where it is a root
+            or a residual.
         name: The field that stands before a node's title, if it is not empty: `object: laptop`.
         instruction: The field that says how it is done: what becomes of it as a skill. Empty if
             these nodes are knowledge, not skills.
@@ -51,12 +51,16 @@ class Display:
         return self.labels.get(name) or name.replace("_", " ").capitalize()
 
     def of_title(self, node: Node, title: str = "") -> str:
-        """The title by which a node is listed, or another text of it, after its name if any."""
+        """The title by which a node is listed, or another text of it, after its name if any.
+
+        Its lines stand behind each other, so that the steps of a plan can be told apart.
+        """
         name = node.payload.get(self.name, "").strip() if self.name else ""
-        return f"{name}: {title or node.title}" if name else title or node.title
+        text = "; ".join((title or node.title).splitlines())
+        return f"{name}: {text}" if name else text
 
     def level(self, node: Node) -> str:
-        """What a node is called by its depth; `root` or `residual` if all are of one sort."""
+        """What a node is called by its depth; else `root` or `residual`."""
         return self.levels[min(node.depth, len(self.levels)) - 1] if self.levels else node.kind
 
     def sizes(self, depths: Mapping[int, int]) -> str:

@@ -17,13 +17,15 @@ from deltamem_tui.memory.cdmem.recall import HERE
 from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.writers.rules.attempts import moves_of
 from deltamem_tui.memory.writers.rules.dialects import goal_of
-from deltamem_tui.memory.writers.rules.expert import effective_actions
+from deltamem_tui.memory.writers.rules.expert import effective_steps
 from deltamem_tui.memory.writers.rules.procedure import filled
 from deltamem_tui.memory.writers.rules.wording import condense, shortened
-from deltamem_tui.text import count_tokens, one_line
+from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
+_SHORTENED = ", without detours"
 _ACTION_WORDS = 60
 _ANSWER_WORDS = 30
 _STEPS = 40
@@ -64,7 +66,7 @@ def _of(nodes: Sequence[Node], label: str) -> list[Node]:
 
 
 def _examples(bank: Bank, found: CollectionRecall | None, budget: int | None) -> list[str]:
-    """The steps of the exemplars, without thoughts and what was refused."""
+    """The exemplars, each with its task and the steps that tell how it is done."""
     if found is None:
         return []
     rules = {each.node.id: each.rule for each in found.candidates}
@@ -73,9 +75,9 @@ def _examples(bank: Bank, found: CollectionRecall | None, budget: int | None) ->
     entries = []
     for _, task, node in chains:
         source = episode(bank, node.origin.trajectory) if node.origin.trajectory else None
-        steps = _steps(source) if source else node.payload["actions"].splitlines()
+        steps, aside = _steps(source) if source else (node.payload["actions"].splitlines(), "")
         where = "this task, here" if rules.get(node.id) == HERE else "a task of this kind"
-        lines = [f"### Example of {where}", f"Task: {fenced(task.payload['text'])}"]
+        lines = [f"### Example of {where}{aside}", f"Task: {fenced(task.payload['text'])}"]
         entries.append("\n".join([*lines, fenced(_within(steps, share))]))
     return entries
 
@@ -90,14 +92,19 @@ def _within(steps: list[str], budget: int | None) -> str:
         most = min(most, len(steps)) - 1
 
 
-def _steps(source: Trajectory) -> list[str]:
-    """The steps that had an effect, with what came back."""
-    lines, steps = [], iter(source.steps)
-    for action in effective_actions(source):
-        step = next(each for each in steps if one_line(each.action) == action)
+def _steps(source: Trajectory) -> tuple[list[str], str]:
+    """Steps with what came back, and how the title goes on.
+
+    They are those that a replay proves are enough, where the rules can tell; else all that had an
+    effect.
+    """
+    _, moves = moves_of(source)
+    proved = [at for at, move in enumerate(moves) if move.is_needed]
+    lines = []
+    for step in (source.steps[at] for at in proved or effective_steps(source)):
         answer = condense(step.observation, _ANSWER_WORDS)
-        lines.append(f"> {condense(action, _ACTION_WORDS)}\n{answer}".strip())
-    return lines
+        lines.append(f"> {condense(step.action, _ACTION_WORDS)}\n{answer}".strip())
+    return lines, _SHORTENED if proved else ""
 
 
 def _places(memory: str) -> str:

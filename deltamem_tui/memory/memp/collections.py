@@ -44,6 +44,7 @@ DISPLAY: Mapping[str, Display] = {
         heading="Waiting for the update",
         labels={"task": "Task", "shown": "Procedures shown"},
         optional=("shown",),
+        levels=("episode",),
         asked=False,
     ),
 }

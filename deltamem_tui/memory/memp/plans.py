@@ -32,16 +32,16 @@ def plan(
     Raises:
         ExtractionError: The writer could make nothing of it.
     """
-    found = recalled(bank, episode.task, numbers, embedder)
-    shown = [chain[0].id for chain in found.chains] if found else []
+    shown, score = _shown_to(bank, episode, numbers, embedder)
     solved = int(bool(episode.outcome.success))
     counts = tuple(
-        Count(PROCEDURES, each, solved if each == shown[0] else 0, 1, solved) for each in shown
+        Count(PROCEDURES, each, solved if each == shown[0] else 0, 1, solved)
+        for each in shown
+        if bank.tree(PROCEDURES).find(each)
     )
     waiting = tuple(bank.tree(WAITING))
     update = Update(bank, numbers, writer, embedder, dict.fromkeys(shown, (1, solved)))
     match = shown[0] if shown else None
-    score = found.candidates[0].score if found and found.candidates else None
     if len(waiting) + 1 < numbers.every:
         node = _waiting(episode, shown)
         vector = embedder.embed_passages([node.payload["task"]])[0]
@@ -65,6 +65,33 @@ def plan(
     )
     learnt = LearnResult(episode.id, new=True, trees={PROCEDURES: result})
     return Plan(learnt, (*counts, *update.changes))
+
+
+def _shown_to(
+    bank: Bank, episode: Trajectory, numbers: MempNumbers, embedder: Embedder
+) -> tuple[list[str], float | None]:
+    """The records that an episode was shown, best first, and the score of the best one.
+
+    Its receipts say that, if it has any of this memory; else it is what would be recalled now.
+    """
+    receipts = [
+        [each for each in receipt.entries if each.collection == PROCEDURES]
+        for receipt in episode.receipts
+        if receipt.bank == bank.manifest.counts_as
+        or any(each.collection == PROCEDURES for each in receipt.entries)
+    ]
+    if receipts:
+        known = bank.tree(PROCEDURES).snapshot.first_row
+        scores = {
+            each.node: each.score
+            for entries in receipts
+            for each in entries
+            if known(each.node) is not None
+        }
+        return list(scores), next(iter(scores.values()), None)
+    found = recalled(bank, episode.task, numbers, embedder)
+    score = found.candidates[0].score if found and found.candidates else None
+    return [chain[0].id for chain in found.chains] if found else [], score
 
 
 def _decision(node: Node | None) -> str:

@@ -17,6 +17,7 @@ from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.rules.abstraction import blanked
 from deltamem_tui.memory.writers.rules.attempts import fruitless, moves_of
+from deltamem_tui.memory.writers.rules.dialects import goal_of
 from deltamem_tui.memory.writers.rules.failure_kind import failure_of
 from deltamem_tui.memory.writers.rules.procedure import numbered
 from deltamem_tui.memory.writers.rules.source_place import source_left_open
@@ -78,16 +79,18 @@ def _adjusted(episode: Trajectory, record: Node) -> Extraction:
 def _note(episode: Trajectory, record: Node) -> tuple[str, str]:
     """The line that a failure adds to a record, and why; both empty if it shows nothing.
 
+    What the goal of a task of another kind lacked, this record need not tell.
     A step that was merely repeated comes last: it may be right, and the episode stuck elsewhere. It
     is, where a step of the goal that the record tells was never reached.
     """
-    steps = prescribed(record, episode.domain)
+    steps, own = prescribed(record, episode.domain), goal_of(episode.domain, record.payload[KEY])
     attempts = {key(each.action): each for each in reversed(fruitless(episode))}
     met = [each for step in steps if (each := attempts.get(key(step)))]
+    is_own = own.trigger == goal_of(episode.domain, episode.task).trigger
     missing = failure_of(episode).missing
     if refused := next((each for each in met if each.refused), None):
         return f"{TRAP} {refused.action} → {refused.answer}", "a prescribed step was refused"
-    if missing and not _tells(steps, missing):
+    if missing and is_own and not _tells(steps, missing):
         return f"{MISSING} {missing}", "a step of the goal was not reached"
     if met and not missing:
         return f"{TRAP} {met[0].action} → {met[0].answer}", "a prescribed step led nowhere"

@@ -74,7 +74,7 @@ class Update:
             return self._added(episode)
         if self.numbers.update == "validation":
             return None, "the episode failed"
-        record = self._present(shown[0]) if shown else None
+        record = self._latest(shown[0]) if shown else None
         if record is None:
             return None, "the episode failed, and was shown no record"
         return self._adjusted(record, episode)
@@ -107,6 +107,17 @@ class Update:
             return later or self.tree.node(record)
         except NodeNotFoundError:
             return None
+
+    def _latest(self, record: str) -> Node | None:
+        """The same, or what took its place in an earlier update: it comes from the same episode."""
+        tree, present = self.tree, self._present(record)
+        birth = tree.snapshot.first_row(record)
+        if present or birth is None:
+            return present
+        source = tree.node_at(int(tree.snapshot.current[birth])).origin.trajectory
+        repaired = (each for each in tree.roots() if each.origin.nodes)
+        after = (self._present(each.id) for each in repaired if each.origin.trajectory == source)
+        return next(after, None)
 
     def _added(self, episode: Trajectory) -> tuple[Node | None, str]:
         build, script = self.numbers.build, Extraction(None, "a record of the steps alone")

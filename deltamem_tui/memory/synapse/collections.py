@@ -20,6 +20,7 @@ DISPLAY: Mapping[str, Display] = {
         noun="exemplar",
         heading="Exemplars",
         labels={"task": "Task", "dialogue": "Dialogue"},
+        levels=("exemplar",),
         instruction="dialogue",
     )
 }

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.awm import rules
@@ -17,14 +16,9 @@ from deltamem_tui.memory.awm.steps import actions_in, occur, way_of
 from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
-from tests.bank.support import file_bytes
-from tests.effort import thorough
 from tests.memory.awm.support import Inducer, attempt, new_bank, steps_of, teach
 from tests.memory.method_trials import (
-    LOGS,
     assert_whole_wherever_it_ends,
-    learnt,
-    real_episodes,
 )
 from tests.memory.writers.model.support import EPISODE
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST
@@ -183,20 +177,3 @@ def test_killed_anywhere_it_goes_on(tmp_path: Path) -> None:
     last = attempt("a pan", *WASH, number=2)
     writer = Inducer([WASH, WASH[::-1]])
     assert_whole_wherever_it_ends(bank, last, embedder_of(bank), writer, tmp_path)
-
-
-@pytest.mark.skipif(not LOGS["alfworld"].is_file(), reason="the generated episodes are not here")
-@pytest.mark.parametrize("domain", LOGS)
-def test_every_real_episode_goes_through_and_the_same_way_twice(
-    tmp_path: Path, domain: str
-) -> None:
-    episodes = real_episodes(domain)
-    sample = episodes if thorough() else episodes[::8]
-    bank = learnt(tmp_path / "one", "awm", domain, sample)
-    assert verify(bank) == []
-    assert engine.due(bank) == []
-    solved = next(each for each in sample if each.outcome.success)
-    assert "### Workflow" in recall(bank, solved.task).context
-    banks = [learnt(tmp_path / name, "awm", domain, sample[:20]) for name in ("two", "three")]
-    one, two = (file_bytes(each.path) for each in banks)
-    assert {name for name in one if one[name] != two[name]} <= {"bank.json"}  # it has the name

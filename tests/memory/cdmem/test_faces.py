@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.cdmem.collections import COLLECTIONS, ENVIRONMENTS
 from deltamem_tui.memory.cdmem.collections import TASKS as SHORT
-from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.vectors.embedder import embedder_of
 from tests.cli.support import Program, heat, settle_in
-from tests.effort import thorough
-from tests.memory.cdmem.support import new_bank
-from tests.memory.writers.model.learning import learnt_files
-from tests.memory.writers.rules.test_generated import FILES
-from tests.memory.writers.rules.test_generated import episodes as generated
 
 LOG = [heat(each, success=at % 3 < 2) for at, each in enumerate(("apple", "egg", "mug", "cup"))]
 
@@ -76,21 +68,3 @@ def test_a_budget_shortens_examples_and_drops_none(program: Program) -> None:
     assert len(short) < len(whole)
     for lines in (whole, short):
         assert sum(line.startswith("### Example") for line in lines) == 2
-
-
-@pytest.mark.parametrize("domain", ["alfworld", "scienceworld"])
-def test_the_generated_episodes(tmp_path: Path, domain: str) -> None:
-    if not FILES[domain].exists():
-        pytest.skip("the samples are not here")
-    apart = 1 if thorough() else {"alfworld": 4, "scienceworld": 12}[domain]
-    banks: Sequence[Bank] = [new_bank(tmp_path / name, domain, batch=3) for name in "ab"]
-    learnt = list(generated(domain))[::apart]
-    for bank in banks:
-        embedder = embedder_of(bank)
-        for each in learnt:
-            learn(bank, each, embedder=embedder)
-    assert learnt_files(banks[0]) == learnt_files(banks[1])
-    solved = next(each for each in learnt if each.outcome.success)
-    context = recall(banks[0], solved.task, solved.environment).context
-    assert "### Example of this task, here" in context
-    assert solved.steps[-1].action in context

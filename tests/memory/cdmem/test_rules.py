@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,9 @@ from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.cdmem import rules
 from deltamem_tui.memory.cdmem.prompt_uses import EXPERT, FAILURE, MISTAKES, SHORTCUT
+from deltamem_tui.memory.engine import learn, recall
+from deltamem_tui.trajectory.model import Step, Trajectory
+from tests.memory.cdmem.support import new_bank
 from tests.memory.writers.rules.episodes import HAIR, HEAT, HEAT_LOST
 
 MARK = "(unverified)"
@@ -99,3 +103,26 @@ def test_nothing_is_made_of_nothing() -> None:
     assert rules.write(EXPERT, HEAT.with_facts(steps=()), (), {}).payload is None
     with pytest.raises(ExtractionError):
         rules.write(MISTAKES, None, (), {})
+
+
+def test_an_example_has_no_detour_that_a_replay_does_without(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    learn(bank, HEAT)
+    context = recall(bank, HEAT.task, HEAT.environment).context
+    assert steps_in(context) == [(each.action, each.observation) for each in HEAT.steps[1:]]
+
+
+def test_an_example_has_the_answer_to_what_worked_not_to_its_refusal(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", "files")
+    steps = (Step("open box", "Error: it is stuck."), Step("open box", "It is open."))
+    learn(bank, Trajectory("open a box", steps=steps, outcome=HEAT.outcome))
+    assert steps_in(recall(bank, "open a box").context) == [("open box", "It is open.")]
+
+
+def steps_in(context: str) -> list[tuple[str, str]]:
+    lines = context.splitlines()
+    return [
+        (line.removeprefix("> "), lines[at + 1])
+        for at, line in enumerate(lines)
+        if line.startswith("> ")
+    ]

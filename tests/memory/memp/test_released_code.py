@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.memory.engine import recall
+from deltamem_tui.memory.learn_result import CollectionResult
 from deltamem_tui.memory.memp.collections import KEY, PROCEDURES
 from deltamem_tui.memory.memp.facts import names_of
 from deltamem_tui.memory.memp.method import Memp
+from deltamem_tui.trajectory.receipt import Receipt, ShownNode
 from tests.memory.memp.support import (
     SaidWriter,
     WordEmbedder,
@@ -43,6 +46,31 @@ def test_each_record_that_was_shown_is_credited_not_only_the_first(tmp_path: Pat
 
 def test_two_episodes_that_share_a_record_each_count_their_own_reward(tmp_path: Path) -> None:
     assert counts(tmp_path / "bank", k=1)[0] == (4, 2)
+
+
+def test_what_a_receipt_says_was_shown_is_credited_and_repaired_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    bank = new_bank(tmp_path / "bank", k=1)
+    asked = Receipt("0" * 16, bank.manifest.counts_as, 0)
+
+    def fail(number: int, *ids: str) -> CollectionResult:
+        receipt = replace(asked, entries=tuple(ShownNode(PROCEDURES, each) for each in ids))
+        episode = numbered(attempt(HOT, success=False, action="better"), number)
+        return teach(bank, episode.with_facts(receipts=(receipt,)))
+
+    first, second = (teach(bank, numbered(attempt(HOT), number)).node for number in (1, 2))
+    assert first is not None
+    assert second is not None
+    assert shown(bank, HOT) == [first]
+    assert fail(3).decision == "skip"  # it was shown nothing
+    repaired = fail(4, second.id).node
+    assert repaired is not None
+    assert repaired.origin.nodes == (second.id,)
+    again = fail(5, second.id).node  # which was repaired after it was shown
+    assert again is not None
+    assert again.origin.nodes == (repaired.id,)
+    assert [bank.tree(PROCEDURES).counts(each.id).recalls for each in records(bank)] == [1, 0]
 
 
 def test_a_repeated_task_is_another_record(tmp_path: Path) -> None:

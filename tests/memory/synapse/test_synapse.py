@@ -14,7 +14,6 @@ from hypothesis import strategies as some
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall, search
@@ -24,13 +23,9 @@ from deltamem_tui.memory.synapse.dialogue import dialogue_of
 from deltamem_tui.memory.synapse.settings import SynapseNumbers
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from tests.bank.support import file_bytes
-from tests.effort import examples, thorough
+from tests.effort import examples
 from tests.memory.method_trials import (
-    LOGS,
     assert_whole_wherever_it_ends,
-    learnt,
-    real_episodes,
 )
 from tests.memory.support import ChosenEmbedder, unit
 from tests.memory.writers.model.support import EPISODE, LOST
@@ -194,20 +189,3 @@ def test_killed_anywhere_it_goes_on(tmp_path: Path) -> None:
     for number, task in enumerate((X, Y)):
         teach(bank, attempt(task, number))
     assert_whole_wherever_it_ends(bank, attempt(NEAR_X, 3), EMBEDDER, None, tmp_path)
-
-
-@pytest.mark.skipif(not LOGS["alfworld"].is_file(), reason="the generated episodes are not here")
-@pytest.mark.parametrize("domain", LOGS)
-def test_every_real_episode_goes_through_and_the_same_way_twice(
-    tmp_path: Path, domain: str
-) -> None:
-    episodes = real_episodes(domain)
-    sample = episodes if thorough() else episodes[::4]
-    bank = learnt(tmp_path / "one", "synapse", domain, sample)
-    assert len(bank.tree(EXEMPLARS)) == sum(bool(each.outcome.success) for each in sample)
-    assert verify(bank) == []
-    assert "### Exemplar" in recall(bank, episodes[0].task).context
-    few = sample[:20]
-    banks = [learnt(tmp_path / name, "synapse", domain, few) for name in ("two", "three")]
-    one, two = (file_bytes(each.path) for each in banks)
-    assert {name for name in one if one[name] != two[name]} <= {"bank.json"}  # it has the name

@@ -60,7 +60,12 @@ def places_of_things(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
 
 
 def effective_actions(trajectory: Trajectory) -> tuple[str, ...]:
-    """The commands that had an effect, as the log has them: no thought, no look, nothing refused.
+    """The commands that had an effect, as the log has them; see `effective_steps`."""
+    return tuple(one_line(trajectory.steps[at].action) for at in effective_steps(trajectory))
+
+
+def effective_steps(trajectory: Trajectory) -> tuple[int, ...]:
+    """The numbers, from 0, of the steps that had an effect: no thought, no look, nothing refused.
 
     Going, opening and closing are among them; in ScienceWorld what was paid for is, too.
     """
@@ -68,12 +73,12 @@ def effective_actions(trajectory: Trajectory) -> tuple[str, ...]:
     moves = dialect.moves(trajectory, dialect.goal(trajectory))
     in_house = key(trajectory.domain) == "alfworld"
     kept = []
-    for move in moves:
+    for at, move in enumerate(moves):
         moved = in_house and move.effect == "looked" and command_of(move.wording)
         has_effect = move.effect == "done" or move.reward > 0 or moved
-        if has_effect and not is_thought(move.wording):
-            kept.append(one_line(move.wording))
-    return tuple(filter(None, kept))
+        if has_effect and one_line(move.wording) and not is_thought(move.wording):
+            kept.append(at)
+    return tuple(kept)
 
 
 def is_thought(action: str) -> bool:
