@@ -65,6 +65,7 @@ VIEWS = (
     View("chain", ("c",)),
     View("statistics", ("4",)),
     View("keys", ("1", "question_mark")),
+    View("words", ("w",)),
     View(
         "replay",
         ("escape", "b", "r"),

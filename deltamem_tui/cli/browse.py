@@ -59,9 +59,8 @@ def run(
         return _serve(invocation, None if path is None else str(path.resolve()), host, port)
     if host is not None or port is not None:
         raise UsageError("--host and --port go with --web")
-    text = context.find_root().get_help()
     notes = ["the browser needs a terminal; `deltamem browse --web` serves it as a page"]
-    return Result("browse", {"help": text}, view=lambda page: page.text(text), notes=notes)
+    return Result("browse", {"help": context.find_root().get_help()}, notes=notes)
 
 
 def _named(invocation: Invocation, word: str) -> Path:

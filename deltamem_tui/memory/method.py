@@ -45,6 +45,7 @@ class Method(ABC):
     Attributes:
         name: What `bank.json` and `init --method` call it.
         title: What it is, in a few words.
+        good_when: When it is the one to choose, in a line; empty if it does not say.
         collections: Its collections, in the order in which they are asked and shown.
         display: How each is shown.
         decisions: Per decision of its results, what it means.
@@ -58,6 +59,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    good_when: ClassVar[str] = ""
     collections: ClassVar[Mapping[str, Collection]]
     display: ClassVar[Mapping[str, Display]]
     decisions: ClassVar[Mapping[str, str]]

@@ -61,6 +61,15 @@ def titles() -> dict[str, str]:
     return {name: method_named(name).title for name in names()}
 
 
+def choices() -> dict[str, str]:
+    """What each method is, and on a second line when it is the one to choose, by its name."""
+    methods = (method_named(name) for name in names())
+    return {
+        each.name: f"{each.title}\ngood when {each.good_when}" if each.good_when else each.title
+        for each in methods
+    }
+
+
 def method_named(name: str) -> Method:
     """A method by its name.
 

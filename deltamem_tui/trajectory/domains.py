@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
 from deltamem_tui.errors import UsageError
@@ -11,8 +11,13 @@ from deltamem_tui.text import one_line
 GENERIC = "generic"
 """The domain of what is for no kind of environment in particular."""
 
-KNOWN = ("alfworld", "scienceworld", "webshop", GENERIC)
-"""The domains that the program has words for: rules, prompts, numbers."""
+KNOWN: Mapping[str, str] = {
+    "alfworld": "household tasks in text",
+    "scienceworld": "school science in text",
+    "webshop": "shopping on a website",
+    GENERIC: "anything else",
+}
+"""The domains that the program has words for, rules, prompts and numbers, and what each is."""
 
 
 def chosen(named: str, *, otherwise: str, given: str = "") -> str:

@@ -24,7 +24,7 @@ from deltamem_tui.tui.core.background import LookupFailed
 from deltamem_tui.tui.core.bank_session import READING, BankSession
 from deltamem_tui.tui.core.browser import main_screen
 from deltamem_tui.tui.core.error_hints import if_gone, with_keys
-from deltamem_tui.tui.core.forms import FormAnswer, FormLine, Forms
+from deltamem_tui.tui.core.forms import FormAnswer, FormContent, Forms
 from deltamem_tui.tui.core.job import BankChange, report_unfinished
 from deltamem_tui.tui.core.keymap import checked_keys
 from deltamem_tui.tui.core.notes import Notes
@@ -177,17 +177,10 @@ class DeltaMemApp(FailureKeeper):
 
         self.push_screen(ConfirmDialog(question, sections), answered)
 
-    def _show_form(
-        self,
-        title: str,
-        lines: Sequence[FormLine],
-        reason: str,
-        refused: str,
-        answered: Callable[[FormAnswer | None], None],
-    ) -> None:
-        from deltamem_tui.tui.widgets.dialogs import AskDialog
+    def _show_form(self, form: FormContent, answered: Callable[[FormAnswer | None], None]) -> None:
+        from deltamem_tui.tui.widgets.form_dialog import AskDialog
 
-        self.push_screen(AskDialog(title, lines, reason, refused), answered)
+        self.push_screen(AskDialog(form), answered)
 
     def _edit_on_page(self, text: str, then: Keep, keep: Keep) -> None:
         from deltamem_tui.tui.widgets.dialogs import EditDocumentDialog
@@ -229,7 +222,7 @@ class DeltaMemApp(FailureKeeper):
         from deltamem_tui.tui.widgets.dialogs import NotesDialog
 
         if not self.notes.history:
-            self.notes.notify("there were no notes yet")
+            self.notes.notify("there are no messages yet")
         elif not self._in_dialog:
             self.push_screen(NotesDialog([*reversed(self.notes.history)]))
 

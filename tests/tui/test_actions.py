@@ -26,7 +26,8 @@ from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.review import ReviewScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.plots import Plot
 from deltamem_tui.tui.widgets.review_list import ReviewList
@@ -161,7 +162,7 @@ DEEDS: Mapping[str, Deed] = {
     "open_bank": Deed({"screen": "TreesScreen"}, bank=None),
     "create_bank": asks("A new bank", bank=None),
     "freeze_bank": Deed({"sealed": True}, "froze kitchen", bank=None),
-    "verify_bank": Deed({}, "kitchen: every file keeps its promises", bank=None),
+    "verify_bank": Deed({}, "kitchen: all files are intact", bank=None),
     "export_bank": asks("Export kitchen", bank=None),
     "install_bank": asks("Install a bank", bank=None),
     "merge_banks": asks("Merge into kitchen", bank=None),
@@ -175,7 +176,7 @@ DEEDS: Mapping[str, Deed] = {
     "step_back": shows("BanksScreen", "escape"),
     "close_bank": shows("BanksScreen"),
     "freeze": Deed({"frozen": True, "sealed": True}, "froze kitchen"),
-    "verify": Deed({}, "kitchen: every file keeps its promises"),
+    "verify": Deed({}, "kitchen: all files are intact"),
     "copy": Deed({"copied": True}, "copied "),
     "read_whole": Deed({"paged": True}),
     # Trees
@@ -228,6 +229,7 @@ DEEDS: Mapping[str, Deed] = {
     "sort_episodes": Deed({"order": "newest"}, before=("3",)),
     "import_logs": asks("Import episodes", "3"),
     "extract": asks("Learn from the waiting episodes", "3"),
+    "relearn": asks("Learn the episodes of kitchen again", "3"),
     "succeeded": Deed({"event": "outcome"}, "is a success now", before=("3", "G")),
     "failed": Deed({"event": "outcome"}, "is a failure now", before=("3", "G")),
     "take_back": Deed(

@@ -28,7 +28,8 @@ from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from tests.tui.support import Person, add_plain, browse, small_bank, trajectory
 
 
@@ -334,4 +335,4 @@ def test_episodes_that_were_learnt_meanwhile_are_not_asked_about_again(folder: P
         ["not waiting"],
     )
     assert isinstance(told, Info)
-    assert told.summary == "the episodes that were asked about wait no more; nothing was sent"
+    assert told.summary == "these episodes no longer wait; nothing was sent"

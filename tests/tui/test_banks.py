@@ -49,7 +49,7 @@ def test_what_leaves_at_the_second_time_does_so_from_the_palette_too(folder: Pat
         await person.press("down", "enter")
 
     async def story(person: Person) -> None:
-        back = ("close what is open", "Close what is open; twice: to the banks")
+        back = ("go back a step", "Go back a step; twice for the list of banks")
         await by_palette(person, *back)
         assert isinstance(person.app.screen, TreesScreen)
         await by_palette(person, "copy", "Copy")
@@ -98,7 +98,7 @@ def names(person: Person) -> list[str]:
 def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
     async def story(person: Person) -> None:
         assert names(person) == []
-        assert "Press n to create one" in " ".join(person.screen.split())
+        assert "n creates one" in " ".join(person.screen.split())
 
     browse(tmp_path / "none", story)
 
@@ -187,6 +187,9 @@ def test_a_new_bank_has_the_domain_that_init_gives_it(folder: Path, typed: str, 
         await person.press("tab")
         await person.write("hashing")
         await person.press("enter")
+        if kept == "my-town":
+            assert not (folder / "other").exists(), "a domain of one's own is asked about"
+            await person.press("y")
 
     browse(folder, story)
     assert Bank.open(folder / "other").manifest.domain == kept
@@ -288,7 +291,7 @@ def test_the_question_before_unfreezing_counts_the_files_that_are_proven(
 
     async def story(person: Person) -> None:
         await person.press("Z")
-        assert f"Frozen: {files} files" in person.screen
+        assert f"the digests of {files} files" in person.screen
 
     browse(folder, story)
 
@@ -301,7 +304,7 @@ def test_freeze_verify_and_unfreeze(folder: Path) -> None:
         assert Bank.open(folder / "kitchen").frozen
         assert "frozen" in person.screen
         await person.press("V")
-        assert person.said[-1] == "kitchen: every file keeps its promises"
+        assert person.said[-1] == "kitchen: all files are intact"
         await person.press("Z")
         assert "Unfreeze kitchen?" in person.screen
         await person.press("escape")
@@ -404,7 +407,7 @@ def test_a_folder_that_nobody_may_write_is_not_said_to_be_written(
     monkeypatch.setattr(os, "access", lambda path, _: path != folder / "kitchen")
 
     async def story(person: Person) -> None:
-        assert "read only: you may not write in its folder" in person.screen
+        assert "read only: you may not write to its folder" in person.screen
 
     browse(folder, story)
 
@@ -435,6 +438,6 @@ def test_a_bank_that_is_gone_from_the_list_is_no_advice_to_make_one(folder: Path
     async def story(person: Person) -> None:
         (folder / "kitchen").rename(folder.parent / "elsewhere")
         await person.press("enter")
-        assert "no bank here (R on the list of banks looks for them again)" in person.said[-1]
+        assert "no bank here (R on the list of banks reloads it)" in person.said[-1]
 
     browse(folder, story)

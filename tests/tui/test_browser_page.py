@@ -128,7 +128,7 @@ async def visit(orders: str, address: str, picture: Path) -> None:
             await page.press("f")
             await page.until("[FAILED] look")
             await page.press("e")
-            await page.until("f2 or ctrl+o keeps it")
+            await page.until("f2 or ctrl+o saves it")
             shot = await page.do("Page.captureScreenshot", format="png")
             picture.write_bytes(base64.b64decode(shot["data"]))
             assert not [each for each in page.complaints if not each.startswith(_HARMLESS)]

@@ -14,7 +14,8 @@ from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialog import KeyLine
-from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
 
@@ -52,7 +53,7 @@ def test_a_question_is_answered_by_mouse(folder: Path, size: tuple[int, int]) ->
         assert not person.said
         person.app.work.start("planning", lambda _: plan)
         await person.settle()
-        await click(person, "y does it")
+        await click(person, "y confirms")
         assert person.said == ["done"]
 
     browse(folder, story, size=size)
@@ -67,12 +68,12 @@ def test_lines_are_filled_in_and_gone_on_with_by_mouse(folder: Path, size: tuple
         assert isinstance(person.app.screen, BanksScreen)
         await person.press("n")
         await person.write("new")
-        await click(person, "tab changes the line")
+        await click(person, "tab moves to the next field")
         assert person.app.focused is not None
         assert person.app.focused.id == "domain"
         await person.press("tab")
         await person.write("hashing")
-        await click(person, "enter goes on")
+        await click(person, "enter submits")
         assert person.said == ["created new"]
         assert len(person.app.screen.query_one(BankList).banks) == 2
 
@@ -83,7 +84,12 @@ def test_no_key_is_cut_in_two_where_there_is_little_room(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("e")
         lines = person.screen.splitlines()
-        for words in ("enter goes on", "tab changes the line", "space ticks", "escape cancels"):
+        for words in (
+            "enter submits",
+            "tab moves to the next field",
+            "space ticks",
+            "escape cancels",
+        ):
             assert any(words in line for line in lines), words
 
     browse(folder, story, size=(46, 24))
@@ -124,7 +130,7 @@ def test_a_double_click_that_goes_on_goes_on_once(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("e")
         assert isinstance(person.app.screen, AskDialog)
-        await click_twice(person, *place_of(person, "enter goes on"))
+        await click_twice(person, *place_of(person, "enter submits"))
         assert isinstance(person.app.screen, ConfirmDialog | BanksScreen)
         assert person.app.failure is None
 
@@ -144,7 +150,7 @@ def test_what_is_asked_stays_in_sight_over_a_long_list(folder: Path, size: tuple
         await person.press("D")
         for key in ("G", "g"):
             assert "Delete 41 nodes of the task tree?" in person.screen
-            assert "y does it · escape cancels" in person.screen
+            assert "y confirms · escape cancels" in person.screen
             await person.press(key)
         assert f"root {root.id}" in person.screen, "the list is scrolled within its room"
 

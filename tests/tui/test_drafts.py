@@ -172,7 +172,7 @@ def test_on_the_page_escape_asks_before_it_throws_a_text_away(folder: Path) -> N
         await person.press("e")
         person.app.screen.query_one(TextArea).insert("MY WORDS ")
         await person.press("escape")
-        assert "escape again throws away what you typed" in person.screen
+        assert "escape again discards what you typed" in person.screen
         await person.press("a")
         assert "escape cancels" in person.screen
         await person.press("escape", "escape")

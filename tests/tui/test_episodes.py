@@ -163,6 +163,6 @@ def test_extraction_shows_how_far_it_is_and_can_be_cancelled(
         assert person.said[-1].endswith("cancelled")
         assert not bar.has_class("-busy")
         await person.press("x")
-        assert person.said[-1] == "nothing is going on"
+        assert person.said[-1] == "nothing is running"
 
     browse(folder, story, "kitchen")

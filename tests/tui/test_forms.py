@@ -21,7 +21,8 @@ from deltamem_tui.tui.jobs import banks
 from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens import import_forms
 from deltamem_tui.tui.screens.banks import BanksScreen
-from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from deltamem_tui.tui.widgets.inputs import Tick
 from tests.memory import flat_method
 from tests.tui.support import Person, browse, small_bank
@@ -145,9 +146,10 @@ def test_a_form_comes_back_with_the_cursor_on_the_line_that_was_refused(
         assert reason(person)
         assert person.app.focused is not None
         assert person.app.focused.id == refused
+        assert "✗ " in str(person.app.screen.query_one(".-label.-refused").render())
         await person.press("escape", keys[-1])
-        assert person.app.focused is not None
-        assert person.app.focused.id == refused, "also for who comes back to it later"
+        assert not person.app.screen.query("#reason"), "a form that was left is a new one"
+        assert not set(filled(person).items()) & set(typed.items())
 
     browse(folder, story)
 
@@ -187,8 +189,8 @@ def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
         assert filled(person) == {"path": log, "format": "", "receipts": ""}
         assert "[/no]" in reason(person)
         await person.press("escape", "i")
-        assert filled(person) == {"path": log, "format": "", "receipts": ""}, (
-            "until it has been done"
+        assert filled(person) == {"path": "", "format": "", "receipts": ""}, (
+            "a form that was left is a new one"
         )
 
     browse(folder, story, "kitchen")
@@ -252,7 +254,7 @@ def test_what_was_filled_in_for_one_bank_is_not_asked_for_of_another(folder: Pat
         assert not person.app.screen.query("#reason")
         await person.press("escape", "b", "k", "enter", "3", "i")
         assert person.app.session.bank.name == "kitchen"
-        assert filled(person) == {"path": "no/such.jsonl", "format": "", "receipts": ""}
+        assert filled(person) == {"path": "", "format": "", "receipts": ""}
 
     browse(folder, story, "kitchen")
 
@@ -336,9 +338,9 @@ def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
         words = [str(each.render()) for each in person.app.screen.query(Static)]
         usual = "" if wanted == proposed else f"{proposed} is proposed: the usual "
         why = f"{usual}{wanted} is not on this machine and would be downloaded"
-        warning = f"Embedder, for good ({why})"
+        warning = f"Embedder: it cannot be changed later ({why})"
         assert (warning in words) is warned
-        assert ("Embedder, for good" in words) is not warned
+        assert ("Embedder: it cannot be changed later" in words) is not warned
         assert ("downloaded)" in person.screen) is warned
         await person.press("escape")
         assert isinstance(person.app.screen, BanksScreen)
@@ -379,7 +381,7 @@ def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
     async def story(person: Person) -> None:
         await person.press("n")
         label = str(list(person.app.screen.query(Static))[3].render())
-        assert label.startswith("Embedder, for good")
+        assert label.startswith("Embedder: it cannot be changed later")
         assert why in label
         assert ("downloaded" in label) is ("would be" in why)
         assert filled(person)["embedder"] == wanted

@@ -30,13 +30,13 @@ from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.job import Retry
 from deltamem_tui.tui.models.recall_lab import LabQuestion
 from deltamem_tui.tui.widgets.dialogs import (
-    AskDialog,
     ConfirmDialog,
     DraftDialog,
     EditDocumentDialog,
     NotesDialog,
 )
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from deltamem_tui.tui.widgets.match_list import MatchList
 from deltamem_tui.tui.widgets.plots import Plot
 from tests.tui.support import NUMBERS, Person, browse, trajectory

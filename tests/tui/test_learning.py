@@ -19,7 +19,8 @@ from deltamem_tui.tui.core.job import BankChange, Progress
 from deltamem_tui.tui.jobs.episodes import ModelChoice, extract_by_model
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
-from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.memory.writers.model import sensible
 from tests.tui.support import READY, Person, browse, trajectory
@@ -55,7 +56,7 @@ def test_what_it_will_take_is_told_before_anything_is_sent(
         await ask(person, server, "$0.5")
         assert isinstance(person.app.screen, ConfirmDialog)
         assert f"Ask {MODEL} about 1 episode of kitchen?" in person.screen
-        assert "2 calls, 2 questions at once" in person.screen
+        assert "2 calls, 2 requests at a time" in person.screen
         assert "never more than $0.5000" in person.screen
         assert server.requests == []
         await person.press("escape")
@@ -84,7 +85,7 @@ def test_an_episode_that_is_refused_says_why(folder: Path, server: ModelServer) 
         assert "1 could not be learnt" in person.said[-1]
         await person.press("g", "j")
         assert "refused" in person.screen
-        assert "Could not be learnt, so it waits" in person.screen
+        assert "Could not be learnt; it still waits" in person.screen
 
     browse(folder, story, "kitchen", size=(140, 40), configuration=Configuration(model=MODEL))
     assert Bank.open(folder / "kitchen").episodes.state(READY.id) == EpisodeState.WAITING

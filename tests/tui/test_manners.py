@@ -21,7 +21,7 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.core.actions import ACTIONS, DIALOG_KEYS, Action, Scope
-from deltamem_tui.tui.core.forms import FormLine
+from deltamem_tui.tui.core.forms import FormContent, FormLine
 from deltamem_tui.tui.core.job import Info, Progress
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
@@ -30,7 +30,7 @@ from deltamem_tui.tui.screens.help import HelpScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.dialogs import AskDialog
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -53,7 +53,10 @@ def test_names_are_unique_and_no_action_is_only_on_a_key_that_terminals_take() -
     [
         (lambda app: app.session.show("recall"), "task-matches"),
         (lambda app: app.session.show("statistics"), "numbers"),
-        (lambda app: app.push_screen(AskDialog("?", LINES, "no", refused="second")), "second"),
+        (
+            lambda app: app.push_screen(AskDialog(FormContent("?", LINES, None, "no", "second"))),
+            "second",
+        ),
     ],
 )
 def test_what_comes_up_has_the_focus_at_once_where_it_stays(
@@ -207,13 +210,13 @@ def test_the_keys_that_lead_out_and_to_help_are_always_there(
         for screen in "1234":
             await person.press(screen)
             *_, last = person.screen.splitlines()
-            assert last.endswith(" q quit  ? keys"), screen
+            assert last.endswith(" q quit  ? help"), screen
             assert "esc back" in last, screen
             assert len(last) <= size[0]
         await person.press("1", "b")
         assert isinstance(person.app.screen, BanksScreen)
         *_, last = person.screen.splitlines()
-        assert last.endswith(" q quit  ? keys")
+        assert last.endswith(" q quit  ? help")
         await person.pilot.click("KeyBar", offset=(len(last) - 12, 0))
         assert person.app._exit
 

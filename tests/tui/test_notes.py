@@ -34,7 +34,7 @@ def test_a_note_takes_the_place_of_the_keys_and_hides_nothing(
         person.app.notes.clear()
         await person.settle()
         assert person.app.screen.query_one(KeyBar).display
-        assert "? keys" in person.screen.splitlines()[-1]
+        assert "? help" in person.screen.splitlines()[-1]
 
     browse(folder, story, "kitchen", size=size)
 
@@ -105,7 +105,7 @@ def test_a_key_takes_a_note_away_that_could_have_been_seen(
         assert "✗ a long error" in person.screen
         await person.press(key)
         assert "a long error" not in person.screen
-        assert "? keys" in person.screen.splitlines()[-1]
+        assert "? help" in person.screen.splitlines()[-1]
 
     browse(folder, story, "kitchen")
 

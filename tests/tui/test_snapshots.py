@@ -41,8 +41,11 @@ NARROW = (60, 20)
 @pytest.fixture(autouse=True)
 def two_methods(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures do not change whenever there is another method."""
-    known = {"deltamem": "residual experience in two trees", "flat": "a list of what worked"}
-    monkeypatch.setattr(bank_actions, "titles", lambda: known)
+    known = {
+        "deltamem": "residual experience in two trees",
+        "flat": "a list of what worked\ngood when little changes",
+    }
+    monkeypatch.setattr(bank_actions, "choices", lambda: known)
 
 
 async def learning(person: Person) -> None:

@@ -158,7 +158,7 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         await person.press("4", "w")
-        assert "no thresholds were proposed yet: c asks" in person.said[-1]
+        assert "no thresholds were proposed yet: c proposes" in person.said[-1]
         await person.press("c")
         assert "w saves them" in person.said[-1]
         assert person.app.screen.query_one("#scores", Plot).display
@@ -197,7 +197,7 @@ def test_the_scores_of_one_bank_are_never_shown_in_another(
         go_on.set()
         await person.settle()
         assert person.app.session.bank.path == folder / "other"
-        assert person.said[-1] == "kitchen was closed before its episodes had been asked"
+        assert person.said[-1] == "kitchen was closed before its episodes were scored"
         assert not person.app.screen.query_one("#scores", Plot).display
         await person.press("w")
         assert "no thresholds were proposed yet" in person.said[-1]

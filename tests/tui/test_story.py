@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
-from tests.places import BANKS
+from tests.places import BANKS, ROOT
 
 SHIPPED = BANKS / "scienceworld"
 _PATIENCE = 30.0
@@ -69,22 +70,32 @@ def bank(tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.fixture
-def terminal(bank: Path, tmp_path: Path) -> Iterator[Tmux]:
-    editor = tmp_path / "editor"
+@contextmanager
+def running(banks: Path, room: Path, *, size: tuple[str, str] = ("120", "40")) -> Iterator[Tmux]:
+    """The browser over a folder of banks, on a terminal of this size."""
+    editor = room / "editor"
     editor.write_text('#!/bin/sh\nsed -i "/^=* execution/a REST A WHILE" "$1"\n')
     editor.chmod(0o755)
-    tmux = Tmux(tmp_path / "socket")
+    tmux = Tmux(room / "socket")
     variables = {"EDITOR": str(editor), "VISUAL": "", "HF_HUB_OFFLINE": "1"}
     variables |= {name: os.environ[name] for name in os.environ if name.startswith("XDG_")}
     # A size in the environment would count more than the terminal's own.
     program = ["sh", "-c", '"$@"; echo "ended with $?"; exec cat', "sh"]
     program += ["env", "-u", "COLUMNS", "-u", "LINES", sys.executable, "-m", "deltamem_tui"]
-    program += ["--banks", str(bank.parent)]
+    program += ["--banks", str(banks)]
     settings = [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
-    tmux("new-session", "-d", "-x", "120", "-y", "40", *settings, "-c", str(tmp_path), *program)
-    yield tmux
-    tmux("kill-server")
+    wide, high = size
+    tmux("new-session", "-d", "-x", wide, "-y", high, *settings, "-c", str(room), *program)
+    try:
+        yield tmux
+    finally:
+        tmux("kill-server")
+
+
+@pytest.fixture
+def terminal(bank: Path, tmp_path: Path) -> Iterator[Tmux]:
+    with running(bank.parent, tmp_path) as tmux:
+        yield tmux
 
 
 def longest_chain(bank: Path) -> tuple[Node, ...]:
@@ -104,7 +115,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     # Find a node: its own words are the filter.
     words = node.payload["activation_condition"][:40]
     terminal.press("/")
-    terminal.until("f1 keys")  # letters are typed now
+    terminal.until("f1 help")  # letters are typed now
     terminal.write(f'"{words}" depth:{node.depth}')
     terminal.press("Enter")
     terminal.until("fit the filter", f"depth:{node.depth}", "c chain")
@@ -129,9 +140,9 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     assert Bank.open(bank).tree("task").node(node.id).payload == node.payload
     # Ask the bank what an agent would be told.
     terminal.press("2")
-    terminal.until("Type a task")
+    terminal.until("2 Recall", "Type a")
     terminal.press("/")
-    terminal.until("f1 keys")
+    terminal.until("f1 help")
     terminal.write(chain[0].payload["activation_condition"])
     terminal.until("▶", "would become", "## ")
     # Quit, the bank sound.
@@ -141,3 +152,54 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.until("ended with 0")
     assert verify(Bank.open(bank)) == []
     assert [commit.event for commit in Bank.open(bank).journal.commits()][-2:] == ["edit", "undo"]
+
+
+def test_a_newcomer_comes_from_an_empty_folder_to_a_context(tmp_path: Path) -> None:
+    """By keys alone, and by what the screens say."""
+    shutil.copy(ROOT / "docs" / "sample" / "alfworld.jsonl.gz", tmp_path / "runs.jsonl.gz")
+    with running(tmp_path / "new", tmp_path, size=("80", "24")) as terminal:
+        terminal.until("n makes the folder")
+        terminal.press("?")
+        terminal.until("w explains the words")
+        terminal.press("w")
+        terminal.until("● root", "residual")
+        terminal.press("Escape")
+        terminal.until("comes with the program")  # no longer covered
+        terminal.press("n")
+        terminal.until("A new bank")
+        terminal.write("mine")
+        terminal.press("Tab", "Up", "Up", "Up")
+        terminal.until("(•) alfworld")
+        terminal.press("Tab", "Down", "Down")
+        terminal.until("(•) hashing")
+        terminal.press("Enter")
+        terminal.until("created mine")
+        terminal.press("Enter")
+        terminal.until("Press 3 to")
+        terminal.press("3")
+        terminal.until("i import", "no episodes")
+        terminal.press("i")
+        terminal.until("Import episodes")
+        terminal.write("ru")
+        terminal.until("runs.jsonl.gz")
+        terminal.press("Right")
+        terminal.until("56 episodes (36 succeeded, 20 failed)", "put a handtowel")
+        terminal.press("Enter")
+        terminal.until("imported 56 episodes")
+        terminal.press("E")
+        terminal.until("threshold of the task tree", "proposed from")
+        terminal.press("Enter")
+        terminal.until("0 waiting", "2 nodes")
+        terminal.press("2")
+        terminal.until("2 Recall", "Type a")
+        terminal.press("/")
+        terminal.until("f1 help")
+        terminal.write("put a clean mug in shelf.")
+        terminal.until("▶", "<past_experience>")
+        terminal.press("Escape")
+        terminal.until("q quit")
+        terminal.press("q")
+        terminal.until("ended with 0")
+    trees = Bank.open(tmp_path / "new" / "mine").trees.values()
+    nodes = [node for tree in trees for node in tree]
+    assert sum(node.depth == 1 for node in nodes) <= 0.4 * len(nodes)

@@ -9,7 +9,8 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
-from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from tests.tui.support import Person, browse, grow
 
 

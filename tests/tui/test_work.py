@@ -25,7 +25,8 @@ from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets import bars
 from deltamem_tui.tui.widgets.bars import WorkBar
-from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from tests.tui.support import NODE_SHOWN, Person, browse
 
 
@@ -110,7 +111,7 @@ def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
     ("keys", "module", "name", "said"),
     [
         (("V",), verifying, "_tree_flaws", "verifying was cancelled"),
-        (("4", "c"), calibration, "_questions", "asking every episode was cancelled"),
+        (("4", "c"), calibration, "_questions", "scoring every episode was cancelled"),
     ],
 )
 def test_what_writes_nothing_is_cancelled_between_two_steps(
@@ -229,7 +230,7 @@ def test_a_plan_never_takes_a_key_from_who_went_on(
         await person.press("y")
         assert done == ["done"]
         await person.press("P")
-        assert person.said[-1] == "no plan waits"
+        assert person.said[-1] == "no plan is waiting"
 
     browse(folder, story, "kitchen")
 

@@ -34,6 +34,7 @@ class Awm(Method):
 
     name = "awm"
     title = "workflows for each kind of task"
+    good_when = "many tasks share the same few routines"
     collections = COLLECTIONS
     display = DISPLAY
     decisions = {  # noqa: RUF012 - a constant of the class

@@ -59,6 +59,7 @@ class CDMem(Method):
 
     name = METHOD
     title = "short-term memories by context, and insights from batches of them"
+    good_when = "the same places are visited again, and several tries are allowed"
     collections = COLLECTIONS
     display = DISPLAY
     decisions = {  # noqa: RUF012 - a constant of the class

@@ -168,8 +168,8 @@ def _proposal(
 def _why_nothing(questions: int, scores: int, line: float | None) -> str:
     if scores < LEAST_SCORES:
         return (
-            f"too few episodes, {scores} of {questions} resemble another: {LEAST_SCORES} must, "
-            "or the next episode overthrows the threshold"
+            f"too few episodes are alike: {scores} of {questions} resemble another, "
+            f"and {LEAST_SCORES} are needed"
         )
     if line is None:
         return "no threshold separates what is alike from what is not by these scores"

@@ -34,6 +34,9 @@ class DeltaMem(Method):
 
     name = "deltamem"
     title = "residual experience in two trees"
+    good_when = (
+        "tasks of a kind come again with other things and places, and the prompt is to stay short"
+    )
     collections = COLLECTIONS
     display = DISPLAY
     decisions = {  # noqa: RUF012 - a constant of the class
@@ -43,8 +46,8 @@ class DeltaMem(Method):
         "unasked": "the tree had no question",
     }
     ranking = (
-        "score = similarity − failure penalty (if a failure) · the best is the match "
-        "from the threshold (tau_base) up"
+        "score = similarity − failure penalty (of a failure) · the best node is the "
+        "match if it reaches the threshold (tau_base)"
     )
     rules = {  # noqa: RUF012 - a constant of the class
         "kind": "the kind of goal is known; a score is the similarity of names within it",

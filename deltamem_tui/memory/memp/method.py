@@ -36,6 +36,7 @@ class Memp(Method):
 
     name = "memp"
     title = "procedures of whole episodes, repaired where they fail"
+    good_when = "tasks are long and come again nearly as they were"
     collections = COLLECTIONS
     display = DISPLAY
     key_depths = {PROCEDURES: 2}  # noqa: RUF012 - a constant of the class

@@ -47,6 +47,7 @@ class ReasoningBank(Method):
 
     name = "reasoningbank"
     title = "lessons from successes and failures"
+    good_when = "what is to be learnt can be said in a sentence, across tasks"
     collections = COLLECTIONS
     display = DISPLAY
     decisions = {  # noqa: RUF012 - a constant of the class

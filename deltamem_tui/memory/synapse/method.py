@@ -33,6 +33,7 @@ class Synapse(Method):
 
     name = "synapse"
     title = "the nearest successes as demonstrations"
+    good_when = "rooms and pages stay as they are, and no model is wanted for learning"
     collections = COLLECTIONS
     display = DISPLAY
     decisions = {  # noqa: RUF012 - a constant of the class

@@ -79,11 +79,11 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("help", ("question_mark", "f1"), "Show all keys", "app", brief="keys"),
+    Action("help", ("question_mark", "f1"), "Show the keys and the words", "app", brief="help"),
     Action("palette", ("colon",), "Find an action by name", "app", "command_palette"),
     Action("jump", ("o", "ctrl+o"), "Jump: a letter on every pane and line", "app"),
     Action("theme", ("T",), "Choose a theme", "app", "change_theme"),
-    Action("cancel", ("x",), "Cancel the work that is going on", "app", "cancel_work"),
+    Action("cancel", ("x",), "Cancel the running job", "app", "cancel_work"),
     Action("plan", ("P",), "Open the plan or estimate that waits", "app"),
     Action("notes", ("N",), "Read the latest messages in full", "app"),
     Action("quit", ("q",), "Quit", "app", brief="quit"),
@@ -97,7 +97,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("export_bank", ("e",), "Export: write the bank into one file", "banks", brief="export"),
     Action("install_bank", ("i",), "Install a bank from elsewhere", "banks", brief="install"),
     Action("merge_banks", ("m",), "Merge other banks into this one", "banks", brief="merge"),
-    Action("look_again", ("R",), "Look for banks again", "banks"),
+    Action("look_again", ("R",), "Reload the list of banks", "banks"),
     Action("open_replay", ("r",), "Open a finished replay", "banks"),
     # A finished replay
     Action("leave_replay", ("escape", "b"), "Go back", "replay", brief="back"),
@@ -109,9 +109,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("show_statistics", ("4",), "Show the statistics", "bank", "show('statistics')"),
     Action("show_review", ("5",), "Show the episodes to review", "bank", "show('review')"),
     Action(
-        "step_back", ("escape",), "Close what is open; twice: to the banks", "bank", brief="back"
+        "step_back",
+        ("escape",),
+        "Go back a step; twice for the list of banks",
+        "bank",
+        brief="back",
     ),
-    Action("close_bank", ("b",), "Back to the banks at once", "bank"),
+    Action("close_bank", ("b",), "Go straight to the list of banks", "bank"),
     Action("freeze", ("Z",), "Freeze or unfreeze this bank", "bank"),
     Action("verify", ("V",), "Verify every file of this bank", "bank"),
     Action("copy", ("y",), "Copy what is shown to the clipboard", "bank", brief="copy"),
@@ -138,7 +142,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("parent", ("p",), "Go to the parent", "tree"),
     Action("root", ("r",), "Go to the root", "tree"),
     Action("next_failure", ("f",), "Go to the next failure", "tree", "seek('failure', 1)"),
-    Action("previous_failure", ("F",), "Go to the failure before", "tree", "seek('failure', -1)"),
+    Action("previous_failure", ("F",), "Go to the previous failure", "tree", "seek('failure', -1)"),
     Action("next_due", ("d",), "Go to the next node due to be fused", "tree", "seek('due', 1)"),
     # Recall
     Action("ask_task", ("slash",), "Type a task", "recall", brief="task"),
@@ -154,11 +158,12 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("sort_episodes", ("s",), "Sort the episodes another way", "episodes", "sort"),
     Action("import_logs", ("i",), "Import episodes from logs", "episodes", brief="import"),
-    Action("extract", ("E",), "Learn from the waiting episodes", "episodes", brief="extract"),
-    Action("succeeded", ("plus",), "Say that the episode succeeded", "episodes", "judge(True)"),
-    Action("failed", ("minus",), "Say that the episode failed", "episodes", "judge(False)"),
-    Action("take_back", ("u",), "Take back what you said of how it ended", "episodes"),
-    Action("next_node", ("n",), "Show the next node the episode gave", "episodes"),
+    Action("extract", ("E",), "Learn from the waiting episodes", "episodes", brief="learn"),
+    Action("relearn", ("R",), "Learn the same episodes again in a new bank", "episodes"),
+    Action("succeeded", ("plus",), "Mark the episode as a success", "episodes", "judge(True)"),
+    Action("failed", ("minus",), "Mark the episode as a failure", "episodes", "judge(False)"),
+    Action("take_back", ("u",), "Take back your verdict on the episode", "episodes"),
+    Action("next_node", ("n",), "Show the next node from this episode", "episodes"),
     Action("episode_node", ("enter",), "Show the node in its tree", "episodes", brief="node"),
     # Statistics
     Action("calibrate", ("c",), "Propose thresholds", "statistics", brief="propose thresholds"),
@@ -202,10 +207,10 @@ ACTIONS: tuple[Action, ...] = (
 DIALOG_KEYS = (
     ("y", "Confirm"),
     ("n, escape", "Cancel; where your own text is offered, n starts over"),
-    ("enter", "Go on, the lines filled in"),
-    ("tab, shift+tab", "To the next line, or the one before"),
-    ("space", "Tick a box, or take the tick away"),
-    ("f2, ctrl+o", "Keep a text that is edited on the page"),
+    ("enter", "Submit the form"),
+    ("tab, shift+tab", "To the next field, or the previous one"),
+    ("space", "Tick or untick a box"),
+    ("f2, ctrl+o", "Save a text that is edited on the page"),
     ("a click", "On a key in the last line: what the key does"),
 )
 """The keys of dialogs, which are the same for everybody."""

@@ -22,7 +22,7 @@ def with_keys(error: DeltaMemError, unfreeze: str, look_again: str) -> DeltaMemE
     """
     keys = {
         UNFREEZE_HINT: f"{unfreeze} unfreezes it",
-        NO_BANK_HINT: f"{look_again} on the list of banks looks for them again",
+        NO_BANK_HINT: f"{look_again} on the list of banks reloads it",
     }
     hint = error.hint or ""
     for command, words in keys.items():

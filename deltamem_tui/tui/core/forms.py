@@ -1,8 +1,8 @@
 """What the user fills in for something to be done; it is kept until that has been done.
 
 If it fails, the dialog comes back as it was filled in, with the reason, in front of a user who
-has waited. A user who went on meanwhile, cancelled it or declined the plan finds it filled in
-when they open it again.
+has waited. A user who went on meanwhile, cancelled the work or declined the plan finds it filled
+in when they open it again.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ class FormLine:
         hint: An example or the choices, shown while it is empty.
         tick: Whether it is a box to tick instead; its answer is `yes` or empty.
         choices: What one of is chosen instead, and what each is; its answer is the one chosen.
+            A second line is shown of the one that is chosen.
+        free: Whether something else than the choices may be typed.
+        path: Whether it is a path, which is completed.
     """
 
     name: str
@@ -42,10 +45,35 @@ class FormLine:
     hint: str = ""
     tick: bool = False
     choices: Mapping[str, str] = field(default_factory=dict)
+    free: bool = False
+    path: bool = False
 
 
-ShowForm = Callable[[str, Sequence[FormLine], str, str, Callable[[FormAnswer | None], None]], None]
-"""Shows a title, lines, the reason why they are asked for again, and the line it is about."""
+Preview = Callable[[FormAnswer, Callable[[], bool]], Sequence[str]]
+"""What would come of an answer, in lines; asks now and then whether that is still wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormContent:
+    """Lines to fill in.
+
+    Attributes:
+        title: What they are for.
+        lines: The lines.
+        preview: Finds out what would come of what is filled in, while one types.
+        reason: Why they are asked for once more; empty the first time.
+        refused: The name of the line that the reason is about; empty if it is about none.
+    """
+
+    title: str
+    lines: Sequence[FormLine]
+    preview: Preview | None = None
+    reason: str = ""
+    refused: str = ""
+
+
+ShowForm = Callable[[FormContent, Callable[[FormAnswer | None], None]], None]
+"""Shows a form, and hands over what was filled in; None if it was left."""
 
 
 class AnswerRefusedError(UsageError):
@@ -97,9 +125,17 @@ class Forms:
         self._filled: dict[tuple[Path | None, str], tuple[FormAnswer, DeltaMemError | None]] = {}
 
     def ask(
-        self, title: str, lines: Sequence[FormLine], begin: Begin, *, bank: Path | None = None
+        self,
+        title: str,
+        lines: Sequence[FormLine],
+        begin: Begin,
+        *,
+        bank: Path | None = None,
+        preview: Preview | None = None,
     ) -> None:
         """Asks for a few lines, as they were filled in if that failed before.
+
+        A form that the user leaves is a new one the next time.
 
         Args:
             title: What they are for; for each bank there is one form of a title.
@@ -107,6 +143,7 @@ class Forms:
             begin: Begins what they are for. An error that it raises is reported, and the lines
                 are asked for again.
             bank: The bank that they are about, if they are about one.
+            preview: Finds out what would come of what is filled in, while one types.
         """
         place = bank, title
         answer, error = self._filled.get(place, ({}, None))
@@ -115,6 +152,7 @@ class Forms:
 
         def answered(answer: FormAnswer | None) -> None:
             if answer is None:
+                self._filled.pop(place, None)
                 return
             self._filled[place] = answer, None
 
@@ -126,7 +164,7 @@ class Forms:
                 if is_current():
                     self._filled[place] = answer, error
                 if waits:
-                    self.ask(title, lines, begin, bank=bank)
+                    self.ask(title, lines, begin, bank=bank, preview=preview)
 
             def forget() -> None:
                 if is_current():
@@ -138,4 +176,5 @@ class Forms:
                 self._notes.report(error)
                 ask_again(error, True)
 
-        self._show(title, shown, "" if error is None else str(error), field, answered)
+        reason = "" if error is None else str(error)
+        self._show(FormContent(title, shown, preview, reason, field), answered)

@@ -139,11 +139,13 @@ class BankChange:
         path: The bank.
         summary: What was done, as a sentence.
         node: Tree and id of the node to look at now, if there is one.
+        warning: Whether the summary warns.
     """
 
     path: Path
     summary: str
     node: tuple[str, str] | None = None
+    warning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ class Work:
             case Info() as info:
                 self._notes.notify(info.summary, warning=info.warning)
             case BankChange() as change:
-                self._notes.notify(change.summary)
+                self._notes.notify(change.summary, warning=change.warning)
                 self.bank_changed(change, position)
             case show if show is not None:
                 show()
@@ -201,7 +201,7 @@ class Work:
     def open_plan(self) -> None:
         """Opens the plan that waits."""
         if self.plan is None:
-            self._notes.notify("no plan waits")
+            self._notes.notify("no plan is waiting")
         else:
             self._ask(self.plan)
 
@@ -211,7 +211,7 @@ class Work:
         """Asks the work that goes on to stop."""
         work = self._progress
         if work is None:
-            self._notes.notify("nothing is going on")
+            self._notes.notify("nothing is running")
         elif not work.can_stop:
             self._notes.notify(f"{work.name} cannot be cancelled", warning=True)
         else:

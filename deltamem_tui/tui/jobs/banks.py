@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from deltamem_tui.embedding import load as loading
 from deltamem_tui.embedding.load import is_at_hand, place_of
 from deltamem_tui.errors import BankExistsError, EmbedderUnavailableError, UsageError
 from deltamem_tui.text import counted, one_line
+from deltamem_tui.trajectory.domains import KNOWN
 from deltamem_tui.tui.core.forms import about
 from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
@@ -65,6 +66,27 @@ def _why_not(wanted: str) -> str:
     return f"{name} is not on this machine and would be downloaded"
 
 
+def embedders(wanted: str) -> dict[str, str]:
+    """What can embed a new bank's texts, and what each is good for; the wanted one first.
+
+    Args:
+        wanted: The one of the settings.
+    """
+    about_them = {
+        DEFAULT_EMBEDDER: "the model of the published thresholds\nfinds the same in other words; "
+        "large: a download of some 440 MB, and slow without a graphics card",
+        loading.MINILM: "a small model that comes with the program\nfinds the same in other words; "
+        "takes some seconds to load",
+        loading.HASHING: "no model, only the words themselves\nat once and everywhere the same; "
+        "does not know that two words mean the same",
+    }
+    found = {wanted: about_them.get(wanted, "the one of the settings"), **about_them}
+    return {
+        name: what if is_at_hand(name) else f"{what}; {_why_not(name)}"
+        for name, what in found.items()
+    }
+
+
 def create(
     path: Path,
     *,
@@ -95,6 +117,28 @@ def create(
     )
     waiting = f"; {counted(len(made.episodes), 'episode')} to learn" if source else ""
     return BankChange(path, f"created {path.name}{waiting}")
+
+
+def ask_about_domain(
+    path: Path, domain: str, make: Callable[[Progress], Outcome], progress: Progress
+) -> Outcome:
+    """Make a bank at once if its domain is known; else ask before, for it may be a slip.
+
+    Args:
+        path: The bank that is to be made.
+        domain: Its domain.
+        make: Makes it.
+        progress: Handed on.
+    """
+    if domain in KNOWN:
+        return make(progress)
+    named = one_line(domain, 40)
+    section = Section(
+        f"{named} is not one of {', '.join(KNOWN)}",
+        f"A bank of {named} has the generic numbers and prompts until you write some for {named}.",
+    )
+    question = f"Create {path.name} for a domain of your own?"
+    return WorkPlan(f"creating {path.name}", question, [section], make, kind="question")
 
 
 # Freezing and verifying
@@ -144,9 +188,9 @@ def _unfrozen_by_another(path: Path, bank: Bank) -> BankChange:
 def _frozen_section(bank: Bank) -> Section:
     files = counted(len(bank.manifest.digests), "file")
     return Section(
-        f"Frozen: {files} that verify can prove to be as they were",
-        "Unfrozen it can be written, and these proofs are gone. Frozen again it is another bank. "
-        "To keep this one as it is, export it and install a copy to be written.",
+        f"Frozen: the digests of {files} are recorded, so any change shows",
+        "Once unfrozen, the bank can be changed and the digests are dropped. "
+        "To keep this version too, export it and install a writable copy.",
     )
 
 
@@ -166,7 +210,7 @@ def verify(path: Path, progress: Progress) -> Info:
     bank = Bank.open(path)
     flaws = checks.verify(bank, progress.go_on)
     if not flaws:
-        return Info(f"{bank.name}: every file keeps its promises")
+        return Info(f"{bank.name}: all files are intact")
     first = flaws[0]
     where = ", ".join(part for part in (first.source, first.position) if part)
     words = f"{bank.name}: {counted(len(flaws), 'flaw')}; {where}: {first.message}"
@@ -224,7 +268,7 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
         folder: The banks folder.
         name: What to call it; its own name if empty.
         digest: `sha256:…` that it must have; any if empty.
-        writable: Whether it may be written from now on.
+        writable: Whether it make it writable.
 
     Raises:
         BankError: It is not sound, or a bank of that name is there.

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from deltamem_tui.trajectory.receipt_file import ReceiptFile
 
 NAME = "learning"
+_LEAST_NODES = 20
+"""Of fewer nodes it says nothing that most are roots."""
 
 NumberT = TypeVar("NumberT", int, float)
 
@@ -97,12 +99,12 @@ def _question(
             f"what came before stays: {before}"
         )
     else:
-        so_far = Section("Nothing is written so far", "With no, nothing is imported.")
+        so_far = Section("Nothing is written so far", "If you say no, nothing is imported.")
         declined = f"nothing was imported: an episode is of {other}"
     rest = "all that follow are" if before else "all are"
     yes = Section(
         f"The next episode is of {other}",
-        f"With yes {rest} imported, of whatever domain they are. An import cannot be undone.",
+        f"If you say yes, {rest} imported, whatever their domain. An import cannot be undone.",
     )
     return WorkPlan(
         "importing",
@@ -135,7 +137,7 @@ class ModelChoice:
     Attributes:
         model: Its name as litellm knows it.
         max_cost: US dollars that are never passed; None for no limit.
-        concurrency: The most questions at once.
+        concurrency: The most requests at a time.
         address: A server of one's own; empty for the provider's.
     """
 
@@ -157,7 +159,7 @@ class ModelChoice:
         with about("max_cost"):
             most = _number(dollars, float, "dollars", 0, inf) if max_cost else None
         with about("concurrency"):
-            width = _number(concurrency, int, "questions at once", 1, 256) if concurrency else 1
+            width = _number(concurrency, int, "requests at a time", 1, 256) if concurrency else 1
         with about("address"):
             checked_address(address or None)
         return cls(model, most, width, address)
@@ -174,8 +176,10 @@ def _number(text: str, kind: type[NumberT], what: str, least: int, most: float) 
     return number
 
 
-def extract_by_rules(path: Path, progress: Progress) -> BankChange:
+def extract_by_rules(path: Path, progress: Progress, cure: str = "") -> BankChange:
     """Learn by rules from the waiting episodes of the bank at `path`, one commit each.
+
+    `cure` says what to do if most nodes become roots.
 
     Raises:
         BankError: The bank cannot be opened or written.
@@ -184,11 +188,15 @@ def extract_by_rules(path: Path, progress: Progress) -> BankChange:
     from deltamem_tui.memory.runs.learning import candidates
 
     bank = Bank.open(path)
-    return _learn(bank, RulesExtractor(), candidates(bank).episodes, progress)
+    return _learn(bank, RulesExtractor(), candidates(bank).episodes, progress, cure=cure)
 
 
 def plan_by_model(
-    path: Path, choice: ModelChoice, configuration: Configuration, progress: Progress
+    path: Path,
+    choice: ModelChoice,
+    configuration: Configuration,
+    progress: Progress,
+    cure: str = "",
 ) -> Outcome:
     """Find out what a model will be asked, and what that takes. Nothing is sent.
 
@@ -204,7 +212,7 @@ def plan_by_model(
     bank = Bank.open(path)
     episodes = candidates(bank).episodes
     if not episodes:
-        return Info("no episode with a known outcome waits")
+        return Info("no episode with a known outcome is waiting")
     extractor = _extractor(bank, choice, configuration, progress, asks=False)
     usage = estimate_learning(
         bank,
@@ -222,7 +230,7 @@ def plan_by_model(
         NAME,
         f"Ask {one_line(choice.model, 60)} about {count}?",
         [Section("An estimate; nothing was sent yet", _estimate(usage, choice))],
-        lambda at_work: extract_by_model(path, choice, configuration, at_work, ids),
+        lambda at_work: extract_by_model(path, choice, configuration, at_work, ids, cure),
         can_stop=True,
         kind="estimate",
     )
@@ -234,6 +242,7 @@ def extract_by_model(
     configuration: Configuration,
     progress: Progress,
     ids: Collection[str],
+    cure: str = "",
 ) -> Outcome:
     """Learn by a model from episodes of the bank at `path`, one commit each.
 
@@ -244,6 +253,7 @@ def extract_by_model(
         progress: Notified of how far it is.
         ids: The episodes that the user agreed to pay for, and no others; those among them
             that wait no more are left out.
+        cure: What to do if most nodes become roots.
 
     Raises:
         LanguageModelError: The model cannot be asked.
@@ -255,9 +265,9 @@ def extract_by_model(
     bank = Bank.open(path)
     episodes = [episode for episode in candidates(bank).episodes if episode.id in set(ids)]
     if not episodes:
-        return Info("the episodes that were asked about wait no more; nothing was sent")
+        return Info("these episodes no longer wait; nothing was sent")
     extractor = _extractor(bank, choice, configuration, progress, asks=True)
-    return _learn(bank, extractor, episodes, progress, choice.concurrency)
+    return _learn(bank, extractor, episodes, progress, choice.concurrency, cure)
 
 
 def _extractor(
@@ -290,9 +300,9 @@ def _estimate(usage: Usage, choice: ModelChoice) -> str:
     most = "no limit" if choice.max_cost is None else f"never more than ${choice.max_cost:.4f}"
     return "\n".join(
         (
-            f"{counted(usage.calls, 'call')}, {counted(choice.concurrency, 'question')} at once",
-            f"{usage.cached:,} answers lie in the cache already and cost nothing",
-            f"{usage.prompt_tokens:,} tokens to send, {usage.completion_tokens:,} to come back",
+            f"{counted(usage.calls, 'call')}, {counted(choice.concurrency, 'request')} at a time",
+            f"{usage.cached:,} answers are cached and cost nothing",
+            f"{usage.prompt_tokens:,} tokens to send, {usage.completion_tokens:,} in reply",
             f"cost {usage_facts(usage)['cost']}; {most}",
         )
     )
@@ -304,6 +314,7 @@ def _learn(
     episodes: Sequence[Trajectory],
     progress: Progress,
     concurrency: int = 1,
+    cure: str = "",
 ) -> BankChange:
     """Learn, showing how far it is and what it cost; the report covers calls in flight, too."""
     from deltamem_tui.memory.reports.runs import view_learning
@@ -327,4 +338,19 @@ def _learn(
     waiting = len(bank.episodes.waiting())
     summary = view_learning(found, episodes=len(episodes), waiting=waiting).summary
     cancelled = "; cancelled" if progress.stopped and not found.failure else ""
-    return BankChange(bank.path, summary + cancelled)
+    warning = _mostly_roots(Bank.open(bank.path))
+    if warning:
+        summary = f"{warning}. {cure}. {summary}" if cure else f"{warning}. {summary}"
+    return BankChange(bank.path, summary + cancelled, warning=bool(warning))
+
+
+def _mostly_roots(bank: Bank) -> str:
+    """The warning that little of what was learnt found something to add to; empty if not so."""
+    from deltamem_tui.memory.methods import display_of
+
+    trees = [tree for name, tree in bank.trees.items() if display_of(bank, name).layered]
+    nodes = sum(len(tree) for tree in trees)
+    roots = sum(int((tree.snapshot.index["depth"][tree.rows] == 1).sum()) for tree in trees)
+    if nodes < _LEAST_NODES or 2 * roots <= nodes:
+        return ""
+    return f"{roots:,} of {nodes:,} nodes are roots: little resembled what was known"

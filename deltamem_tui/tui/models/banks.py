@@ -37,6 +37,7 @@ class BankLine:
         episodes: Episodes that it was given.
         waiting: How many of them wait to be learnt.
         domain: The kind of environment.
+        method: Its memory method.
         model: Its embedding model.
         frozen: Whether it may no longer be written.
         changed: Its last commit, or else its manifest's date, as `2026-07-14 10:22`.
@@ -50,6 +51,7 @@ class BankLine:
     episodes: int = 0
     waiting: int = 0
     domain: str = ""
+    method: str = ""
     model: str = ""
     frozen: bool = False
     changed: str = ""
@@ -77,6 +79,7 @@ def bank_line(place: BankPlace) -> BankLine:
             episodes=len(bank.episodes),
             waiting=len(bank.episodes.waiting()),
             domain=one_line(bank.manifest.domain, 100),
+            method=one_line(bank.manifest.method, 100),
             model=one_line(str(bank.manifest.embedder.get("model", "")), 200),
             frozen=bank.frozen,
             changed=last_change(bank),
@@ -90,11 +93,11 @@ def bank_line(place: BankPlace) -> BankLine:
 def _locked(place: BankPlace) -> str:
     """Why a bank, frozen or not, cannot be written here; empty if it can."""
     if place.shipped:
-        return "install a copy to be written"
+        return "install a writable copy"
     if archive_view.is_archive(place.path):
-        return "an archive is never written, install it to be written"
+        return "an archive cannot be changed: install it, writable"
     # Whoever writes makes files in the folder: the lock, and drafts.
-    return "" if os.access(place.path, os.W_OK | os.X_OK) else "you may not write in its folder"
+    return "" if os.access(place.path, os.W_OK | os.X_OK) else "you may not write to its folder"
 
 
 def last_change(bank: Bank) -> str:
@@ -119,7 +122,7 @@ def bank_sections(line: BankLine) -> list[Section]:
             for name, count in line.nodes.items()
         ),
         f"{counted(line.episodes, 'episode')}, {line.waiting:,} waiting to be learnt",
-        f"domain {line.domain} · embedder {line.model}",
+        f"method {line.method} · domain {line.domain} · embedder {line.model}",
         f"last change {line.changed}",
         _may_be_written(line),
         f"{'comes with the program, ' if place.shipped else ''}{place.path}",
@@ -132,7 +135,7 @@ def bank_sections(line: BankLine) -> list[Section]:
 
 def _may_be_written(line: BankLine) -> str:
     if line.frozen:
-        return "frozen: it cannot be written"
+        return "frozen: it cannot be changed"
     return f"read only: {line.locked}" if line.locked else "can be written"
 
 

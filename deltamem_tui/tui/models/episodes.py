@@ -143,12 +143,12 @@ def episode_sections(
         Section("Task", trajectory.task),
     ]
     if refusal:
-        sections.insert(1, Section("Could not be learnt, so it waits", refusal, warning=True))
+        sections.insert(1, Section("Could not be learnt; it still waits", refusal, warning=True))
     if trajectory.environment:
         sections.append(Section("Scene", trajectory.environment))
     elif scene_of(trajectory).strip():
         drawer = one_line(trajectory.metadata.get(DRAWER, ""), 80)
-        sections.append(Section(f"Scene, drawn out of the task by {drawer}", scene_of(trajectory)))
+        sections.append(Section(f"Scene, taken from the task by {drawer}", scene_of(trajectory)))
     steps, left_out = trajectory.steps, 0
     if read_key is not None and len(steps) > FIRST_STEPS + LAST_STEPS:
         left_out = len(steps) - FIRST_STEPS - LAST_STEPS

@@ -13,7 +13,7 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.titles import shown, titles
 
 TRIGGER_CHARACTERS = 600
-NOTHING = "(says nothing)"
+NOTHING = "(empty)"
 _PREVIEW_NODES = 40
 _PREVIEW_INDENTS = 20
 _PREVIEW_CHARACTERS = 48

@@ -6,14 +6,16 @@ import shlex
 from pathlib import Path
 
 from deltamem_tui import paths
+from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError, BankFrozenError, EmbeddingError, UsageError
-from deltamem_tui.memory.methods import DEFAULT, titles
-from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.domains import domain_named
+from deltamem_tui.memory.methods import DEFAULT, choices
+from deltamem_tui.text import clean, counted, one_line
+from deltamem_tui.trajectory.domains import GENERIC, KNOWN, domain_named
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.job import BankChange, Progress, Retry
 from deltamem_tui.tui.jobs import banks
+from deltamem_tui.tui.models.banks import bank_lines
 
 
 def is_own(browser: Browser, path: Path) -> bool:
@@ -30,18 +32,37 @@ def is_own(browser: Browser, path: Path) -> bool:
     return False
 
 
-def create(browser: Browser) -> None:
-    """Asks what a new bank is to be."""
+def create(browser: Browser, source: Bank | None = None) -> None:
+    """Asks what a new bank is to be.
+
+    Args:
+        browser: The program.
+        source: The bank whose episodes it shall learn again; any, or none, if not given.
+    """
     configuration = browser.configuration
-    embedder, why_not = banks.proposed_embedder(configuration.embedder)
-    label = "Embedder, for good" + (f" ({why_not})" if why_not else "")
+    embedder, domain = configuration.embedder, configuration.domain
+    why_not = ""
+    if source is None:
+        embedder, why_not = banks.proposed_embedder(embedder)
+    else:
+        embedder, domain = str(source.manifest.embedder["model"]), source.manifest.domain
+    label = "Embedder: it cannot be changed later" + (f" ({why_not})" if why_not else "")
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
-        FormLine("domain", "Domain", configuration.domain, "alfworld, scienceworld, webshop, …"),
-        FormLine("embedder", label, embedder, "minilm, hashing, or a sentence-transformers model"),
-        FormLine("method", "Method", DEFAULT, choices=titles()),
+        FormLine("domain", "Domain", domain, choices=KNOWN, free=True),
+        FormLine("embedder", label, embedder, choices=banks.embedders(embedder), free=True),
+        FormLine(
+            "method", "Method", source.manifest.method if source else DEFAULT, choices=choices()
+        ),
         FormLine("description", "What it is for", hint="may be empty"),
-        FormLine("episodes_from", "With the episodes of", hint="a bank, or none"),
+        FormLine(
+            "episodes_from",
+            "With the episodes of",
+            source.path.name if source else "",
+            "a bank, or none",
+            choices=_banks(browser),
+            free=True,
+        ),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
@@ -50,10 +71,10 @@ def create(browser: Browser) -> None:
             name = paths.check_bank_name(answer["name"])
             path = paths.new_bank_path(name, browser.folder)
         with about("domain"):
-            domain = paths.check_domain(domain_named(clean(answer["domain"]).strip() or "generic"))
+            domain = paths.check_domain(domain_named(clean(answer["domain"]).strip() or GENERIC))
         with about("episodes_from"):
             other = answer["episodes_from"]
-            source = paths.find_bank(other, browser.folder) if other else None
+            others = paths.find_bank(other, browser.folder) if other else None
         embedder, description = answer["embedder"], clean(answer["description"])
 
         def work(_: Progress) -> BankChange:
@@ -64,12 +85,27 @@ def create(browser: Browser) -> None:
                     domain=domain,
                     description=description,
                     method=answer["method"],
-                    episodes_from=source,
+                    episodes_from=others,
                 )
 
-        return browser.work.start(f"creating {path.name}", work, retry=retry)
+        return browser.work.start(
+            f"creating {path.name}",
+            lambda progress: banks.ask_about_domain(path, domain, work, progress),
+            retry=retry,
+        )
 
-    browser.forms.ask("A new bank", lines, begin)
+    title = f"Learn the episodes of {source.name} again" if source else "A new bank"
+    browser.forms.ask(title, lines, begin, bank=source.path if source else None)
+
+
+def _banks(browser: Browser) -> dict[str, str]:
+    """The banks that there are, and how much each holds."""
+    return {
+        each.place.name: f"{counted(sum(each.nodes.values()), 'node')}, "
+        f"{counted(each.episodes, 'episode')}"
+        for each in bank_lines(browser.folder)
+        if not each.error
+    }
 
 
 def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:
@@ -91,10 +127,10 @@ def verify(browser: Browser, path: Path) -> None:
 def export(browser: Browser, path: Path) -> None:
     """Asks where a bank is to go, and what goes along."""
     lines = (
-        FormLine("out", "File", hint="here, called like the bank"),
-        FormLine("builder", "Who built it", hint="as it says already"),
-        FormLine("episodes", "with the episodes that it was learnt from", tick=True),
-        FormLine("journal", "with its history", tick=True),
+        FormLine("out", "File", hint="here, with the name of the bank", path=True),
+        FormLine("builder", "Built by", hint="as before"),
+        FormLine("episodes", "include the episodes it was learnt from", tick=True),
+        FormLine("journal", "include its history", tick=True),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
@@ -116,10 +152,10 @@ def export(browser: Browser, path: Path) -> None:
 def install(browser: Browser) -> None:
     """Asks what is to be installed."""
     lines = (
-        FormLine("source", "An archive, or a bank's folder", hint="~/kitchen.deltamem"),
-        FormLine("name", "Name", hint="as it is called"),
-        FormLine("digest", "Its digest, if you were told", hint="sha256:…"),
-        FormLine("writable", "may be written from now on", tick=True),
+        FormLine("source", "An archive, or a bank's folder", hint="~/kitchen.deltamem", path=True),
+        FormLine("name", "Name", hint="its own name"),
+        FormLine("digest", "Its digest, if you know it", hint="sha256:…"),
+        FormLine("writable", "make it writable", tick=True),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
@@ -145,8 +181,14 @@ def merge(browser: Browser, path: Path) -> None:
     if not is_own(browser, path):
         return
     lines = (
-        FormLine("others", f"Banks whose nodes {path.name} shall get too", hint="names or paths"),
-        FormLine("episodes", "with their episodes", "yes", tick=True),
+        FormLine(
+            "others",
+            f"Banks to merge into {path.name}",
+            hint="names or paths",
+            choices={name: what for name, what in _banks(browser).items() if name != path.name},
+            free=True,
+        ),
+        FormLine("episodes", "include their episodes", "yes", tick=True),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:

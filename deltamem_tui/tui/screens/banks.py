@@ -161,9 +161,13 @@ class BanksScreen(Screen[None]):
             self._expected = None
         self._list.lines_changed(next((lines[each] for each in wanted if each in lines), 0))
         if not found:
-            key = self.browser.key_of("create_bank")
-            text = f"There are no banks in {folder}. Press {key} to create one."
-            self._pane.show([Section("No banks", text)])
+            create, explain = self.browser.key_of("create_bank"), self.browser.key_of("help")
+            text = (
+                f"There are no banks in {folder}.\n\n"
+                f"{create} creates one. Open it, import the logs of your agent, learn from them, "
+                f"and ask: the screens say which key comes next. {explain} explains keys and words."
+            )
+            self._pane.show([Section("No banks yet", text)])
 
     def _show_folder(self, folder: Path) -> None:
         """Names a folder that does not exist: its name may be mistyped."""

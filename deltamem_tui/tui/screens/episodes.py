@@ -23,6 +23,7 @@ from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.models.episodes import ALL_EPISODES, EpisodeBook, episode_sections
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.screens.filter_sort import ListFilter
 from deltamem_tui.tui.screens.import_forms import ask_for_logs, ask_what_learns
@@ -162,7 +163,7 @@ class EpisodesScreen(BankScreen):
         places = book.nodes(number)
         if not places:
             self._node.border_title = "node"
-            text = "No living node was learnt from this episode."
+            text = "The bank has no node from this episode."
             self._node.show([Section("", text, quiet=True)])
             return
         place = self._node_number % len(places)
@@ -240,6 +241,10 @@ class EpisodesScreen(BankScreen):
     def action_extract(self) -> None:
         """Asks by what to learn from the waiting episodes."""
         ask_what_learns(self)
+
+    def action_relearn(self) -> None:
+        """Asks for a new bank that learns the same episodes."""
+        bank_actions.create(self.browser, self.bank)
 
     def action_judge(self, success: bool) -> None:
         """Writes how the episode ended."""

@@ -1,4 +1,4 @@
-"""All keys of the screen one comes from."""
+"""All keys of the screen one comes from, and what the words mean."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 
 from deltamem_tui.tui.core.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
+from deltamem_tui.tui.models.concepts import CONCEPTS
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.dialog import Dialog
+from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
 from deltamem_tui.tui.widgets.dialogs import ReadingBox
+from deltamem_tui.tui.widgets.text_pane import TextPane
 
-_SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, never to be carried out
+_SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, not to be followed
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
 d3 depth        7× hits: successful episodes whose match it was
 » a node that is being moved
@@ -37,18 +39,33 @@ def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:
 
 
 class HelpScreen(Dialog[None]):
-    """The keys, in a pane over the screen."""
+    """The keys and, on a second page, the words, in a pane over the screen."""
 
     DEFAULT_CSS = """
     HelpScreen.-box > ReadingBox { height: 90%; }
     HelpScreen.-box TextPane { height: 1fr; max-height: 100%; margin-bottom: 0; }
     """
-    BINDINGS: ClassVar = [Binding("escape,q,question_mark,f1", "dismiss(None)", "Close")]
+    BINDINGS: ClassVar = [
+        Binding("escape,q,question_mark,f1", "dismiss(None)", "Close"),
+        Binding("w", "turn", "Turn the page"),
+    ]
 
     def __init__(self, scopes: Iterable[Scope], keys: Mapping[str, str]) -> None:
         super().__init__()
         self._sections = help_sections(scopes, keys)
+        self._on_words = False
 
     def compose(self) -> ComposeResult:
         """The keys."""
-        yield ReadingBox(self._sections, tall=True)
+        yield ReadingBox(self._sections, keys=_key_line("explains the words"), tall=True)
+
+    def action_turn(self) -> None:
+        """Shows what the words mean, or the keys again."""
+        self._on_words = not self._on_words
+        self.query_one(TextPane).show(CONCEPTS if self._on_words else self._sections)
+        does = "shows the keys" if self._on_words else "explains the words"
+        self.query_one(KeyLine).show(_key_line(does))
+
+
+def _key_line(does: str) -> list[Key]:
+    return [Key(f"w {does}", "turn"), Key("escape closes", "dismiss(None)")]

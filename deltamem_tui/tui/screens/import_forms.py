@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from deltamem_tui.errors import BudgetError, LanguageModelError, UsageError
@@ -15,7 +16,9 @@ from deltamem_tui.tui.jobs.episodes import (
     import_logs,
     plan_by_model,
 )
+from deltamem_tui.tui.jobs.previews import preview_learning, preview_logs
 from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.widgets.inputs import completed_path
 
 
 def ask_for_logs(screen: BankScreen) -> None:
@@ -24,10 +27,21 @@ def ask_for_logs(screen: BankScreen) -> None:
         return
     browser, path = screen.browser, screen.bank.path
     lines = (
-        FormLine("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
-        FormLine("format", "Format", hint="by content"),
-        FormLine("receipts", "Receipts: what the agent was shown, a file or a folder", hint="none"),
+        FormLine("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl", path=True),
+        FormLine("format", "Format", hint="recognised by its content"),
+        FormLine(
+            "receipts",
+            "Receipts: what the agent was shown, a file or a folder",
+            hint="none",
+            path=True,
+        ),
     )
+
+    def preview(answer: FormAnswer, stopped: Callable[[], bool]) -> list[str]:
+        log = str(Path(answer["path"]).expanduser()) if answer["path"] else ""
+        if completed_path(log) and not Path(log).exists():
+            return []  # a name that is still being typed
+        return preview_logs(log, answer["format"], stopped)
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["path"]:
@@ -44,7 +58,7 @@ def ask_for_logs(screen: BankScreen) -> None:
         name = f"importing {one_line(answer['path'], 40)}"
         return browser.work.start(name, work, can_stop=True, retry=retry)
 
-    browser.forms.ask("Import episodes", lines, begin, bank=path)
+    browser.forms.ask("Import episodes", lines, begin, bank=path, preview=preview)
 
 
 def ask_what_learns(screen: BankScreen) -> None:
@@ -56,29 +70,37 @@ def ask_what_learns(screen: BankScreen) -> None:
         key = browser.key_of("import_logs")
         browser.notes.notify(f"no episode waits to be learnt; {key} imports some")
         return
+    cure = (
+        f"{browser.key_of('show_statistics')}, then {browser.key_of('calibrate')} proposes other "
+        f"thresholds; {browser.key_of('relearn')} learns the same episodes in a new bank"
+    )
     lines = (
         FormLine(
             "model",
             "Language model, as litellm names it",
             configuration.model or "",
-            "empty: the rules, which cost nothing",
+            "leave it empty to learn by rules, free of charge",
         ),
-        FormLine("max_cost", "At most, in US dollars", hint="no limit"),
-        FormLine("concurrency", "Questions at once", "1"),
+        FormLine("max_cost", "Spend at most, in US dollars", hint="no limit"),
+        FormLine("concurrency", "Requests at a time", "1"),
         FormLine("address", "A server of your own", hint="http://localhost:8000/v1"),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["model"]:
             return browser.work.start(
-                NAME, lambda progress: extract_by_rules(path, progress), can_stop=True, retry=retry
+                NAME,
+                lambda progress: extract_by_rules(path, progress, cure),
+                can_stop=True,
+                retry=retry,
             )
         choice = ModelChoice.of(**answer)
 
         def estimate(progress: Progress) -> Outcome:
             with about("model", LanguageModelError), about("max_cost", BudgetError):
-                return plan_by_model(path, choice, configuration, progress)
+                return plan_by_model(path, choice, configuration, progress, cure)
 
         return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
 
-    browser.forms.ask("Learn from the waiting episodes", lines, begin, bank=path)
+    title = "Learn from the waiting episodes"
+    browser.forms.ask(title, lines, begin, bank=path, preview=lambda _, __: preview_learning(path))

@@ -284,9 +284,9 @@ def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
     now = editing.subtree(bank.tree(tree), root.id)
     if {node.id for node in now} != {node.id for node in nodes}:
         raise BankError(
-            "other nodes hang below it by now; nothing was deleted",
+            "there are other nodes below it by now; nothing was deleted",
             source=root.id,
-            hint="look at it again, and delete it then",
+            hint="look at it again before you delete it",
         )
     return f"deleted {counted(len(editing.delete(bank, tree, root).nodes), 'node')}"
 

@@ -310,9 +310,7 @@ class RecallScreen(BankScreen):
     def action_save_parameters(self) -> None:
         """Save the numbers as the bank's own."""
         if self.query("Input.-invalid"):
-            self.browser.notes.notify(
-                "not saved: a number that is marked does not count", warning=True
-            )
+            self.browser.notes.notify("not saved: the marked number cannot be used", warning=True)
             return
         trial = self._trial  # stays so until the bank has been read with what was saved
         if trial is None or not trial.changes:

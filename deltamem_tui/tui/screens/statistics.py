@@ -117,8 +117,8 @@ class StatisticsScreen(BankScreen):
         sections = proposal_sections(self._proposals)
         if not self._proposals and has_thresholds(self.bank):
             words = (
-                f"Press {self.browser.key_of('calibrate')} to ask every episode for its best score "
-                "and to have thresholds proposed from them: this loads the embedding "
+                f"Press {self.browser.key_of('calibrate')} to score every episode "
+                "and have thresholds proposed: this loads the embedding "
                 "model."
             )
             sections = [Section("Scores", words, quiet=True)]
@@ -141,16 +141,16 @@ class StatisticsScreen(BankScreen):
             proposals = calibrate(bank, between=progress.go_on)
             return lambda: self._proposed(proposals, grounds_of(bank))
 
-        self.browser.work.start("asking every episode", work, can_stop=True)
+        self.browser.work.start("scoring every episode", work, can_stop=True)
 
     def _proposed(self, proposals: Sequence[Proposal], grounds: object) -> None:
         """Shows the scores and the thresholds they suggest, if they are of the bank as it is."""
         notify, key = self.browser.notes.notify, self.browser.key_of
         if not self.home.is_read:
-            notify(f"{self.home.path.name} was closed before its episodes had been asked")
+            notify(f"{self.home.path.name} was closed before its episodes were scored")
             return
         if grounds != grounds_of(self.home.bank):
-            notify("the trees changed while the episodes were asked: ask again")
+            notify("the trees changed meanwhile: propose again")
             return
         self._proposals, self._grounds = proposals, grounds
         plot = self._plot("scores")
@@ -168,7 +168,7 @@ class StatisticsScreen(BankScreen):
         proposals = self._proposals
         if not proposals:
             key = self.browser.key_of("calibrate")
-            self.browser.notes.notify(f"no thresholds were proposed yet: {key} asks for them")
+            self.browser.notes.notify(f"no thresholds were proposed yet: {key} proposes some")
             return
         if not any(each.proposed is not None for each in proposals):
             reasons = "; ".join(f"{each.tree} tree: {each.reason}" for each in proposals)

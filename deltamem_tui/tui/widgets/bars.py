@@ -51,7 +51,7 @@ class TopBar(Widget):
             if self._bank.frozen:
                 left.append_text(line_of((" FROZEN", None)))
             model = manifest.embedder.get("model", "")
-            left.append_text(line_of((f" · {manifest.domain} · {model}", None)))
+            left.append_text(line_of((f" · {manifest.method} · {manifest.domain} · {model}", None)))
         return columns(left, self._tabs(), self.size.width)
 
     def _tabs(self) -> Text:

@@ -74,7 +74,12 @@ class Dialog(ModalScreen[AnswerT]):
         is_pane = scrolled.has_class("-pane")
         scrolled.styles.max_height = min(room, _MOST_PANE_LINES) if is_pane else room
         if self.focused is not None and self.focused is not scrolled:
-            self.call_after_refresh(self.focused.scroll_visible, animate=False)
+            self.call_after_refresh(self.show_focused)
+
+    def show_focused(self) -> None:
+        """Brings what has the focus into sight."""
+        if self.focused is not None:
+            self.focused.scroll_visible(animate=False)
 
 
 class Key(NamedTuple):

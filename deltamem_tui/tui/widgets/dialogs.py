@@ -1,103 +1,24 @@
-"""Dialogs: lines to fill in, something to look at before it is done, a text to edit."""
+"""Dialogs: something to look at before it is done, a text to edit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Input, Static, TextArea
+from textual.containers import Vertical
+from textual.widgets import Static, TextArea
 
 from deltamem_tui.text import clean
-from deltamem_tui.tui.core.forms import FormLine
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
-from deltamem_tui.tui.widgets.inputs import Choice, LineInput, Tick
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
-_KEEP = Key("f2 or ctrl+o keeps it", "keep")
+_KEEP = Key("f2 or ctrl+o saves it", "keep")
 _KEYS = (_KEEP, Key("escape cancels", "leave"))
-_SURE = (_KEEP, Key("escape again throws away what you typed", "leave"))
-
-
-class AskDialog(Dialog[Mapping[str, str] | None]):
-    """Asks for a few lines; gives them by name, or None.
-
-    Args:
-        title: What they are for.
-        fields: The lines.
-        reason: Why they are asked for once more; empty the first time.
-        refused: The name of the line that the reason is about; empty if it is about none.
-    """
-
-    DEFAULT_CSS = """
-    AskDialog #head { height: auto; }
-    AskDialog #lines { height: auto; scrollbar-size-vertical: 1; }
-    AskDialog Input { margin-bottom: 1; }
-    AskDialog #reason { color: $text-warning; text-style: bold; margin-bottom: 1; max-height: 5; }
-    AskDialog:ansi #reason { color: ansi_red; }
-    """
-    BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Cancel")]
-
-    def __init__(
-        self, title: str, fields: Sequence[FormLine], reason: str = "", refused: str = ""
-    ) -> None:
-        super().__init__()
-        if refused:  # the line that has to be mended; else the first
-            self.AUTO_FOCUS = f"#{refused}"  # type: ignore[misc]  # textual reads it so
-        self.title_text = title
-        self._fields = fields
-        self._reason = reason
-
-    def compose(self) -> ComposeResult:
-        """The lines; what they are for and why stay in sight while they are scrolled."""
-        with Vertical():
-            with Vertical(id="head"):
-                yield Static(Text(clean(self.title_text), "bold"))
-                if self._reason:
-                    yield Static(Text(clean(self._reason)), id="reason")
-            with VerticalScroll(id="lines", classes="-scrolled", can_focus=False):
-                for field in self._fields:
-                    if field.tick:
-                        yield Tick(field.label, ticked=bool(field.value), id=field.name)
-                        continue
-                    yield Static(Text(clean(field.label)))
-                    if field.choices:
-                        yield Choice(field.choices, field.value, id=field.name)
-                        continue
-                    yield LineInput(
-                        field.value, placeholder=field.hint, id=field.name, compact=True
-                    )
-            yield KeyLine(self._keys())
-
-    def _keys(self) -> list[Key]:
-        ticks = [Key("space ticks")] if any(field.tick for field in self._fields) else []
-        ticks += [Key("↑↓ choose")] if any(field.choices for field in self._fields) else []
-        return [
-            Key("enter goes on", "go_on"),
-            Key("tab changes the line", "app.focus_next"),
-            *ticks,
-            Key("escape cancels", "dismiss(None)"),
-        ]
-
-    def on_input_submitted(self) -> None:
-        """Enter in a line goes on."""
-        self.action_go_on()
-
-    def action_go_on(self) -> None:
-        """Give the answers."""
-        if self.is_active:
-            self.dismiss({field.name: self._answer(field) for field in self._fields})
-
-    def _answer(self, field: FormLine) -> str:
-        if field.tick:
-            return "yes" if self.query_one(f"#{field.name}", Tick).ticked else ""
-        if field.choices:
-            return self.query_one(f"#{field.name}", Choice).chosen
-        return self.query_one(f"#{field.name}", Input).value.strip()
+_SURE = (_KEEP, Key("escape again discards what you typed", "leave"))
 
 
 class ReadingBox(Vertical):
@@ -163,7 +84,7 @@ class ConfirmDialog(Dialog[bool]):
 
     def compose(self) -> ComposeResult:
         """The plan, the question, the keys."""
-        keys = (Key("y does it", "dismiss(True)"), Key("escape cancels", "dismiss(False)"))
+        keys = (Key("y confirms", "dismiss(True)"), Key("escape cancels", "dismiss(False)"))
         yield ReadingBox(self._sections, self.question, keys)
 
 
@@ -191,11 +112,11 @@ class DraftDialog(Dialog[bool | None]):
     def compose(self) -> ComposeResult:
         """Both texts, the question, the keys."""
         keys = (
-            Key("y goes on with it", "dismiss(True)"),
+            Key("y continues with it", "dismiss(True)"),
             Key("n starts over", "dismiss(False)"),
             Key("escape cancels", "dismiss(None)"),
         )
-        yield ReadingBox(self._sections, "Go on with your text, which was not saved?", keys)
+        yield ReadingBox(self._sections, "Continue with your text, which was not saved?", keys)
 
 
 class NotesDialog(Dialog[None]):

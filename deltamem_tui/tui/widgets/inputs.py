@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+import os
+from asyncio import to_thread
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from textwrap import wrap
+from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual.binding import Binding
 from textual.events import Click
+from textual.geometry import Size
 from textual.reactive import reactive
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
 from deltamem_tui.text import clean, one_line
 
+_INDENT = 6
 _TYPED = frozenset({"slash", "minus", "plus"})
 
 
@@ -21,11 +29,28 @@ class LineInput(Input):
     """A line that keeps control characters out, and whose cursor stands still.
 
     A blinking one would send to the terminal for ever, also over a slow line.
+
+    Attributes:
+        offers: What the arrow keys type.
     """
+
+    BINDINGS: ClassVar = [
+        Binding("up", "offer(-1)", "What is offered above", show=False),
+        Binding("down", "offer(1)", "What is offered below", show=False),
+    ]
+    offers: Sequence[str] = ()
 
     def on_mount(self) -> None:
         """Keep the cursor from blinking."""
         self.cursor_blink = False
+
+    def action_offer(self, step: int) -> None:
+        """Type what is offered above or below; nothing if nothing is."""
+        if self.offers:
+            names, typed = list(self.offers), self.value.strip()
+            place = names.index(typed) + step if typed in names else 0
+            self.value = names[min(max(place, 0), len(names) - 1)]
+            self.action_end()
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """Whether a key is typed here; textual does not know what some of them type."""
@@ -78,10 +103,11 @@ class Tick(Widget, can_focus=True):
 class Choice(Widget, can_focus=True):
     """Some lines, one of which is chosen; which one shows without colours.
 
-    The arrow keys choose; enter is left to the dialog, which goes on.
+    The arrow keys choose; enter is left to the dialog, which goes on. All lines are there while
+    it has the focus, else the one that is chosen.
 
     Args:
-        choices: What can be chosen, and what each is.
+        choices: What can be chosen, and what each is; a second line is shown of the chosen one.
         chosen: What is chosen at first; the first one if that is none of them.
     """
 
@@ -95,7 +121,7 @@ class Choice(Widget, can_focus=True):
         Binding("enter", "screen.go_on", "Go on"),
     ]
 
-    place: reactive[int] = reactive(0)
+    place: reactive[int] = reactive(0, layout=True)
 
     def __init__(self, choices: Mapping[str, str], chosen: str, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -109,13 +135,24 @@ class Choice(Widget, can_focus=True):
         return list(self._choices)[self.place]
 
     def render(self) -> Text:
-        """A line each."""
-        width = max(map(len, self._choices))
-        lines = [
-            f"({'•' if name == self.chosen else ' '}) {one_line(name):<{width}}  {one_line(what)}"
-            for name, what in self._choices.items()
-        ]
-        return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
+        """A line each, or the chosen one."""
+        return _painted(self._lines(), self.size.width)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """As many lines as there are."""
+        return len(list(self._lines(width)))
+
+    def _lines(self, width: int = 0) -> Iterator[_ChoiceLine]:
+        width = width or self.size.width
+        return _lines(self._choices, self.chosen, width, whole=self.has_focus)
+
+    def on_focus(self) -> None:
+        """Show all."""
+        self.refresh(layout=True)
+
+    def on_blur(self) -> None:
+        """Show the chosen one."""
+        self.refresh(layout=True)
 
     def action_choose(self, step: int) -> None:
         """Choose the line above or below."""
@@ -123,4 +160,110 @@ class Choice(Widget, can_focus=True):
 
     def on_click(self, event: Click) -> None:
         """A click chooses its line."""
-        self.place = min(event.y, len(self._choices) - 1)
+        lines = list(self._lines())
+        self.place = list(self._choices).index(lines[min(event.y, len(lines) - 1)].name)
+
+
+class _ChoiceLine(NamedTuple):
+    """A line of a list of choices, and the choice that it is about."""
+
+    name: str
+    text: str
+
+
+def _lines(
+    choices: Mapping[str, str], chosen: str, width: int, *, whole: bool
+) -> Iterator[_ChoiceLine]:
+    """What can be chosen, a line each, and more of the chosen one; that alone if not whole."""
+    longest = max(map(len, choices), default=0)
+    for name, what in choices.items():
+        if not whole and name != chosen:
+            continue
+        first, _, more = what.partition("\n")
+        mark = "•" if name == chosen else " "
+        yield _ChoiceLine(name, f"({mark}) {one_line(name):<{longest}}  {one_line(first)}")
+        if name == chosen:
+            for line in wrap(one_line(more), max(width - _INDENT, 1)):
+                yield _ChoiceLine(name, f"{' ' * _INDENT}{line}")
+
+
+def _painted(lines: Iterable[_ChoiceLine], width: int) -> Text:
+    texts = [Text(line.text, no_wrap=True) for line in lines]
+    for text in texts:
+        text.truncate(max(width, 1), overflow="ellipsis")
+    return Text("\n").join(texts)
+
+
+class Offers(Widget):
+    """What may be typed into the line above: the arrow keys choose one there.
+
+    The list is there while the line has the focus.
+
+    Args:
+        line: The line above.
+        choices: What is offered, and what each is.
+    """
+
+    DEFAULT_CSS = """
+    Offers { height: auto; margin-bottom: 1; color: $text-muted; }
+    Offers:ansi { color: ansi_default; }
+    """
+
+    def __init__(self, line: LineInput, choices: Mapping[str, str]) -> None:
+        super().__init__()
+        self._line = line
+        self._choices = choices
+        line.offers = list(choices)
+
+    def on_mount(self) -> None:
+        """Follows the line."""
+        self.watch(self._line, "value", self._changed, init=False)
+        self.watch(self._line, "has_focus", self._changed, init=False)
+
+    def _changed(self) -> None:
+        self.refresh(layout=True)
+
+    def render(self) -> Text:
+        """What is offered; nothing while another line has the focus."""
+        return _painted(self._lines(), self.size.width)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """As many lines as there are."""
+        return len(list(self._lines(width)))
+
+    def _lines(self, width: int = 0) -> Iterator[_ChoiceLine]:
+        chosen, whole = self._line.value.strip(), self._line.has_focus
+        return _lines(self._choices, chosen, width or self.size.width, whole=whole)
+
+    def on_click(self, event: Click) -> None:
+        """A click types what stands there."""
+        lines = list(self._lines())
+        if event.y < len(lines):
+            self._line.value = lines[event.y].name
+        self._line.focus()
+
+
+class PathSuggester(Suggester):
+    """Completes a path by the first file or folder that begins so."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The path as it is typed, up to the end of a name."""
+        return await to_thread(completed_path, value)
+
+
+def completed_path(typed: str) -> str | None:
+    """A path that begins as it was typed, up to the end of a name; None if there is none."""
+    folder, name = os.path.split(typed)
+    if not typed:
+        return None
+    with suppress(OSError, ValueError, RuntimeError):
+        place = Path(folder or ".").expanduser()
+        found = (each for each in sorted(place.iterdir()) if each.name.startswith(name))
+        for each in found:
+            if each.name.startswith(".") and not name:
+                continue
+            return os.path.join(folder, each.name) + ("/" if each.is_dir() else "")  # noqa: PTH118
+    return None

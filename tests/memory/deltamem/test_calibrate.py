@@ -132,8 +132,7 @@ def test_from_too_few_scores_no_threshold_is_proposed(tmp_path: Path) -> None:
     proposal = calibrate(fewer)[0]
     assert (proposal.questions, proposal.proposed) == (LEAST_SCORES - 1, None)
     assert proposal.reason == (
-        "too few episodes, 9 of 9 resemble another: 10 must, or the next episode overthrows the "
-        "threshold"
+        "too few episodes are alike: 9 of 9 resemble another, and 10 are needed"
     )
 
 
@@ -146,7 +145,7 @@ def test_episodes_that_resemble_nothing_do_not_count(tmp_path: Path) -> None:
         teach(bank, trajectory)
     proposal = calibrate(bank, embedder=ChosenEmbedder())[0]
     assert (proposal.questions, proposal.scores, proposal.proposed) == (4, 2, None)
-    assert proposal.reason.startswith("too few episodes, 2 of 4 resemble another: ")
+    assert proposal.reason.startswith("too few episodes are alike: 2 of 4 resemble another, ")
 
 
 def test_scores_that_are_all_the_same_have_no_threshold_between_them(tmp_path: Path) -> None:

@@ -1,0 +1,156 @@
+"""A form: lines to fill in, lists to choose from, and what would come of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical, VerticalScroll
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.text import clean
+from deltamem_tui.tui.core.background import Stopped, look_up
+from deltamem_tui.tui.core.forms import FormContent, FormLine
+from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
+from deltamem_tui.tui.widgets.inputs import Choice, LineInput, Offers, PathSuggester, Tick
+
+
+class AskDialog(Dialog[Mapping[str, str] | None]):
+    """Asks for a few lines; gives them by name, or None.
+
+    Args:
+        form: The lines, what they are for, and what is wrong with them if anything is.
+    """
+
+    DEFAULT_CSS = """
+    AskDialog #head { height: auto; }
+    AskDialog #lines { height: auto; scrollbar-size-vertical: 1; }
+    AskDialog .-field { height: auto; }
+    AskDialog .-label { color: $text-primary; }
+    AskDialog .-label.-refused { color: $text-warning; text-style: bold; }
+    AskDialog Input, AskDialog .-above-offers.-shut { margin-bottom: 1; }
+    AskDialog Input.-above-offers { margin-bottom: 0; }
+    AskDialog #preview { max-height: 9; }
+    AskDialog #reason { color: $text-warning; text-style: bold; margin-bottom: 1; max-height: 5; }
+    AskDialog:ansi .-label { color: ansi_cyan; }
+    AskDialog:ansi #reason, AskDialog:ansi .-label.-refused { color: ansi_red; }
+    """
+    BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Cancel")]
+
+    def __init__(self, form: FormContent) -> None:
+        super().__init__()
+        if form.refused:  # the line that has to be mended; else the first
+            self.AUTO_FOCUS = f"#{form.refused}"  # type: ignore[misc]  # textual reads it so
+        self.title_text = form.title
+        self._form = form
+
+    def compose(self) -> ComposeResult:
+        """The lines; what they are for and why stay in sight while they are scrolled."""
+        form = self._form
+        with Vertical():
+            with Vertical(id="head"):
+                yield Static(Text(clean(form.title), "bold"))
+                if form.reason:
+                    yield Static(Text(clean(form.reason)), id="reason")
+            with VerticalScroll(id="lines", classes="-scrolled", can_focus=False):
+                for line in form.lines:
+                    with Vertical(classes="-field"):
+                        yield from self._line(line)
+            if form.preview:
+                yield Static(id="preview", markup=False)
+            yield KeyLine(self._keys())
+
+    def _line(self, line: FormLine) -> Iterator[Widget]:
+        """A line with its label, which is marked if it was refused."""
+        if line.tick:
+            yield Tick(line.label, ticked=bool(line.value), id=line.name)
+            return
+        refused = line.name == self._form.refused
+        label = Static(Text(("✗ " if refused else "") + clean(line.label)), classes="-label")
+        yield label.set_class(refused, "-refused")
+        if line.choices and not line.free:
+            yield Choice(line.choices, line.value, id=line.name)
+            return
+        typed = LineInput(
+            line.value,
+            placeholder=line.hint,
+            id=line.name,
+            compact=True,
+            suggester=PathSuggester() if line.path else None,
+        )
+        yield typed.set_class(bool(line.choices), "-above-offers")
+        if line.choices:
+            yield Offers(typed, line.choices)
+
+    def _keys(self) -> list[Key]:
+        lines = self._form.lines
+        more = [Key("space ticks")] if any(line.tick for line in lines) else []
+        more += [Key("↑↓ choose")] if any(line.choices for line in lines) else []
+        more += [Key("→ completes a path")] if any(line.path for line in lines) else []
+        return [
+            Key("enter submits", "go_on"),
+            Key("tab moves to the next field", "app.focus_next"),
+            *more,
+            Key("escape cancels", "dismiss(None)"),
+        ]
+
+    def on_mount(self) -> None:
+        """Shows what would come of what is filled in already."""
+        self._look_ahead()
+
+    def on_input_changed(self) -> None:
+        """Shows what would come of what is filled in now."""
+        self._look_ahead()
+
+    def on_descendant_focus(self) -> None:
+        """Brings the line with its label into sight, once its list is there."""
+        self.call_after_refresh(self.show_focused)
+
+    def show_focused(self) -> None:
+        """Brings the line in focus into sight, its label in any case."""
+        if self.focused is not None and self.focused.parent is not None:
+            for widget in (self.focused, *self.focused.parent.query(".-label")):
+                widget.scroll_visible(animate=False, force=True)
+
+    def _look_ahead(self) -> None:
+        preview, answer = self._form.preview, self._answers()
+        if preview is None:
+            return
+
+        def work(stopped: Stopped) -> Sequence[str]:
+            try:
+                return preview(answer, stopped)
+            except DeltaMemError as error:
+                return [f"✗ {error}"]
+
+        def show(lines: Sequence[str]) -> None:
+            if self.is_mounted:
+                self.query_one("#preview", Static).update(Text(clean("\n".join(lines))))
+                self.on_resize()
+
+        if self.is_mounted:
+            look_up(self, "looking ahead", work, show)
+
+    def on_input_submitted(self) -> None:
+        """Enter in a line goes on."""
+        self.action_go_on()
+
+    def action_go_on(self) -> None:
+        """Give the answers."""
+        if self.is_active:
+            self.dismiss(self._answers())
+
+    def _answers(self) -> dict[str, str]:
+        return {line.name: self._answer(line) for line in self._form.lines}
+
+    def _answer(self, line: FormLine) -> str:
+        if line.tick:
+            return "yes" if self.query_one(f"#{line.name}", Tick).ticked else ""
+        if line.choices and not line.free:
+            return self.query_one(f"#{line.name}", Choice).chosen
+        return self.query_one(f"#{line.name}", Input).value.strip()

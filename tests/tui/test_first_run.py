@@ -1,0 +1,79 @@
+"""What leads a newcomer on: choices that are explained, previews, a warning with its cure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.methods import choices
+from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
+from deltamem_tui.tui.jobs.banks import ask_about_domain, embedders
+from deltamem_tui.tui.jobs.episodes import extract_by_rules
+from deltamem_tui.tui.jobs.previews import preview_learning, preview_logs
+from deltamem_tui.tui.widgets.inputs import completed_path
+from tests.places import DOCS
+from tests.tui.support import many_nodes, small_bank
+
+
+def test_every_choice_says_what_it_is_and_when_it_is_good() -> None:
+    assert all("\ngood when " in what for what in choices().values())
+    offered = embedders("my/model")
+    assert list(offered) == ["my/model", "intfloat/e5-base-v2", "minilm", "hashing"]
+    assert all("\n" in what for name, what in offered.items() if name != "my/model")
+
+
+def test_the_beginning_of_a_log_is_previewed() -> None:
+    log = str(DOCS / "sample" / "alfworld.jsonl.gz")
+    found = preview_logs(log, "", lambda: False)
+    assert found[0] == "rollout: 56 episodes (36 succeeded, 20 failed)"
+    assert found[1:] == [
+        "· put a handtowel in cabinet.",
+        "· put a hot potato in fridge.",
+        "· put a clean knife in diningtable.",
+    ]
+    assert preview_logs(log, "", lambda: True) == []
+    assert preview_logs("", "", lambda: False) == []
+    with pytest.raises(TrajectoryError):
+        preview_logs("no/such.jsonl", "", lambda: False)
+
+
+def test_learning_shows_what_it_begins_with(tmp_path: Path) -> None:
+    kitchen = small_bank(tmp_path / "kitchen")
+    assert preview_learning(kitchen.path) == [
+        "1 episode to learn from; 1 more wait until their outcome is known",
+        "the thresholds stay as the bank has them",
+    ]
+
+
+def test_learning_warns_with_the_cure_if_most_nodes_are_roots(tmp_path: Path) -> None:
+    found = extract_by_rules(many_nodes(tmp_path / "many").path, Progress("learning"), "the cure")
+    assert found.warning
+    assert "nodes are roots" in found.summary
+    assert ". the cure. " in found.summary
+    small = extract_by_rules(small_bank(tmp_path / "small").path, Progress("learning"), "the cure")
+    assert not small.warning
+
+
+def test_a_domain_of_one_s_own_is_asked_about(tmp_path: Path) -> None:
+    made = BankChange(tmp_path, "made")
+    answers = [
+        ask_about_domain(tmp_path, domain, lambda _: made, Progress("creating"))
+        for domain in ("webshop", "my-town")
+    ]
+    assert answers[0] is made
+    assert isinstance(answers[1], WorkPlan)
+    assert answers[1].then(Progress("creating")) is made
+
+
+def test_a_path_is_completed_up_to_the_end_of_a_name(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / ".hidden").touch()
+    (tmp_path / "runs" / "first.jsonl").touch()
+    assert completed_path(f"{tmp_path}/ru") == f"{tmp_path}/runs/"
+    assert completed_path(f"{tmp_path}/runs/") == f"{tmp_path}/runs/first.jsonl"
+    assert completed_path(f"{tmp_path}/runs/.h") == f"{tmp_path}/runs/.hidden"
+    assert completed_path(f"{tmp_path}/none") is None
+    assert completed_path("~nobody-of-this-name/x") is None
+    assert completed_path("") is None
