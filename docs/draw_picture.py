@@ -66,9 +66,10 @@ VIEWS = (
     View("statistics", ("4",)),
     View("keys", ("1", "question_mark")),
     View("words", ("w",)),
+    View("comparison", ("escape", "b", "c", "enter")),
     View(
         "replay",
-        ("escape", "b", "r"),
+        ("escape", "r"),
         (("file", str(DOCS / "sample" / "replay.json")),),
         ("enter",),
     ),

@@ -22,6 +22,7 @@ Scope = Literal[
     "statistics",
     "review",
     "replay",
+    "comparison",
     "list",
     "tree",
 ]
@@ -36,6 +37,7 @@ SCOPE_TITLES: Mapping[Scope, str] = {
     "statistics": "Statistics",
     "review": "Review",
     "replay": "Replay",
+    "comparison": "Two banks",
     "list": "In a list",
     "tree": "In an outline",
 }
@@ -48,6 +50,7 @@ TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("statistics", "list", "bank", "app"),
     ("review", "list", "bank", "app"),
     ("replay", "list", "app"),
+    ("comparison", "list", "app"),
 )
 """The scopes that share a screen, the nearest first: one key cannot mean two things there."""
 
@@ -99,6 +102,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("merge_banks", ("m",), "Merge other banks into this one", "banks", brief="merge"),
     Action("look_again", ("R",), "Reload the list of banks", "banks"),
     Action("open_replay", ("r",), "Open a finished replay", "banks"),
+    Action("compare_banks", ("c",), "Compare the bank with another, side by side", "banks"),
+    # Two banks
+    Action("leave_comparison", ("escape", "b"), "Go back", "comparison", brief="back"),
+    Action(
+        "merge_right", ("m",), "Merge the right bank into the left", "comparison", brief="merge"
+    ),
+    Action("swap_sides", ("s",), "Swap the sides", "comparison", brief="swap"),
     # A finished replay
     Action("leave_replay", ("escape", "b"), "Go back", "replay", brief="back"),
     Action("copy_replay", ("y",), "Copy the contestant's numbers", "replay", brief="copy"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from deltamem_tui import paths
@@ -198,11 +199,22 @@ def merge(browser: Browser, path: Path) -> None:
             others = shlex.split(answer["others"])
         except ValueError as error:
             raise UsageError("a quotation mark is left open") from error
-        episodes = bool(answer["episodes"])
-        return browser.work.start(
-            "comparing",
-            lambda _: banks.plan_merge(path, others, browser.folder, episodes=episodes),
-            retry=retry,
-        )
+        return plan_merge(browser, path, others, episodes=bool(answer["episodes"]), retry=retry)
 
     browser.forms.ask(f"Merge into {path.name}", lines, begin, bank=path)
+
+
+def plan_merge(
+    browser: Browser,
+    path: Path,
+    others: Sequence[str],
+    *,
+    episodes: bool = True,
+    retry: Retry | None = None,
+) -> bool:
+    """Shows what merging other banks into one would change, and asks."""
+    return is_own(browser, path) and browser.work.start(
+        "comparing",
+        lambda _: banks.plan_merge(path, others, browser.folder, episodes=episodes),
+        retry=retry,
+    )

@@ -234,3 +234,10 @@ class BanksScreen(Screen[None]):
         from deltamem_tui.tui.screens.replay import ask_for_replay
 
         ask_for_replay(self.browser, self)
+
+    def action_compare_banks(self) -> None:
+        """Asks which bank the one under the cursor is to be compared with."""
+        from deltamem_tui.tui.screens.comparison import ask_for_comparison
+
+        if bank := self._list.bank:
+            ask_for_comparison(self.browser, self, bank, self._list.banks)
