@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -40,7 +40,7 @@ def plan(
         if bank.tree(PROCEDURES).find(each)
     )
     waiting = tuple(bank.tree(WAITING))
-    update = Update(bank, numbers, writer, embedder, dict.fromkeys(shown, (1, solved)))
+    update = Update(bank, numbers, writer, embedder, _credit(bank, episode, shown, solved))
     match = shown[0] if shown else None
     if len(waiting) + 1 < numbers.every:
         node = _waiting(episode, shown)
@@ -92,6 +92,16 @@ def _shown_to(
     found = recalled(bank, episode.task, numbers, embedder)
     score = found.candidates[0].score if found and found.candidates else None
     return [chain[0].id for chain in found.chains] if found else [], score
+
+
+def _credit(
+    bank: Bank, episode: Trajectory, shown: Sequence[str], solved: int
+) -> Mapping[str, tuple[int, int]]:
+    """What the episode's receipts add to the bank's credit, if that does not have it yet."""
+    known = stored_episodes.episode(bank, episode.id)
+    if not episode.receipts or (known and known.receipts):
+        return {}
+    return dict.fromkeys(shown, (1, solved))
 
 
 def _decision(node: Node | None) -> str:

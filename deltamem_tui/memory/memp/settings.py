@@ -26,8 +26,8 @@ class MempNumbers(Settings, frozen=True):
             rewrites the record that a failed episode was shown first.
         every: After how many episodes the memory is updated. The paper does not say; 10 in the
             released code.
-        least_recalls: How often a record must have been shown since it was written before it can
-            be deleted; none never deletes.
+        least_recalls: How often receipts must say that a record was shown, since it was written,
+            before it can be deleted; none never deletes.
         least_success: The least share of successes among those episodes.
     """
 

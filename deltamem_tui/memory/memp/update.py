@@ -1,6 +1,6 @@
 """MemP's update: what episodes add to the memory, what their failures repair, what is deleted.
 
-The order of an episode is: the records that it was shown are credited; then, every t episodes,
+The order of an episode is: the records that it was shown are counted; then, every t episodes,
 each that waits becomes a record or repairs one, in the order in which they came; then what was
 shown and mostly failed is deleted. A repaired record is a new node that names the old one as its
 origin, so what was counted before the repair does not tell against it.
@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.credit import UNIT
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import NodeNotFoundError
+from deltamem_tui.memory.credit.views import Judged, node_credit
 from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, fact_payload, record_payload
 from deltamem_tui.memory.memp.facts import facts_of, names_of
 from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
@@ -40,7 +42,7 @@ class Update:
     """One update of a bank's procedures, gathered; nothing is written.
 
     Attributes:
-        credit: Shown and successful episodes that the bank's counts do not have yet, by record.
+        credit: Shown and successful episodes that the bank's credit does not have yet, by record.
         changes: What is to be written, in this order.
         calls: What the writer was asked.
         repaired: By the id of each record that was repaired, what took its place.
@@ -82,6 +84,9 @@ class Update:
     def delete_useless(self, shown: Sequence[str]) -> int:
         """Delete those of the records that were shown often enough and succeeded too seldom.
 
+        Only what receipts say was shown tells against a record. What would have been recalled
+        mostly shows how hard such tasks are.
+
         Returns:
             How many.
         """
@@ -90,12 +95,17 @@ class Update:
             node = None if each in self.repaired else self._present(each)
             if node is None or least is None:
                 continue
-            counts, (more, solved) = self.tree.counts(each), self.credit.get(each, (0, 0))
-            recalls, successes = counts.recalls + more, counts.successes + solved
-            if recalls >= least and successes < self.numbers.least_success * recalls:
+            known, (more, solved) = self._judged(each), self.credit.get(each, (0, 0))
+            judged, worth = known.judged + more, known.utility / UNIT + solved
+            if judged >= least and worth < self.numbers.least_success * judged:
                 self._delete(node)
                 deleted += 1
         return deleted
+
+    def _judged(self, record: str) -> Judged:
+        """What the episodes were worth that receipts say were shown a record."""
+        known = node_credit(self.bank, PROCEDURES, record)
+        return known.strict if known.strict.judged else known.coarse
 
     def _present(self, record: str) -> Node | None:
         """A record as it is now, or what took its place in this update; None if it is gone."""

@@ -124,6 +124,10 @@ def numbered(episode: Trajectory, number: int) -> Trajectory:
 
 
 def teach(bank: Bank, episode: Trajectory, writer: SaidWriter | None = None) -> CollectionResult:
+    """Learn from an episode, by default from one that was shown what the bank recalls."""
+    if not episode.receipts:
+        receipt = recall(bank, episode.task, embedder=WordEmbedder()).receipt
+        episode = episode.with_facts(receipts=(receipt,) if receipt else ())
     (result,) = learn(bank, episode, writer or SaidWriter(), embedder=WordEmbedder()).trees.values()
     return result
 

@@ -150,17 +150,20 @@ def test_killed_at_any_effect_the_repair_is_there_or_not(tmp_path: Path) -> None
     def fresh(name: str) -> Bank:
         return grown(tmp_path / name, 2, k=2, every=2, least_recalls=1)
 
+    undisturbed = fresh("undisturbed")
+    shown_to_both = recall(undisturbed, HOT, embedder=WordEmbedder()).receipt
+    assert shown_to_both
     last = attempt(HOT, success=False, action="repair")
+    both = [each.with_facts(receipts=(shown_to_both,)) for each in (numbered(last, 7), last)]
 
     def teach_both(bank: Bank) -> None:
-        teach(bank, numbered(last, 7))
-        teach(bank, last)
+        for each in both:
+            learn(bank, each, SaidWriter(), embedder=WordEmbedder())
 
     def state(bank: Bank) -> list[object]:
         texts = [(node.id, node.payload, facts(bank, node)) for node in records(bank)]
         return [texts, [node.id for node in bank.tree(WAITING)]]
 
-    undisturbed = fresh("undisturbed")
     with FragileOS(NEVER).at_work() as counting:
         teach_both(undisturbed)
     for effect in in_turn(len(counting.names), apart=12):
@@ -170,6 +173,5 @@ def test_killed_at_any_effect_the_repair_is_there_or_not(tmp_path: Path) -> None
                 teach_both(bank)
         except KilledError:
             bank = Bank.open(bank.path)
-        for episode in (numbered(last, 7), last):
-            learn(bank, episode, SaidWriter(), embedder=WordEmbedder())
+        teach_both(bank)
         assert state(bank) == state(undisturbed)

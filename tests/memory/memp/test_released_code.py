@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from deltamem_tui.memory.engine import recall
+from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.learn_result import CollectionResult
 from deltamem_tui.memory.memp.collections import KEY, PROCEDURES
 from deltamem_tui.memory.memp.facts import names_of
@@ -71,6 +71,15 @@ def test_what_a_receipt_says_was_shown_is_credited_and_repaired_and_nothing_else
     assert again is not None
     assert again.origin.nodes == (repaired.id,)
     assert [bank.tree(PROCEDURES).counts(each.id).recalls for each in records(bank)] == [1, 0]
+
+
+def test_what_would_have_been_recalled_kills_no_record(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    teach(bank, attempt(HOT))
+    for number in range(4):
+        lost = numbered(attempt(HOT, success=False, action="shrug"), number)
+        learn(bank, lost, SaidWriter(), embedder=WordEmbedder())
+    assert len(records(bank)) == 1
 
 
 def test_a_repeated_task_is_another_record(tmp_path: Path) -> None:
