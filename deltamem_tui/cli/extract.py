@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.batches import Answers, BatchRound, Requests, batch_round
 from deltamem_tui.cli.extractors import ModelOptions, chosen_extractor
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.result import InterruptionError, Result
-from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.errors import BudgetError, DeltaMemError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,8 @@ def run(
     prompts: options.Prompts = None,
     timeout: options.Timeout = None,
     draw_scenes: DrawScenes = False,
+    batch: Requests = None,
+    answers: Answers = None,
 ) -> Result:
     """Learn from the episodes that wait, in the order of their import.
 
@@ -60,6 +63,9 @@ def run(
     What a method knows of places it finds by the scene. Many logs have none, because their task
     describes surroundings and goal in one text: then nothing is learnt of places, unless
     --draw-scenes has the model copy the surroundings out of the task.
+
+    With --batch nothing is asked: what would be asked is written down for a batch service. Run it
+    again with --answers, until nothing is asked any more; the bank is what asking directly gives.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.methods import display_of
@@ -70,20 +76,40 @@ def run(
     invocation = Invocation.of(context)
     policy = policy_named(admit) if admit else None
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
+    unlike = {"--extractor": extractor, "--dry-run": dry_run, "--max-cost": max_cost}
+    unlike |= {"--no-cache": no_cache, "--concurrency": concurrency > 1}
+    rounds = batch_round(invocation, opened, model, batch, answers, unlike)
+    wanted = ModelOptions(
+        model,
+        api_base,
+        max_cost,
+        no_cache,
+        prompts,
+        dry_run,
+        timeout,
+        rounds.batch if rounds else None,
+    )
     chosen = chosen_extractor(invocation, opened, extractor, wanted)
     if draw_scenes:
         _check_scene_prompt(chosen)
     opened.require_writable()
-    found = candidates(opened, policy, limit)
+    found = candidates(opened, policy, None if rounds else limit)
+    episodes = found.episodes
+    if rounds:
+        passed = rounds.passed_over(opened)
+        episodes = [each for each in episodes if each.id not in passed][:limit]
+    taken = rounds.take(invocation, opened) if rounds else None
+    asked = 0
     with interruptible() as stop:
         if dry_run:
-            done = _estimated(invocation, opened, found.episodes, chosen, draw_scenes, stop)
+            done = _estimated(invocation, opened, episodes, chosen, draw_scenes, stop)
         else:
-            done = _learnt(
-                invocation, opened, found.episodes, chosen, draw_scenes, concurrency, stop
-            )
-    errors = [*done.refusals]
+            done = _learnt(invocation, opened, episodes, chosen, draw_scenes, concurrency, stop)
+        if rounds and (done.failure is None or isinstance(done.failure, BudgetError)):
+            done.failure = None
+            left = episodes[len(done.lessons) + len(done.refusals) :]
+            asked = _asked(invocation, opened, left, chosen, draw_scenes, rounds, stop)
+    errors = [*(taken.errors if taken else ()), *done.refusals]
     if isinstance(done.failure, DeltaMemError):
         errors.append(done.failure)
     for error in errors:
@@ -91,19 +117,23 @@ def run(
     if isinstance(done.failure, KeyboardInterrupt) or (stop and not errors):
         hint = "what was learnt before stays; run it again"
         errors.append(InterruptionError("interrupted", hint=hint))
-    status = Result.verdict(len(done.lessons), errors)
-    if status == "error" and not done.usage.calls:
+    status = Result.verdict(len(done.lessons) + asked + (taken.taken if taken else 0), errors)
+    if status == "error" and not (done.usage.calls or rounds):
         return Result("extract", None, errors, status)
     view = view_learning(
         done,
-        episodes=len(found.episodes),
+        episodes=len(episodes),
         waiting=len(opened.episodes.waiting()),
         not_admitted=found.not_admitted,
-        without_scene=without_scene(opened, found.episodes, chosen),
+        without_scene=without_scene(opened, episodes, chosen),
         draws=draw_scenes,
         dry_run=dry_run,
         titles={name: display_of(opened, name).title for name in opened.trees},
     )
+    if rounds and taken:
+        from deltamem_tui.memory.reports.batches import with_batch
+
+        view = with_batch(view, rounds.path, asked, taken)
     return Result.of_view("extract", view, errors, status)
 
 
@@ -148,6 +178,38 @@ def _estimated(
             stopped=stopped,
         )
     return LearningReport(usage=usage)
+
+
+def _asked(
+    invocation: Invocation,
+    bank: Bank,
+    episodes: Sequence[Trajectory],
+    extractor: Writer,
+    draw_scenes: bool,
+    rounds: BatchRound,
+    stopped: Interruption,
+) -> int:
+    """Write down what the round asks; how many questions these are."""
+    from deltamem_tui.memory.runs.batches import questions
+    from deltamem_tui.memory.vectors.embedder import embedder_of
+    from deltamem_tui.memory.writers.model import ModelExtractor
+
+    if not isinstance(extractor, ModelExtractor):
+        return 0
+    with invocation.output.progress("looking ahead", len(episodes)) as advance:
+        found = questions(
+            bank,
+            episodes,
+            extractor,
+            rounds.batch,
+            embedder_of(bank),
+            draw_scenes=draw_scenes,
+            advance=advance,
+            stopped=stopped,
+        )
+    if not stopped:
+        rounds.write(found)
+    return len(found)
 
 
 def _learnt(

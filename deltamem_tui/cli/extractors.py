@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.llm.batch import BatchCaller
     from deltamem_tui.llm.client import Client
     from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.writers.model import ModelExtractor
@@ -30,6 +31,7 @@ class ModelOptions:
     prompts: str | None
     dry_run: bool
     timeout: float | None
+    batch: BatchCaller | None = None
 
 
 def model_client(invocation: Invocation, wanted: ModelOptions) -> Client:
@@ -43,21 +45,31 @@ def model_client(invocation: Invocation, wanted: ModelOptions) -> Client:
     """
     from deltamem_tui.llm.client import open_client
 
-    chosen = invocation.settings(model=wanted.model).model
-    if not chosen or not chosen.strip():
-        raise UsageError(
-            "no model was named",
-            hint="`--model NAME` as litellm knows it, or `model = …` in deltamem.toml",
-        )
     return open_client(
-        chosen,
+        chosen_model(invocation, wanted.model),
         notify=invocation.output.note,
         address=wanted.api_base,
         timeout=wanted.timeout,
         max_cost=wanted.max_cost,
         cached=not wanted.no_cache,
         asks=not wanted.dry_run,
+        batch=wanted.batch,
     )
+
+
+def chosen_model(invocation: Invocation, wanted: str | None) -> str:
+    """The name of the model that was asked for, here or in the settings.
+
+    Raises:
+        UsageError: None is named.
+    """
+    chosen = invocation.settings(model=wanted).model
+    if not chosen or not chosen.strip():
+        raise UsageError(
+            "no model was named",
+            hint="`--model NAME` as litellm knows it, or `model = …` in deltamem.toml",
+        )
+    return chosen
 
 
 def chosen_extractor(

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.batches import Answers, BatchRound, Requests, batch_round
 from deltamem_tui.cli.extractors import ModelOptions, checked_prompts, model_client
 from deltamem_tui.cli.interruption import interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.result import InterruptionError, Result
+from deltamem_tui.errors import BudgetError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.writers.model.judge import Judge
 
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Judge at most N episodes.")
@@ -39,12 +47,15 @@ def run(
     concurrency: options.Concurrency = 1,
     prompts: options.Prompts = None,
     timeout: options.Timeout = None,
+    batch: Requests = None,
+    answers: Answers = None,
 ) -> Result:
     """Let a model judge the episodes whose logs state no outcome.
 
     What a log states or you gave stays, and is judged only with `--all`. Every
     judgement is committed by itself, so an interrupted run goes on where it stopped. `extract`
-    learns from judged episodes only with `--admit all`.
+    learns from judged episodes only with `--admit all`. `--batch` and `--answers` are those of
+    `extract`.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.reports.runs import view_judging
@@ -61,9 +72,18 @@ def run(
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     if not dry_run:
         opened.require_writable()
-    wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
+    unlike = {"--dry-run": dry_run, "--max-cost": max_cost, "--no-cache": no_cache}
+    unlike |= {"--concurrency": concurrency > 1}
+    rounds = batch_round(invocation, opened, model, batch, answers, unlike)
+    asked = rounds.batch if rounds else None
+    wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout, asked)
     judge = Judge(model_client(invocation, wanted), opened.manifest.domain, folders)
-    ids = (without_judgement if all else without_outcome)(opened, limit)
+    unjudged = without_judgement if all else without_outcome
+    ids = unjudged(opened, limit)
+    if rounds:
+        passed = rounds.passed_over(opened)
+        ids = [each for each in unjudged(opened) if each not in passed][:limit]
+    taken = rounds.take(invocation, opened) if rounds else None
     if dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:
             return Result.of_view(
@@ -79,10 +99,29 @@ def run(
             advance=advance,
             stopped=stop,
         )
-    errors = [*done.errors]
+    errors = [*(taken.errors if taken else ()), *done.errors]
+    written = 0
+    if rounds:
+        errors = [each for each in errors if not isinstance(each, BudgetError)]
+        judged = {each.trajectory.id for each in done.judged}
+        written = _write(rounds, opened, judge, [each for each in ids if each not in judged])
     for error in errors:
         invocation.output.trace(error)
     if done.interrupted or (stop and not errors):
         errors.append(InterruptionError("interrupted", hint="what was judged before stays"))
-    status = Result.verdict(len(done.judged), errors)
-    return Result.of_view("judge", view_judging(done, bank), errors, status)
+    status = Result.verdict(len(done.judged) + written + (taken.taken if taken else 0), errors)
+    view = view_judging(done, bank)
+    if rounds and taken:
+        from deltamem_tui.memory.reports.batches import with_batch
+
+        view = with_batch(view, rounds.path, written, taken)
+    return Result.of_view("judge", view, errors, status)
+
+
+def _write(rounds: BatchRound, bank: Bank, judge: Judge, ids: Sequence[str]) -> int:
+    """Write down what is asked about episodes; how many questions these are."""
+    from deltamem_tui.memory.runs.batches import judging_questions
+
+    found = judging_questions(bank, judge, ids, rounds.batch)
+    rounds.write(found)
+    return len(found)

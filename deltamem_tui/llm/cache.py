@@ -27,6 +27,8 @@ from deltamem_tui.paths import APPLICATION
 from deltamem_tui.text import clean, one_line
 
 FORMAT = 1
+ASKED = "asked"
+"""The folder beside the answers with the questions of batches, a folder a bank."""
 _LARGEST_FILE = 4_000_000
 _NAME = re.compile(r"[0-9a-f]{64}\.json")
 _DRAFT = re.compile(r"\..*\.draft")
@@ -56,6 +58,8 @@ class Holding:
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
     """What a cache holds: per model its answers, and the drafts that killed writes left.
+
+    A question of a batch that has no answer yet counts as a draft.
 
     Answers under an empty name cannot be read.
     """
@@ -90,7 +94,7 @@ class ResponseCache:
 
     def get(self, key: str) -> Reply | None:
         """The answer to a request; None if it was not answered before."""
-        record = _record(self._path(key))
+        record = read_record(self._path(key))
         try:
             return _reply(record) if record else None
         except (ValueError, KeyError, TypeError):
@@ -113,8 +117,7 @@ class ResponseCache:
         }
         path = self._path(key)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _write(path, orjson.dumps(record) + b"\n")
+            write_record(path, record)
         except OSError as error:
             raise StorageError(
                 f"cannot keep an answer: {error.strerror}",
@@ -144,7 +147,7 @@ class ResponseCache:
                 raise StorageError(
                     f"cannot be removed: {error.strerror}", source=str(each.path)
                 ) from error
-        for folder in self._folders():
+        for folder in (*self._folders(), *_entries(self.folder / ASKED)):
             with suppress(OSError):  # it is not empty
                 folder.rmdir()
         return self._summary(files)
@@ -178,6 +181,17 @@ class ResponseCache:
             elif (found := _model(path)) == model or model is None:
                 yield _File(path, found, status.st_size)
 
+        for path in self._asked() if model is None else ():
+            with suppress(OSError):  # answered meanwhile
+                status = path.stat()
+                if before is None or status.st_mtime < before:
+                    yield _File(path, None, status.st_size)
+
+    def _asked(self) -> list[Path]:
+        """The questions of batches that have no answer yet."""
+        folders = _entries(self.folder / ASKED)
+        return [path for each in folders for path in _entries(each) if _NAME.fullmatch(path.name)]
+
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
@@ -205,11 +219,12 @@ def _entries(folder: Path) -> list[Path]:
 
 def _model(path: Path) -> str:
     """Who gave an answer; empty if the file cannot be read."""
-    record = _record(path)
+    record = read_record(path)
     return one_line(str(record["model"]), 200) if record and "model" in record else ""
 
 
-def _record(path: Path) -> dict[str, Any] | None:
+def read_record(path: Path) -> dict[str, Any] | None:
+    """What a small file holds; None if it is not there or cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
@@ -219,12 +234,17 @@ def _record(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a file that appears whole or not at all, readable by its owner only."""
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a file that appears whole or not at all, readable by its owner only.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".draft")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            file.write(orjson.dumps(record) + b"\n")
         Path(draft).replace(path)
     except BaseException:
         Path(draft).unlink(missing_ok=True)

@@ -110,7 +110,7 @@ def call(
     arguments: dict[str, Any] = {
         "model": info.name,
         "messages": messages,
-        "max_tokens": info.answer_tokens,
+        **parameters(info, options, schema, seed),
         "timeout": server.timeout * _LINGER,
         # Retries are ours alone: litellm's and its clients' would multiply with them.
         "num_retries": 0,
@@ -118,12 +118,6 @@ def call(
         "drop_params": True,
         "caching": False,
     }
-    if options.temperature:
-        arguments["temperature"] = 0
-    if options.seed:
-        arguments["seed"] = seed
-    if schema is not None and options.answer_format != "text":
-        arguments["response_format"] = _response_format(options.answer_format, schema)
     if server.address:
         arguments["api_base"] = server.address
         of_provider = os.environ.get(f"{info.provider.upper()}_API_KEY")
@@ -140,6 +134,20 @@ def call(
             return error
 
     return read(_within(server.timeout, arguments, lambda answered: late(read(answered))))
+
+
+def parameters(
+    info: ModelInfo, options: RequestOptions, schema: dict[str, Any] | None, seed: int
+) -> dict[str, Any]:
+    """What a request says besides its messages, by litellm's names."""
+    found: dict[str, Any] = {"max_tokens": info.answer_tokens}
+    if options.temperature:
+        found["temperature"] = 0
+    if options.seed:
+        found["seed"] = seed
+    if schema is not None and options.answer_format != "text":
+        found["response_format"] = _response_format(options.answer_format, schema)
+    return found
 
 
 def _response_format(answer_format: AnswerFormat, schema: dict[str, Any]) -> dict[str, Any]:
@@ -182,22 +190,38 @@ def _within(seconds: float, arguments: dict[str, Any], late: Callable[[Any], obj
 
 
 def _reply(info: ModelInfo, server: Server, messages: list[Message], response: Any) -> Reply:
-    choice = response.choices[0]
+    choice, usage = response.choices[0], response.usage
+    return checked_reply(
+        info,
+        str(choice.message.content or ""),
+        str(choice.finish_reason or ""),
+        (usage.prompt_tokens, usage.completion_tokens),
+        sent=conversation_tokens(info.name, messages),
+        key=server.key,
+    )
+
+
+def checked_reply(
+    info: ModelInfo,
+    content: str,
+    finish: str,
+    stated: tuple[Any, Any],
+    *,
+    sent: int,
+    key: str | None = None,
+) -> Reply:
+    """What a server said, without what must not be kept and with counts that can be true.
+
+    `stated` is how many tokens the server says that prompt and answer have, and `sent` how many
+    we count in the prompt.
+    """
     # Cut first, so that no work is done on an answer that is too long to be used anyway.
     # A server that sends the key back must not get it into a bank or a cache.
-    text = hide_known(clean(str(choice.message.content or "")[: ANSWER_LIMIT + 1]), server.key)
-    usage = response.usage
-    prompt = _credible(usage.prompt_tokens, conversation_tokens(info.name, messages))
-    completion = _credible(
-        usage.completion_tokens, count_tokens(info.name, text), info.answer_tokens
-    )
-    return Reply(
-        text=text,
-        finish=str(choice.finish_reason or ""),
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        cost=info.price.of(prompt, completion) if info.price else None,
-    )
+    text = hide_known(clean(content[: ANSWER_LIMIT + 1]), key)
+    prompt = _credible(stated[0], sent)
+    completion = _credible(stated[1], count_tokens(info.name, text), info.answer_tokens)
+    cost = info.price.of(prompt, completion) if info.price else None
+    return Reply(text, finish, prompt, completion, cost)
 
 
 def _credible(stated: Any, ours: int, allowed: int = 0) -> int:

@@ -28,6 +28,7 @@ from deltamem_tui.llm.model_info import (
     server_address,
 )
 from deltamem_tui.llm.retrying_client import (
+    Caller,
     ChatRequest,
     PaidReply,
     RetryingCaller,
@@ -91,6 +92,7 @@ class Client:
         now: Callable[[], float] = time.time,
         notify: Callable[[str], object] = _ignore,
         asks: bool = True,
+        batch: Caller | None = None,
     ) -> None:
         """Look the model up by its name, `provider/model`, in tables only. No call is made.
 
@@ -111,6 +113,7 @@ class Client:
             notify: Shows a line to a person, in any thread: that answers cannot be kept, or that
                 the server fails and will be tried again.
             asks: Whether anything will be asked; if not, a missing key is only reported.
+            batch: Who is asked in place of the server, which then needs no key.
 
         Raises:
             ModelNotFoundError: No provider goes by this name.
@@ -120,13 +123,14 @@ class Client:
             model, window=window, answer_tokens=answer_tokens, price=price
         )
         self._server = server or Server()
-        if not (self._server.key or self._server.address):
+        if not (self._server.key or self._server.address or batch):
             _require_key(model, asks=asks, notify=notify)
         self._address = self._server.address or server_address(model)
         self._seed = seed
         self._meter = Meter(model, cache, notify)
         self._budget = budget or Budget()
-        self._caller = RetryingCaller(
+        self._in_batches = batch is not None
+        self._caller: Caller = batch or RetryingCaller(
             self.info,
             self._server,
             self._meter,
@@ -231,7 +235,7 @@ class Client:
             if flawed and attempt > 1:
                 return Answer(flawed[0], usage, attempt, flawed[1])
             messages = [*messages, *_again(reply, reason)]
-        kept = "" if usage.calls else ", all of them kept from an earlier run"
+        kept = "" if usage.calls or self._in_batches else ", all of them kept from an earlier run"
         useless = AnswerError(
             f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}",
             hint="try another model, or ask this one afresh with `--no-cache`",
@@ -301,11 +305,13 @@ def open_client(
     max_cost: float | None = None,
     cached: bool = True,
     asks: bool = True,
+    batch: Caller | None = None,
 ) -> Client:
     """The client for a model at `address`, or at its provider. No call is made.
 
     It waits `timeout` seconds for each answer and never spends more than `max_cost` US dollars.
-    If nothing shall be asked, as for an estimate, it sends nothing and needs no key.
+    If nothing shall be asked, as for an estimate, it sends nothing and needs no key; nor does it
+    where a `batch` is asked in place of the server.
 
     Raises:
         UsageError: The address is not one.
@@ -321,6 +327,7 @@ def open_client(
         budget=Budget(max_cost) if asks else NoBudget(),
         notify=notify,
         asks=asks,
+        batch=batch,
     )
     if max_cost is not None and client.info.price is None:
         raise BudgetError(

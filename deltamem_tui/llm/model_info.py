@@ -165,6 +165,16 @@ def _price(entry: Mapping[str, Any], name: str) -> Price | None:
     return price
 
 
+def batch_price(info: ModelInfo) -> Price | None:
+    """What tokens cost in a batch: by the list, or as ever if it says nothing of batches."""
+    entry = _entry(info.name, info.provider)
+    names = ("input_cost_per_token_batches", "output_cost_per_token_batches")
+    prompt, completion = (entry.get(name) for name in names)
+    if info.price is None or prompt is None or completion is None:
+        return info.price
+    return Price(float(prompt), float(completion))
+
+
 def _is_free(provider: str, name: str) -> bool:
     """Whether a price of zero is meant: the model runs on one's own machine, or its name says."""
     return provider in _OWN_MACHINE or name.endswith(":free")

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from deltamem_tui.errors import LanguageModelError, ModelUnavailableError
 from deltamem_tui.llm.call import Message, Reply, RequestOptions, Server, call, conversation_tokens
@@ -77,6 +77,18 @@ class ChatRequest:
     schema: dict[str, Any] | None
     cancelled: threading.Event
     on_answer: OnAnswer
+
+
+class Caller(Protocol):
+    """Who replies to what the cache does not."""
+
+    def reply(self, request: ChatRequest) -> PaidReply:
+        """The reply, and what it took.
+
+        Raises:
+            LanguageModelError: There is none.
+        """
+        ...
 
 
 @dataclass(eq=False)

@@ -213,6 +213,7 @@ prompts check flawed
 
 extract kitchen --model openai/gpt-4o-mini --dry-run --admit all
 judge kitchen --model openai/gpt-4o-mini --dry-run
+judge kitchen --model openai/gpt-4o-mini --batch asked.jsonl
 judge kitchen --model openai/gpt-4o-mini --limit 1
 judge kitchen --model openai/stubborn
 judge kitchen --model openai/gpt-4o-mini
@@ -223,6 +224,9 @@ extract kitchen --model openai/gpt-4o-mini --admit all --limit 1
 init shed --embedder hashing --domain alfworld
 import shed together.jsonl
 extract shed --model openai/gpt-4o-mini --dry-run --draw-scenes
+extract shed --model openai/gpt-4o-mini --batch asked.jsonl
+extract shed --model openai/gpt-4o-mini --batch asked.jsonl --answers broken.jsonl
+extract shed --model openai/gpt-4o-mini --answers broken.jsonl
 extract shed --model openai/gpt-4o-mini --max-cost 0.0000001
 extract shed --model openai/unheard-of --max-cost 1
 extract shed --model openai/half-stubborn --draw-scenes --limit 2

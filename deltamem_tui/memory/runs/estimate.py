@@ -65,7 +65,29 @@ def estimate_learning(
         LanguageModelError: The extractor's model cannot be asked at all.
         StorageError: There is no room for the copy.
     """
-    writer = _EstimatingWriter(bank, extractor)
+    counting = _Count(extractor.of_method(method_of(bank)))
+    writer = GuessingWriter(bank, extractor, counting.unknown, counting.known)
+    play(bank, trajectories, writer, embedder, draw_scenes, advance, stopped)
+    return counting.usage
+
+
+def play(
+    bank: Bank,
+    trajectories: Iterable[Trajectory],
+    writer: GuessingWriter,
+    embedder: Embedder,
+    draw_scenes: bool = False,
+    advance: Callable[[], object] = lambda: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> None:
+    """Learn from episodes into a copy of the bank that is thrown away.
+
+    `advance` is called after each episode, and `stopped` before each asks whether to go on.
+
+    Raises:
+        LanguageModelError: The model cannot be asked at all.
+        StorageError: There is no room for the copy.
+    """
     of_scenes = draw_scenes and method_of(bank).uses_scene(settings_of(bank))
     with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
         stage = copy_bank(bank, Path(folder) / bank.path.name)
@@ -80,7 +102,6 @@ def estimate_learning(
             except (ExtractionError, TrajectoryError, VectorError):
                 pass  # the run will report it
             advance()
-    return writer.usage
 
 
 def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
@@ -111,16 +132,60 @@ class _CountingWriter:
         return Extraction(None, "not asked")
 
 
-class _EstimatingWriter:
-    """Takes the model's place: answers from the cache, else counts and lets the rules write."""
+class _Count:
+    """Sums up what a model would be asked, and what the cache has."""
 
-    def __init__(self, bank: Bank, extractor: ModelExtractor) -> None:
+    def __init__(self, extractor: ModelExtractor) -> None:
+        self.usage = Usage()
+        self._extractor = extractor
+        self._scene_prompts: set[str] = set()
+
+    def known(self, extraction: Extraction) -> None:
+        """Count an answer that is there."""
+        self.usage += extraction.usage
+
+    def unknown(
+        self, purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
+    ) -> None:
+        """Count a question that has no answer yet."""
+        if purpose == SCENE and episode is not None:
+            # The same instruction is often given several times; the cache knows it by then.
+            prompt = self._extractor.prompt(SCENE, episode, ()) or ""
+            if prompt in self._scene_prompts and self._extractor.remembers:
+                self.usage += Usage(cached=1)
+                return
+            self._scene_prompts.add(prompt)
+        self.usage += self._extractor.estimate(purpose, episode, notes, inputs)
+
+
+Unknown = Callable[[str, Trajectory | None, Sequence[Node], Inputs], object]
+"""Called with a question that has no answer yet."""
+
+
+class GuessingWriter:
+    """Takes the model's place: answers from the cache, else lets the rules write."""
+
+    def __init__(
+        self,
+        bank: Bank,
+        extractor: ModelExtractor,
+        unknown: Unknown,
+        known: Callable[[Extraction], object] = lambda _: None,
+        mark: str = "",
+    ) -> None:
+        """Nothing is written yet.
+
+        The extractor's client sends nothing, and raises `BudgetError` where the cache has no
+        answer: `unknown` is called with such a question, `known` with each answer. What is
+        guessed begins with `mark`, so that prompts which show it can be told.
+        """
         self.name = extractor.name
         self._method = method_of(bank)
         self._extractor = extractor.of_method(self._method)
-        self._scene_prompts: set[str] = set()
         self._rules = writer_of(bank)
-        self.usage = Usage()
+        self._unknown = unknown
+        self._known = known
+        self._mark = mark
 
     def write(
         self,
@@ -129,16 +194,50 @@ class _EstimatingWriter:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Extraction:
-        try:
-            return self._known(self._extractor.write(purpose, episode, notes, inputs))
-        except BudgetError:
-            self.usage += self._extractor.estimate(purpose, episode, notes, inputs)
+        """What the model said, or a guess.
+
+        Raises:
+            ExtractionError: Neither the model nor the rules could make anything of it.
+        """
+        found = self._answer(purpose, episode, notes, inputs)
+        if found is not None:
+            return found
         if episode is None:
-            return self._rules.write(purpose, None, notes, inputs)
+            return self._marked(self._rules.write(purpose, None, notes, inputs))
         # A model names the kind of task, and leaves out of it what it knows as the scene.
         read = structs.replace(episode, task=goal_of(episode))
-        written = self._rules.write(purpose, read, notes, inputs)
+        written = self._marked(self._rules.write(purpose, read, notes, inputs))
         return self._with_key(self._method.use_of(purpose).collection, read, written)
+
+    def with_scene(self, trajectory: Trajectory) -> Trajectory:
+        """The episode with its scene: out of the cache, or one of a likely length."""
+        extraction = self._answer(SCENE, trajectory, (), NO_INPUTS)
+        if extraction is None:
+            words = trajectory.task.split()
+            half = " ".join(words[: (len(words) + 1) // 2])
+            extraction = Extraction({SCENE: self._mark + half}, "a scene of a likely length")
+        return with_scene(trajectory, extraction)
+
+    def _answer(
+        self, purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
+    ) -> Extraction | None:
+        """The model's answer, if the cache has it."""
+        try:
+            found = self._extractor.write(purpose, episode, notes, inputs)
+        except BudgetError:
+            self._unknown(purpose, episode, notes, inputs)
+            return None
+        self._known(found)
+        return found
+
+    def _marked(self, guessed: Extraction) -> Extraction:
+        if not (self._mark and guessed.payload):
+            return guessed
+        payloads = [
+            {name: self._mark + text if text else text for name, text in each.items()}
+            for each in guessed.payloads
+        ]
+        return replace(guessed, payload=payloads[0], further=tuple(payloads[1:]))
 
     def _with_key(self, name: str, episode: Trajectory, written: Extraction) -> Extraction:
         """The same lesson under a key of the words, not the numbers, of its collection's question.
@@ -152,26 +251,3 @@ class _EstimatingWriter:
         if not (text and collection and written.payload and collection.key in written.payload):
             return written
         return replace(written, payload={**written.payload, collection.key: text})
-
-    def _known(self, extraction: Extraction) -> Extraction:
-        self.usage += extraction.usage
-        return extraction
-
-    def with_scene(self, trajectory: Trajectory) -> Trajectory:
-        """The episode with its scene: out of the cache, or one of a likely length."""
-        try:
-            extraction = self._known(self._extractor.write(SCENE, trajectory, ()))
-        except BudgetError:
-            self.usage += self._scene_estimate(trajectory)
-            words = trajectory.task.split()
-            half = " ".join(words[: (len(words) + 1) // 2])
-            extraction = Extraction({SCENE: half}, "a scene of a likely length")
-        return with_scene(trajectory, extraction)
-
-    def _scene_estimate(self, trajectory: Trajectory) -> Usage:
-        """The same instruction is often given several times; the cache knows it by then."""
-        prompt = self._extractor.prompt(SCENE, trajectory, ()) or ""
-        if prompt in self._scene_prompts and self._extractor.remembers:
-            return Usage(cached=1)
-        self._scene_prompts.add(prompt)
-        return self._extractor.estimate(SCENE, trajectory, ())
