@@ -52,16 +52,19 @@ class View:
         keys: Those that lead to it.
         typed: What is typed there, by line.
         then: Keys after that.
+        size: Of the terminal, in columns and lines.
     """
 
     name: str
     keys: tuple[str, ...]
     typed: tuple[tuple[str, str], ...] = ()
     then: tuple[str, ...] = ()
+    size: tuple[int, int] = SIZE
 
 
 VIEWS = (
     View("trees", ("right", "j", "j")),
+    View("wide", (), size=(180, 45)),
     View("chain", ("c",)),
     View("statistics", ("4",)),
     View("keys", ("1", "question_mark")),
@@ -139,6 +142,8 @@ async def draw_screens(folder: Path, views: Iterable[View]) -> None:
     async with app.run_test(size=SIZE) as person:
         await _settle(app, person)
         for view in views:
+            await person.resize_terminal(*view.size)
+            await _settle(app, person)
             for key in view.keys:
                 await person.press(key)
                 await _settle(app, person)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 from textual.screen import ModalScreen, Screen
 from textual.theme import Theme, ThemeProvider
+from textual.widget import Widget
 
 from deltamem_tui import paths
 from deltamem_tui.agents.session_files import StateFolder
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import counted
-from deltamem_tui.tui.core import state
+from deltamem_tui.tui.core import panes, state
 from deltamem_tui.tui.core.actions import bindings, key_of
 from deltamem_tui.tui.core.attention import Attention, UserPosition
 from deltamem_tui.tui.core.background import LookupFailed
@@ -39,6 +40,8 @@ from deltamem_tui.tui.themes import checked_theme
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
+_TWICE = 2
+
 
 class DeltaMemApp(FailureKeeper):
     """The program; it fulfils `Browser`.
@@ -55,11 +58,12 @@ class DeltaMemApp(FailureKeeper):
 
     TITLE = "DeltaMem"
     COMMANDS: ClassVar = {ActionProvider}
+    ALLOW_IN_MAXIMIZED_VIEW = "TopBar, WorkBar, NoteBar, KeyBar"
     BINDINGS: ClassVar = [*bindings("app")]
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - textual reads it so
         (0, "-narrow"),
         (70, "-normal"),
-        (150, "-wide"),
+        (160, "-wide"),
     ]
 
     def __init__(
@@ -85,6 +89,7 @@ class DeltaMemApp(FailureKeeper):
             self, self.attention, self.notes, self.key_of, bank_screen, banks_screen, bank
         )
         self.forms = Forms(self.notes, self._show_form)
+        self._dragged: Widget | None = None
         self.texts = Texts(self, self.notes, self._edit_on_page)
         self.work.bank_changed = self._follow
         self.work.failed = self.session.look_for_changes
@@ -196,6 +201,36 @@ class DeltaMemApp(FailureKeeper):
     @property
     def _in_dialog(self) -> bool:
         return isinstance(self.screen, ModalScreen)
+
+    def action_maximize(self) -> None:
+        """Gives the pane in focus the whole screen, or all panes their places again."""
+        if not self._in_dialog:
+            panes.toggle_maximized(self.screen)
+
+    def action_resize(self, axis: panes.Axis, steps: int) -> None:
+        """Gives the pane in focus more or less of the room."""
+        if not self._in_dialog and (pane := self.screen.focused) is not None:
+            panes.resize(pane, axis, steps)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Takes hold of the edge of a pane."""
+        if not self._in_dialog and panes.has_edge(event.widget, event.screen_y):
+            self._dragged = event.widget
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Moves the edge that is held."""
+        if self._dragged is not None:
+            panes.drag_top(self._dragged, event.screen_y)
+
+    def on_mouse_up(self) -> None:
+        """Lets go of the edge."""
+        self._dragged = None
+
+    def on_click(self, event: events.Click) -> None:
+        """Gives a pane whose title is clicked twice the whole screen."""
+        twice = event.chain == _TWICE and not self._in_dialog
+        if twice and panes.has_edge(event.widget, event.screen_y):
+            panes.toggle_maximized(self.screen)
 
     def action_help(self) -> None:
         """Shows the keys of the screen in front."""

@@ -92,6 +92,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("quit", ("q",), "Quit", "app", brief="quit"),
     Action("next_pane", ("tab",), "Go to the next pane", "app", "app.focus_next"),
     Action("previous_pane", ("shift+tab",), "Go to the previous pane", "app", "app.focus_previous"),
+    Action("maximize", ("z",), "Give the pane the whole screen, or all their places", "app"),
+    Action("wider", ("ctrl+right",), "Make the pane wider", "app", "resize('width', 1)"),
+    Action("narrower", ("ctrl+left",), "Make the pane narrower", "app", "resize('width', -1)"),
+    Action("taller", ("ctrl+down",), "Make the pane taller", "app", "resize('height', 1)"),
+    Action("shorter", ("ctrl+up",), "Make the pane shorter", "app", "resize('height', -1)"),
     # Banks
     Action("open_bank", ("enter",), "Open the bank", "banks", brief="open"),
     Action("create_bank", ("n",), "Create a bank", "banks", brief="new"),

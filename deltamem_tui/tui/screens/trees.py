@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.widget import Widget
 
 from deltamem_tui.errors import DeltaMemError, UsageError
@@ -25,6 +26,7 @@ from deltamem_tui.tui.models.arrangement import (
     NodeArrangement,
     arrange,
 )
+from deltamem_tui.tui.models.beside import beside_node
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.screens.filter_sort import ListFilter
@@ -34,16 +36,22 @@ from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.node_pane import NodePane, unreadable
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.outlines import Outlines
+from deltamem_tui.tui.widgets.text_pane import TextPane
 
 
 class TreesScreen(BankScreen):
-    """Outlines above, the node below."""
+    """Outlines above, the node below; side by side where there is room, and its episode."""
 
     SCOPES = ("trees", "tree", "list", "bank", "app")
     BINDINGS: ClassVar = [*bindings("trees")]
     DEFAULT_CSS = """
     TreesScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
     TreesScreen TextPane:focus { border-top: heavy $accent; }
+    TreesScreen #columns, TreesScreen #left { height: 1fr; }
+    TreesScreen #beside { display: none; }
+    TreesScreen.-wide #columns { layout: horizontal; }
+    TreesScreen.-wide #left, TreesScreen.-wide TextPane { width: 1fr; }
+    TreesScreen.-wide #beside { display: block; }
     """
 
     def __init__(self, home: OpenBank) -> None:
@@ -64,6 +72,7 @@ class TreesScreen(BankScreen):
         )
         self._outlines = Outlines(home.tree_names, home.left, filtered=not arrangement.wanted.empty)
         self._pane = NodePane(id="detail")
+        self._beside = TextPane(id="beside")
         self.editor = NodeEditor(self, self.chosen, self._show_move)
         self._target: NodeTarget | None = None
         home.trees = self
@@ -71,9 +80,12 @@ class TreesScreen(BankScreen):
     def compose(self) -> ComposeResult:
         """Outlines, a filter that comes when it is asked for, and a pane."""
         yield TopBar("DeltaMem", "trees")
-        yield self._outlines
-        yield self.list_filter.line
-        yield self._pane
+        with Vertical(id="columns"):
+            with Vertical(id="left"):
+                yield self._outlines
+                yield self.list_filter.line
+            yield self._pane
+            yield self._beside
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
@@ -173,7 +185,16 @@ class TreesScreen(BankScreen):
         if node is None or tree is None:
             self._pane.show_nothing(Section("", self._why_empty()))
         else:
-            self._pane.show_node(tree, node, display_of(self.bank, tree.name))
+            display = display_of(self.bank, tree.name)
+            self._pane.show_node(tree, node, display)
+            if self._beside.display:
+                self._beside.border_title = "chain and episode"
+                self._beside.show(beside_node(self.bank, tree, node, display))
+
+    def on_resize(self) -> None:
+        """Shows what there is room for now."""
+        if self.shown.outline is not None:
+            self._show_node()
 
     def _why_empty(self) -> str:
         shown, display = self.list_filter.shown_as, self.shown.shown_as

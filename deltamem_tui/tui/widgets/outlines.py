@@ -36,6 +36,7 @@ class Outlines(Horizontal):
     Outlines OutlineView { width: 1fr; height: 1fr; border-top: solid $primary; }
     Outlines OutlineView:focus { border-top: heavy $accent; }
     .-narrow Outlines OutlineView.-aside { display: none; }
+    .-wide Outlines { layout: vertical; }
     Outlines OutlineView.-unused { display: none; }
     """
 

@@ -21,6 +21,8 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.painting import strip_of, wrapped, wrapped_pieces
 
 _GUTTER = 2
+_WIDEST = 100
+"""The eye loses the next of longer lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class TextPane(ScrollView, can_focus=True):
     def _room(self) -> int:
         """The width of a line, beside a scrollbar that may come once the lines are counted."""
         width = self.scrollable_content_region.width
-        return width if self.show_vertical_scrollbar else max(width - 1, 0)
+        return min(width if self.show_vertical_scrollbar else max(width - 1, 0), _WIDEST)
 
     def render_line(self, y: int) -> Strip:
         """One line of the widget."""
