@@ -252,6 +252,16 @@ class DeltaMemApp(FailureKeeper):
         if not self._in_dialog:
             self.push_screen(JumpScreen(jump_targets(below)), go)
 
+    async def action_back(self) -> None:
+        """Goes back to what was looked at before."""
+        if not self._in_dialog:
+            await self.session.travel(-1)
+
+    async def action_forward(self) -> None:
+        """Goes forward again."""
+        if not self._in_dialog:
+            await self.session.travel(1)
+
     def action_notes(self) -> None:
         """Shows the last notes, whole."""
         from deltamem_tui.tui.widgets.dialogs import NotesDialog

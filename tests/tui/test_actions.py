@@ -156,6 +156,8 @@ DEEDS: Mapping[str, Deed] = {
     "plan": Deed({"screen": "ConfirmDialog", "title": "Shall it be?"}, ready=a_plan_that_waits),
     "notes": Deed({"screen": "NotesDialog"}, before=("x",)),
     "quit": Deed({"over": True}),
+    "back": shows("TreesScreen", "3"),
+    "forward": shows("EpisodesScreen", "3", "less_than_sign"),
     "next_pane": Deed({"focus": "env", "tree": "env"}),
     "previous_pane": Deed({"focus": "detail"}),
     # Banks
@@ -180,6 +182,7 @@ DEEDS: Mapping[str, Deed] = {
     "copy": Deed({"copied": True}, "copied "),
     "read_whole": Deed({"paged": True}),
     # Trees
+    "evidence": Deed({"screen": "EpisodesScreen"}),
     "filter": Deed({"focus": "filter"}),
     "sort": Deed({"order": "newest"}),
     "chain": Deed({"step": 2}, before=("f",)),
@@ -224,6 +227,7 @@ DEEDS: Mapping[str, Deed] = {
     "show_node": Deed(
         {"screen": "TreesScreen", "node": BROKEN_MICROWAVE}, before=("2",), ready=a_match
     ),
+    "match_evidence": Deed({"screen": "EpisodesScreen"}, before=("2",), ready=a_match),
     # Episodes
     "filter_episodes": Deed({"focus": "filter"}, before=("3",)),
     "sort_episodes": Deed({"order": "newest"}, before=("3",)),

@@ -170,6 +170,7 @@ SORTED = {
     "hits": [LOOK, COOL, HEAT],
     "recalls": [COOL, LOOK, HEAT],
     "children": [HEAT, COOL, LOOK],
+    "utility": [HEAT, COOL, LOOK],
     "birth": [HEAT, COOL, LOOK],
 }
 """What the roots are sorted to: each order tells those apart that it is about."""

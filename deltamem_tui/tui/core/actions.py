@@ -90,6 +90,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("plan", ("P",), "Open the plan or estimate that waits", "app"),
     Action("notes", ("N",), "Read the latest messages in full", "app"),
     Action("quit", ("q",), "Quit", "app", brief="quit"),
+    Action("back", ("less_than_sign",), "Back to what you looked at before", "app"),
+    Action("forward", ("greater_than_sign",), "Forward again", "app"),
     Action("next_pane", ("tab",), "Go to the next pane", "app", "app.focus_next"),
     Action("previous_pane", ("shift+tab",), "Go to the previous pane", "app", "app.focus_previous"),
     Action("maximize", ("z",), "Give the pane the whole screen, or all their places", "app"),
@@ -136,6 +138,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy", ("y",), "Copy what is shown to the clipboard", "bank", brief="copy"),
     Action("read_whole", ("v",), "Read the whole text in the pager", "bank"),
     # Trees
+    Action("evidence", ("E",), "Show the episode that the node is from", "trees", brief="episode"),
     Action("filter", ("slash",), "Filter the nodes", "trees", brief="filter"),
     Action("sort", ("s",), "Sort siblings another way", "trees", brief="sort"),
     Action("chain", ("c",), "Show the chain from the root to the node", "trees", brief="chain"),
@@ -167,6 +170,14 @@ ACTIONS: tuple[Action, ...] = (
         "save_parameters", ("w", "f2"), "Save these numbers in the bank", "recall", brief="save"
     ),
     Action("show_node", ("enter",), "Show the node in its tree", "recall", brief="node"),
+    Action(
+        "match_evidence",
+        ("E",),
+        "Show the episode that the node is from",
+        "recall",
+        "evidence",
+        brief="episode",
+    ),
     # Episodes
     Action(
         "filter_episodes", ("slash",), "Filter the episodes", "episodes", "filter", brief="filter"
@@ -259,6 +270,8 @@ _KEY_NAMES = {
     "asterisk": "*",
     "minus": "-",
     "plus": "+",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "pagedown": "page down",

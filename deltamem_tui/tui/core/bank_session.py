@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from textual.app import App
 from textual.screen import ModalScreen, Screen
@@ -17,9 +17,21 @@ from deltamem_tui.tui.core.job import BankChange
 from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.open_bank import OpenBank, Stamp, read_bank
 from deltamem_tui.tui.core.session_edits import SessionEdits
+from deltamem_tui.tui.core.visits import Visit, Visits
 
 READING = "opening the bank"
 _SECONDS_BETWEEN_LOOKS = 1.0
+
+
+@runtime_checkable
+class VisitedScreen(Protocol):
+    """A screen with places that the user can come back to."""
+
+    def place(self) -> tuple[str, ...]:
+        """Returns what the user looks at; empty if nothing."""
+
+    def return_to(self, place: tuple[str, ...]) -> None:
+        """Shows what the user looked at."""
 
 
 class BankSession:
@@ -37,6 +49,7 @@ class BankSession:
     Attributes:
         home: The open bank; None if none is open.
         edits: What was written here, and by no other process.
+        visits: What was looked at, back and forward.
     """
 
     def __init__(
@@ -58,6 +71,8 @@ class BankSession:
         self._requested: tuple[Path, UserPosition] | None = None
         self.home = None if bank is None else OpenBank(bank)
         self.edits = SessionEdits()
+        self.visits = Visits()
+        self._visit: Visit | None = None
 
     @property
     def bank(self) -> Bank:
@@ -106,10 +121,17 @@ class BankSession:
             return
         home = self.home = OpenBank(path)
         home.take(bank, stamp)
-        self._app.push_screen(self._screen(home, home.left.screen))
+        visit, self._visit = self._visit, None
+        if visit is None or visit.bank != path:
+            self.visits.leave(Visit(None))
+            self._app.push_screen(self._screen(home, home.left.screen))
+        else:
+            self._app.push_screen(self._screen(home, visit.screen))
+            self._look_at(home, visit)
 
     async def reading_failed(self) -> None:
         """Shows the banks if there is nothing else to look at."""
+        self._visit = None
         if self.home is not None:
             self.home.is_reading = False
             if not self.home.is_read:
@@ -140,6 +162,13 @@ class BankSession:
 
     def show(self, name: str) -> bool:
         """Shows a screen of the bank. Returns whether it is in front now."""
+        here = self.here
+        shown = self._switch(name)
+        if shown and here is not None and here.screen != name:
+            self.visits.leave(here)
+        return shown
+
+    def _switch(self, name: str) -> bool:
         home, front = self.home, self._app.screen
         if home is None or not home.is_read or front not in home.screens.values():
             return False
@@ -150,15 +179,72 @@ class BankSession:
 
     def show_node(self, tree: str, node_id: str) -> None:
         """Shows a node in its tree."""
-        home = self.home
-        if home is not None and self.show("trees") and home.trees is not None:
-            target = NodeTarget(tree, node_id, self._attention.position())
-            self._app.call_after_refresh(home.trees.go_to, target)
+        self.follow_link("trees", tree, node_id)
+
+    def follow_link(self, screen: str, *place: str) -> None:
+        """Shows a node, an episode or a question on its screen; a step back leads here again."""
+        here, home = self.here, self.home
+        if home is not None and here is not None and self._switch(screen):
+            self.visits.leave(here, by_link=True)
+            self._look_at(home, Visit(home.path, screen, place))
+
+    # Back and forward
+
+    @property
+    def here(self) -> Visit | None:
+        """What the user looks at: a place in the bank, or the banks; None for anything else."""
+        home, front = self.home, self._app.screen
+        if home is None:
+            return Visit(None) if len(self._app.screen_stack) == 1 else None
+        name = next((name for name, each in home.screens.items() if each is front), None)
+        if name is None or not home.is_read:
+            return None
+        place = front.place() if isinstance(front, VisitedScreen) else ()
+        return Visit(home.path, name, place)
+
+    def back_by_link(self) -> bool:
+        """Goes back to where a link led here from. Returns whether one did."""
+        home, here = self.home, self.here
+        if home is None or here is None or not self.visits.came_by_link:
+            return False
+        visit = self.visits.back(here)
+        if visit is None or visit.bank != home.path or not self._switch(visit.screen):
+            return False
+        self._look_at(home, visit)
+        return True
+
+    async def travel(self, direction: int) -> None:
+        """Goes back (-1) or forward (1) among what was visited."""
+        if (here := self.here) is None:
+            return
+        turn = self.visits.back if direction < 0 else self.visits.forward
+        if (visit := turn(here)) is None:
+            where = "before this" if direction < 0 else "ahead"
+            self._notes.notify(f"nothing was visited {where}")
+        elif visit.bank is None:
+            await self._leave()
+        elif self.home is not None and self.home.path == visit.bank:
+            if self._switch(visit.screen):
+                self._look_at(self.home, visit)
+        else:
+            await self._leave()
+            self._visit = visit
+            self.open(visit.bank)
+
+    def _look_at(self, home: OpenBank, visit: Visit) -> None:
+        screen = home.screens[visit.screen]
+        if visit.place and isinstance(screen, VisitedScreen):
+            self._app.call_after_refresh(screen.return_to, visit.place)
 
     # Leaving
 
     async def close(self) -> None:
         """Goes back to the banks, the cursor on the one that is left, whatever lies over it."""
+        if (here := self.here) is not None and self.home is not None:
+            self.visits.leave(here)
+        await self._leave()
+
+    async def _leave(self) -> None:
         if (home := self.home) is None:
             return
         home.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -126,7 +126,11 @@ class EpisodeBook:
 
 
 def episode_sections(
-    trajectory: Trajectory, refusal: str = "", *, read_key: str | None = None
+    trajectory: Trajectory,
+    refusal: str = "",
+    *,
+    read_key: str | None = None,
+    marked: Collection[int] = (),
 ) -> list[Section]:
     """An episode: what it is, why it could not be learnt if so, then its steps.
 
@@ -135,6 +139,7 @@ def episode_sections(
         refusal: Why it could not be learnt; empty if it was not tried.
         read_key: The key that shows all steps, where of very many only the first and the
             last are here; None to give all of them.
+        marked: The numbers, from 1, of the steps to mark.
     """
     source = trajectory.source
     place = " ".join(part for part in (source.file, source.position, source.format) if part)
@@ -153,13 +158,16 @@ def episode_sections(
     if read_key is not None and len(steps) > FIRST_STEPS + LAST_STEPS:
         left_out = len(steps) - FIRST_STEPS - LAST_STEPS
         steps = steps[:FIRST_STEPS]
-    sections += [_step_section(number, step) for number, step in enumerate(steps, start=1)]
+    sections += [
+        _step_section(number, step, marked=number in marked)
+        for number, step in enumerate(steps, start=1)
+    ]
     if left_out:
         words = f"… {counted(left_out, 'step')} left out here: press {read_key} to read all of them"
         sections.append(Section("", words, quiet=True))
         last = trajectory.steps[-LAST_STEPS:]
         sections += [
-            _step_section(number, step)
+            _step_section(number, step, marked=number in marked)
             for number, step in enumerate(last, start=FIRST_STEPS + left_out + 1)
         ]
     return sections
@@ -176,11 +184,12 @@ def outcome_facts(outcome: Outcome) -> str:
     return " · ".join(facts)
 
 
-def _step_section(number: int, step: Step) -> Section:
+def _step_section(number: int, step: Step, *, marked: bool = False) -> Section:
     thought = f"({step.thought})\n" if step.thought else ""
     reward = f"\nreward {step.reward:g}" if step.reward is not None else ""
     answer = f"\n→ {step.observation}" if step.observation else ""
-    return Section(f"{number}  {one_line(step.action, 300)}", _body(thought, answer, reward))
+    title = f"{number}  {one_line(step.action, 300)}"
+    return Section(title, _body(thought, answer, reward), marked=marked)
 
 
 def _body(thought: str, answer: str, reward: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
@@ -90,8 +90,13 @@ def _on_a_line(text: str) -> str:
     return one_line(text[: TRIGGER_CHARACTERS * 4], TRIGGER_CHARACTERS)
 
 
-def detail(tree: Tree, node: Node, display: Display) -> list[Section]:
-    """All that a bank knows of a node; of a delta, what it repeats is told from what is new."""
+def detail(
+    tree: Tree, node: Node, display: Display, missing: Collection[str] = ()
+) -> list[Section]:
+    """All that a bank knows of a node; of a delta, what it repeats is told from what is new.
+
+    `missing` are those of its episodes that did not come with the bank.
+    """
     above = tree.chain(node.id)[:-1] if display.layered and node.parent else ()
     sections = [
         Section(_heading(tree.name, display, node), _facts(tree, node), node.label == "failure")
@@ -105,7 +110,7 @@ def detail(tree: Tree, node: Node, display: Display) -> list[Section]:
     ]
     if len(sections) == 1:
         sections.append(Section("", NOTHING))
-    sections.append(Section("Origin", _origin(node), quiet=True))
+    sections.append(Section("Origin", _origin(node, missing), quiet=True))
     return sections
 
 
@@ -133,7 +138,7 @@ def _facts(tree: Tree, node: Node) -> str:
     return " · ".join(facts)
 
 
-def _origin(node: Node) -> str:
+def _origin(node: Node, missing: Collection[str]) -> str:
     origin = node.origin
     lines = [
         f"episode {origin.trajectory} (outcome: {origin.outcome_source})"
@@ -141,6 +146,9 @@ def _origin(node: Node) -> str:
         else "no episode",
         f"written by {origin.extractor}" + (f", model {origin.model}" if origin.model else ""),
     ]
+    if missing:
+        whose = counted(len(missing), "episode") if len(node.origin.episodes) > 1 else "the episode"
+        lines[0] += f"; {whose} did not come with this bank"
     if origin.prompt:
         lines.append(f"prompt {origin.prompt}")
     if origin.nodes:

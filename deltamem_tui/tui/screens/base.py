@@ -9,12 +9,14 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.job import BankChange
 from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.core.textual_compat import pop_result_callback
+from deltamem_tui.tui.models.evidence import evidence_of, why_no_episode
 from deltamem_tui.tui.models.sections import Section, plain
 from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
@@ -50,6 +52,7 @@ class BankScreen(Screen[None]):
         self.is_ready = False
         self._shown: Bank | None = None
         self._stepped_at: int | None = None
+        self._evidence: tuple[str, int] = "", 0  # of which node, and which of its episodes
         home.followers.append(self.catch_up)
 
     @property
@@ -86,6 +89,27 @@ class BankScreen(Screen[None]):
     def panes(self) -> Iterable[Widget]:
         """The panes that actions are about while none of them has the focus, the first first."""
         return self.focus_chain
+
+    def show_evidence(self, tree: str, node: Node) -> None:
+        """Shows the episode that a node is from, or says why there is none to be shown.
+
+        Asked again for the same node it shows the next of several.
+        """
+        notes, found = self.browser.notes, evidence_of(self.bank, tree, node)
+        if not found.kept:
+            notes.notify(why_no_episode(found))
+            return
+        last, turn = self._evidence
+        turn = turn + 1 if last == node.id else 0
+        self._evidence = node.id, turn
+        count = len(found.kept)
+        self.browser.session.follow_link("episodes", found.kept[turn % count], tree, node.id)
+        if count > 1:
+            key = self.browser.key_of("evidence")
+            notes.notify(
+                f"episode {turn % count + 1} of {count} that the node is from; "
+                f"{key} on the node again shows the next"
+            )
 
     # Writing
 
@@ -140,11 +164,13 @@ class BankScreen(Screen[None]):
         self.browser.session.show(screen)
 
     async def action_step_back(self) -> None:
-        """Leaves the bank, if it is asked for twice in a row.
+        """Goes back to where a link led from; leaves the bank, if asked for twice in a row.
 
         Pressed once more than there were things to close, the key would lead to the banks, where
         the other keys mean something else.
         """
+        if self.browser.session.back_by_link():
+            return
         inputs = self.browser.attention.inputs_on(self)
         if self._stepped_at is not None and inputs <= self._stepped_at + 1:
             await self.browser.session.close()

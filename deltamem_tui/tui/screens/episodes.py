@@ -17,10 +17,12 @@ from deltamem_tui.memory.views.filters import (
     EpisodeOrder,
 )
 from deltamem_tui.text import counted
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.models.episodes import ALL_EPISODES, EpisodeBook, episode_sections
+from deltamem_tui.tui.models.evidence import steps_repeated
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens import bank_actions
@@ -56,6 +58,8 @@ class EpisodesScreen(BankScreen):
         self._whole: EpisodeBook | None = None
         self._node_number = 0
         self._node_of: str | None = None
+        self._sought: tuple[str, ...] = ()
+        self._linked: tuple[str, ...] = ()  # the episode that a node led to, and the node
         self._list = EpisodeList()
         self._steps = TextPane(id="steps")
         self._node = TextPane(id="node")
@@ -108,6 +112,35 @@ class EpisodesScreen(BankScreen):
         self._whole, book = books
         self._list.show(book, self._outcomes.target_among(book.ids), in_place=in_place)
         self._head()
+        if self._sought and not listed.inquiry.has_more:
+            sought, self._sought = self._sought, ()
+            self._go_to(sought)
+
+    def place(self) -> tuple[str, ...]:
+        """Returns the episode under the cursor, and the node beside it."""
+        book, number = self._list.book, self._list.cursor
+        if book is None or not len(book):
+            return ()
+        places = self._places(book, number)
+        return book.ids[number], *(places[self._node_number % len(places)] if places else ())
+
+    def return_to(self, place: tuple[str, ...]) -> None:
+        """Shows an episode, the steps in sight that a node was made of."""
+        if self._list.book is None or self.list_filter.inquiry.under_way:
+            self._sought = place
+        else:
+            self._go_to(place)
+
+    def _go_to(self, place: tuple[str, ...]) -> None:
+        """Puts the cursor on an episode, without a filter if the filter hides it."""
+        book, arrangement = self._list.book, self.list_filter.arrangement
+        if book is not None and place[0] in book.ids:
+            self._linked, self._node_of = place, None
+            self._list.lines_changed(book.ids.index(place[0]))
+            self._list.focus()
+        elif not arrangement.wanted.empty:
+            self._sought = place
+            self.list_filter.arrange_by("", arrangement.order)
 
     def _head(self) -> None:
         """Counts what fits only of the filter that the list is filtered by."""
@@ -129,8 +162,20 @@ class EpisodesScreen(BankScreen):
         book, number = self._list.book, self._list.cursor
         shown = book.ids[number] if book is not None and len(book) else None
         if shown != self._node_of:
-            self._node_of, self._node_number = shown, 0
+            self._linked = self._linked if self._linked[:1] == (shown,) else ()
+            places = self._places(book, number) if book is not None and len(book) else ()
+            linked = self._linked[1:]
+            self._node_number = places.index(linked) if linked in places else 0
+            self._node_of = shown
         self._show_episode()
+
+    def _places(self, book: EpisodeBook, number: int) -> list[tuple[str, ...]]:
+        """The nodes that an episode gave, and the one that led to it."""
+        places: list[tuple[str, ...]] = [*book.nodes(number)]
+        linked = self._linked[1:]
+        if linked and self._linked[0] == book.ids[number] and linked not in places:
+            places.append(linked)
+        return places
 
     def _show_episode(self) -> None:
         book, number = self._list.book, self._list.cursor
@@ -144,10 +189,22 @@ class EpisodesScreen(BankScreen):
         try:
             key = self.browser.key_of("read_whole")
             trajectory, why = book.trajectory(number), book.refusal(number)
-            self._steps.show(episode_sections(trajectory, why, read_key=key))
+            marked = self._marked(book, number, trajectory)
+            sections = episode_sections(trajectory, why, read_key=key, marked=marked or ())
+            first = next((place for place, each in enumerate(sections) if each.marked), None)
+            self._steps.show(sections, first)
+            self._steps.border_title = Content(_steps_title(marked))
         except DeltaMemError as error:
             self._steps.show([Section("This episode cannot be read", str(error), warning=True)])
         self._show_node(book, number)
+
+    def _marked(self, book: EpisodeBook, number: int, trajectory: Trajectory) -> list[int] | None:
+        """The steps that the node beside them repeats, if a node led here; else None."""
+        if self._linked[:1] != (book.ids[number],) or not self._linked[1:]:
+            return None
+        places = self._places(book, number)
+        tree, node_id = places[self._node_number % len(places)]
+        return steps_repeated(book.bank.tree(tree).node(node_id).payload, trajectory.steps)
 
     def _why_empty(self) -> str:
         """Why no episode is shown."""
@@ -160,7 +217,7 @@ class EpisodesScreen(BankScreen):
 
     def _show_node(self, book: EpisodeBook, number: int) -> None:
         """Shows a node that the episode gave, as the bank was when its episodes were read."""
-        places = book.nodes(number)
+        places = self._places(book, number)
         if not places:
             self._node.border_title = "node"
             text = "The bank has no node from this episode."
@@ -200,7 +257,7 @@ class EpisodesScreen(BankScreen):
     def action_episode_node(self) -> None:
         """Shows the node in its tree."""
         book, number = self._list.book, self._list.cursor
-        places = book.nodes(number) if book is not None and len(book) else ()
+        places = self._places(book, number) if book is not None and len(book) else ()
         if places:
             self.browser.session.show_node(*places[self._node_number % len(places)])
 
@@ -262,3 +319,12 @@ class EpisodesScreen(BankScreen):
         return EpisodeInSight(
             book.ids[number], len(book.nodes(number)), lambda: book.trajectory(number).outcome
         )
+
+
+def _steps_title(marked: Sequence[int] | None) -> str:
+    """What is above the steps; None if none are to be marked."""
+    if marked is None:
+        return "steps"
+    if not marked:
+        return "steps · the node repeats none of them word for word"
+    return f"steps · ▌ the node repeats {len(marked):,} of them"

@@ -21,6 +21,7 @@ from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
 from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.core.visits import Visit
 from deltamem_tui.tui.models.recall_lab import (
     LabAnswer,
     LabEmbedder,
@@ -88,6 +89,7 @@ class RecallScreen(BankScreen):
         self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
         self._asked: tuple[Bank, LabQuestion] | None = None
+        self._submitted: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Questions, answers, context."""
@@ -176,7 +178,10 @@ class RecallScreen(BankScreen):
             self._ask()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Ask at once, and go to the answer."""
+        """Ask at once, and go to the answer. The question before can be come back to."""
+        before, self._submitted = self._submitted, self.place()
+        if before and before != self._submitted:
+            self.browser.session.visits.leave(Visit(self.home.path, "recall", before))
         self._ask()
         self._focus_answer(-1 if event.input.id == "scene" else 0)
 
@@ -294,6 +299,23 @@ class RecallScreen(BankScreen):
             matches = self.query_one(f"#{tree}-matches", MatchList)
             if matches.has_focus and matches.node:
                 self.browser.session.show_node(tree, matches.node.id)
+
+    def action_evidence(self) -> None:
+        """Show the episode that the node under the cursor is from."""
+        for tree in self._names:
+            matches = self.query_one(f"#{tree}-matches", MatchList)
+            if matches.has_focus and matches.node:
+                self.show_evidence(tree, matches.node)
+
+    def place(self) -> tuple[str, ...]:
+        """Returns the question."""
+        return self.query_one("#task", Input).value, self.query_one("#scene", Input).value
+
+    def return_to(self, place: tuple[str, ...]) -> None:
+        """Asks a question again, unless it is the one that is answered."""
+        self._submitted = place
+        for name, text in zip(("task", "scene"), place, strict=True):
+            self.query_one(f"#{name}", Input).value = text
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:
         """A second click shows the node in its tree."""

@@ -27,6 +27,7 @@ from deltamem_tui.tui.models.arrangement import (
     arrange,
 )
 from deltamem_tui.tui.models.beside import beside_node
+from deltamem_tui.tui.models.evidence import evidence_of
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.screens.filter_sort import ListFilter
@@ -164,6 +165,21 @@ class TreesScreen(BankScreen):
             self._target = target
             self.list_filter.arrange_by("", arrangement.order)
 
+    def place(self) -> tuple[str, ...]:
+        """Returns the node under the cursor."""
+        node = self.shown.node
+        return () if node is None else (self.shown.tree_name, node.id)
+
+    def return_to(self, place: tuple[str, ...]) -> None:
+        """Puts the cursor on a node."""
+        tree, node_id = place
+        self.go_to(NodeTarget(tree, node_id, self.browser.attention.position()))
+
+    def action_evidence(self) -> None:
+        """Shows the episode that the node is from."""
+        if (chosen := self.chosen()) is not None:
+            self.show_evidence(chosen.tree, chosen.node)
+
     def action_other_tree(self) -> None:
         """Goes to the next tree."""
         self._outlines.bring(self._outlines.next_tree)
@@ -186,7 +202,8 @@ class TreesScreen(BankScreen):
             self._pane.show_nothing(Section("", self._why_empty()))
         else:
             display = display_of(self.bank, tree.name)
-            self._pane.show_node(tree, node, display)
+            missing = evidence_of(self.bank, tree.name, node).missing
+            self._pane.show_node(tree, node, display, missing)
             if self._beside.display:
                 self._beside.border_title = "chain and episode"
                 self._beside.show(beside_node(self.bank, tree, node, display))
@@ -244,9 +261,12 @@ class TreesScreen(BankScreen):
         self.list_filter.submit()
 
     async def action_step_back(self) -> None:
-        """Leaves one thing at a time: the line, a move, the chain, the filter, the bank."""
-        if not self.list_filter.step_back(self._leave_move_or_chain):
+        """Leaves one thing at a time: the line, a move, the chain, a link, the filter, the bank."""
+        if not self.list_filter.step_back(self._leave_inner):
             await super().action_step_back()
+
+    def _leave_inner(self) -> bool:
+        return self._leave_move_or_chain() or self.browser.session.back_by_link()
 
     def _leave_move_or_chain(self) -> bool:
         if self.editor.leave_move():

@@ -24,7 +24,7 @@ class NodePane(TextPane):
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
-        self._place: tuple[Tree, Node, Display] | None = None
+        self._place: tuple[Tree, Node, Display, tuple[str, ...]] | None = None
         self._step: int | None = None
         self._heading = ""
 
@@ -33,12 +33,17 @@ class NodePane(TextPane):
         """Whether the chain is shown, and not only the node."""
         return self._step is not None and self._place is not None
 
-    def show_node(self, tree: Tree, node: Node, display: Display) -> None:
-        """Show a node of a tree, in the way the one before was shown."""
+    def show_node(
+        self, tree: Tree, node: Node, display: Display, missing: tuple[str, ...] = ()
+    ) -> None:
+        """Show a node of a tree, in the way the one before was shown.
+
+        `missing` are its episodes that the bank does not have.
+        """
         in_chain = self._step is not None
         if in_chain and (self._place is None or self._place[1].id != node.id):
             self._step = _LAST
-        self._place = tree, node, display
+        self._place = tree, node, display, missing
         self._draw()
 
     def show_nothing(self, section: Section) -> None:
@@ -82,11 +87,11 @@ class NodePane(TextPane):
         self.show(sections, current)
 
     def _content(
-        self, tree: Tree, node: Node, display: Display
+        self, tree: Tree, node: Node, display: Display, missing: tuple[str, ...]
     ) -> tuple[str, list[Section], int | None]:
         """Title, sections, and which of them is marked."""
         if not self.in_chain:
-            return "node", detail(tree, node, display), None
+            return "node", detail(tree, node, display, missing), None
         chain = tree.chain(node.id)
         step = self._marked(len(chain))
         title = f"chain from the root · {step + 1} of {len(chain)}"
