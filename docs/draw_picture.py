@@ -67,6 +67,7 @@ VIEWS = (
     View("wide", (), size=(180, 45)),
     View("chain", ("c",)),
     View("statistics", ("4",)),
+    View("map", ("6", "right")),
     View("keys", ("1", "question_mark")),
     View("words", ("w",)),
     View("comparison", ("escape", "b", "c", "enter")),

@@ -323,6 +323,10 @@ def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
         from deltamem_tui.tui.screens.review import ReviewScreen
 
         return ReviewScreen(home)
+    if name == "map":
+        from deltamem_tui.tui.screens.node_map import NodeMapScreen
+
+        return NodeMapScreen(home)
     from deltamem_tui.tui.screens.trees import TreesScreen
 
     return TreesScreen(home)

@@ -21,6 +21,7 @@ Scope = Literal[
     "episodes",
     "statistics",
     "review",
+    "map",
     "replay",
     "comparison",
     "list",
@@ -36,6 +37,7 @@ SCOPE_TITLES: Mapping[Scope, str] = {
     "episodes": "Episodes",
     "statistics": "Statistics",
     "review": "Review",
+    "map": "Map",
     "replay": "Replay",
     "comparison": "Two banks",
     "list": "In a list",
@@ -49,6 +51,7 @@ TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("episodes", "list", "bank", "app"),
     ("statistics", "list", "bank", "app"),
     ("review", "list", "bank", "app"),
+    ("map", "bank", "app"),
     ("replay", "list", "app"),
     ("comparison", "list", "app"),
 )
@@ -110,6 +113,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("look_again", ("R",), "Reload the list of banks", "banks"),
     Action("open_replay", ("r",), "Open a finished replay", "banks"),
     Action("compare_banks", ("c",), "Compare the bank with another, side by side", "banks"),
+    # Map
+    Action("map_left", ("h", "left"), "To the next node at the left", "map", "go_towards(-1, 0)"),
+    Action("map_down", ("j", "down"), "To the next node below", "map", "go_towards(0, -1)"),
+    Action("map_up", ("k", "up"), "To the next node above", "map", "go_towards(0, 1)"),
+    Action("map_right", ("l", "right"), "To the next node at the right", "map", "go_towards(1, 0)"),
+    Action(
+        "map_node", ("enter",), "Show the node in its tree", "map", "show_map_node", brief="node"
+    ),
+    Action("other_map", ("t",), "Go to the other tree", "map", brief="other tree"),
     # Two banks
     Action("leave_comparison", ("escape", "b"), "Go back", "comparison", brief="back"),
     Action(
@@ -125,6 +137,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("show_episodes", ("3",), "Show the episodes", "bank", "show('episodes')"),
     Action("show_statistics", ("4",), "Show the statistics", "bank", "show('statistics')"),
     Action("show_review", ("5",), "Show the episodes to review", "bank", "show('review')"),
+    Action("show_map", ("6",), "Show the map of the nodes", "bank", "show('map')"),
     Action(
         "step_back",
         ("escape",),
