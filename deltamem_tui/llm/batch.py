@@ -30,6 +30,10 @@ from deltamem_tui.text import clean, one_line
 URL = "/v1/chat/completions"
 _KEY = re.compile(r"[0-9a-f]{64}")
 _WIDTH = 200
+# Of what litellm makes of our options, what a service may be sent.
+_NAMES = frozenset(
+    {"max_tokens", "max_completion_tokens", "temperature", "seed", "response_format"}
+)
 
 
 class ServiceError(Exception):
@@ -84,7 +88,7 @@ class BatchCaller:
             model=name, custom_llm_provider=speaks, drop_params=True, **wanted
         )
         body = {"model": name, "messages": request.messages}
-        body |= {each: value for each, value in sent.items() if value not in (None, False, {})}
+        body |= {each: value for each, value in sent.items() if each in _NAMES}
         record = {"custom_id": request.key, "method": "POST", "url": URL, "body": body}
         return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 

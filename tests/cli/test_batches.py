@@ -41,6 +41,7 @@ def result(line: str) -> dict[str, Any]:
     """What a batch service says to one request."""
     asked = json.loads(line)
     assert (asked["method"], asked["url"]) == ("POST", "/v1/chat/completions")
+    assert (asked["body"]["temperature"], asked["body"]["seed"]) == (0, 0)
     given = answer(Request("", {}, asked["body"]))
     body: dict[str, Any] = {"error": {"message": given.error[0]}}
     if given.status == 200:

@@ -158,7 +158,8 @@ def passed_over(bank: Bank, model: str) -> frozenset[str]:
     found: dict[object, bool] = {}
     for commit in bank.journal.commits() if bank.journal.exists else ():
         detail = commit.detail
-        calls = detail.get("calls") or ()
+        calls = detail.get("calls")
+        calls = calls if isinstance(calls, list) else []
         others = any(each.get("model") != model for each in calls if isinstance(each, dict))
         failed = commit.event == "refuse" or (
             commit.event == "judge" and detail.get("success") is None
