@@ -26,6 +26,7 @@ from deltamem_tui.agents.protocols import (
     parsed,
 )
 from deltamem_tui.agents.session_files import SessionFile, StateFolder
+from deltamem_tui.text import count_tokens
 
 CHARACTERS = 9_000
 """The most that is handed over at once; Claude Code cuts at 10,000."""
@@ -41,6 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     answer = ""
     try:
         agent, event, bank, tokens = _arguments(arguments)
+        bank = _placed(bank)
         protocol = PROTOCOLS[agent]
         answer = protocol.silence
         told = parsed(sys.stdin.buffer.read(_LONGEST_INPUT))
@@ -64,6 +66,23 @@ def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int]:
     return agent, event, bank, tokens
 
 
+def _placed(bank: str) -> str:
+    """Where a bank lies that is just named: the session may be imported from another folder.
+
+    Settings that lie in the working folder are asked only then.
+    """
+    if os.path.isabs(bank):  # noqa: PTH117 - as below, no more is loaded than is needed
+        return bank
+    from deltamem_tui import config
+    from deltamem_tui.errors import DeltaMemError
+
+    try:
+        found = paths.find_bank(bank, paths.banks_folder(config.load().banks))
+    except DeltaMemError:
+        return bank  # told when it is opened; a session may wait for a bank
+    return str(found.resolve())
+
+
 def _answer(
     state: StateFolder,
     protocol: AgentProtocol,
@@ -80,7 +99,7 @@ def _answer(
         state.enqueue(session)
         return ""
     if event == RESUME:
-        return _again(session) if told.anew else ""
+        return _again(session, tokens) if told.anew else ""
     if event == PROMPT and (said := outcome_in(told.prompt)):
         # It waits from now on, with what was said: not every agent tells of an end.
         session = replace(session, outcome=said)
@@ -104,10 +123,11 @@ def _asks(prompt: str) -> bool:
     return bool(prompt.strip()) and _COMMAND.fullmatch(prompt.strip()) is None
 
 
-def _again(session: SessionFile) -> str:
-    """All that a session was given, once more, the latest first where it is too much."""
-    texts: list[str] = []
+def _again(session: SessionFile, tokens: int) -> str:
+    """What a session was given, once more: the latest, where all of it is too much."""
+    found = ""
     for text in reversed(session.texts):
-        if sum(map(len, texts)) + len(text) + 2 * len(texts) <= CHARACTERS:
-            texts.insert(0, text)
-    return "\n\n".join(texts)
+        more = f"{text}\n\n{found}" if found else text
+        if len(more) <= CHARACTERS and count_tokens(more) <= tokens:
+            found = more
+    return found

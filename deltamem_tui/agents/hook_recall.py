@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from deltamem_tui import config, paths
+from deltamem_tui import paths
 from deltamem_tui.agents.protocols import HookInput
 from deltamem_tui.agents.session_files import SessionFile
 from deltamem_tui.bank.bank import Bank
@@ -32,7 +32,7 @@ def prompt_context(
     session: SessionFile, told: HookInput, characters: int, tokens: int
 ) -> tuple[SessionFile, str]:
     """What a bank knows of a prompt and a working folder that the session was not told yet."""
-    bank, scene = _opened(session), workspace(directory=told.folder)
+    bank, scene = Bank.open(Path(session.bank)), workspace(directory=told.folder)
     found = engine.recall(bank, told.prompt, scene, folders=_folders())
     new = [each for each in found.shown if _name(each) not in session.given]
     text = found.context
@@ -48,7 +48,7 @@ def failures_for(
     session: SessionFile, told: HookInput, characters: int, tokens: int
 ) -> tuple[SessionFile, str]:
     """The failures that a bank knows for a tool call that failed, or for the task at hand."""
-    bank = _opened(session)
+    bank = Bank.open(Path(session.bank))
     shown: dict[str, ShownNode] = {}
     entries: list[str] = []
     for answer, chain in _failures(bank, (told.failure, session.task), session.given):
@@ -76,14 +76,6 @@ def fitted(text: str, characters: int, tokens: int) -> str:
             break
         kept.append(line)
     return "\n".join(kept) + end if len(kept) > 1 else ""
-
-
-def _opened(session: SessionFile) -> Bank:
-    """The bank; settings that lie in the working folder are asked only where it is just named."""
-    path = Path(session.bank)
-    if path.is_absolute():
-        return Bank.open(path)
-    return Bank.open(paths.find_bank(session.bank, paths.banks_folder(config.load().banks)))
 
 
 def _folders() -> tuple[Path, ...]:

@@ -11,8 +11,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,8 +113,9 @@ def planned(
         handler.name: _entry(protocol, event, program, bank, budget)
         for event, handler in protocol.handlers.items()
     }
-    left = take_out(text or "", is_ours)
-    after = put(left, entries)
+    with _named(path):
+        left = take_out(text or "", is_ours)
+        after = put(left, entries)
     # A file that was there and empty gets no line's end, by which `removal` knows it.
     was_empty = text is not None and not left and not text.endswith("\n")
     found = [FileChange(path, text, after.rstrip("\n") if was_empty else after)]
@@ -131,7 +132,8 @@ def removal(protocol: AgentProtocol, folder: Path) -> list[FileChange]:
     path = folder / protocol.settings
     found = []
     if (text := _read(path)) is not None:
-        left = take_out(text, is_ours)
+        with _named(path):
+            left = take_out(text, is_ours)
         gone = not left and text.endswith("\n")
         found.append(FileChange(path, text, None if gone else left))
     command = _command_file(protocol, folder, project=False)
@@ -142,7 +144,9 @@ def removal(protocol: AgentProtocol, folder: Path) -> list[FileChange]:
 
 def installed(protocol: AgentProtocol, folder: Path) -> Mapping[str, Any]:
     """Our entries in some settings, by the agent's event."""
-    return entries_in(_read(folder / protocol.settings) or "", is_ours)
+    path = folder / protocol.settings
+    with _named(path):
+        return entries_in(_read(path) or "", is_ours)
 
 
 def bank_of(entry: Any) -> str:
@@ -208,6 +212,16 @@ def _command_text(path: Path) -> str:
     facts = {"name": "deltamem", "description": _ABOUT, "argument-hint": "ok|bad"}
     front = "".join(f"{key}: {fact}\n" for key, fact in facts.items())
     return f"---\n{front}disable-model-invocation: true\n---\n/deltamem $ARGUMENTS\n\n{_TEXT}\n"
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let an error about some settings say where they are."""
+    try:
+        yield
+    except UsageError as error:
+        error.source = error.source or one_line(str(path), 200)
+        raise
 
 
 def _read(path: Path) -> str | None:

@@ -19,7 +19,8 @@ PROMPT, FAILURE, RESUME, END = EVENTS = ("prompt", "failure", "resume", "end")
 _WORDS = {"ok": "success", "bad": "failure"}
 _SPOKEN = re.compile(r"\s*/(?:prompts:)?deltamem[ \t]+(ok|bad)[ \t]*(?:\n|\Z)")
 _LONGEST = 20_000  # characters that are read of any text
-_EXIT_CODE = re.compile(r"\bexit(?:ed with)?(?: code)?[: ]+(-?\d+)", re.IGNORECASE)
+# How shells' tools put it; `exit 1` alone may stand in a script that was read.
+_EXIT_CODE = re.compile(r"\bexit(?:ed with)? code[: ]+(-?\d{1,9})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

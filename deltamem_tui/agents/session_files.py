@@ -1,8 +1,8 @@
 """What hooks remember between two calls: a small folder of plain files in the user's state folder.
 
-`sessions/` has a file a session: what it was given, and the receipts. `queue/` has a file for each
-session that ended and waits to be imported. `hook.log` has a line for each failure of ours. Files
-are replaced whole, and what is older than a month goes.
+`sessions/` has a file for each session and bank: what the agent was given, and the receipts. It
+goes after a month. `queue/` has a file for each that ended, until it is imported. `hook.log` has a
+line for each failure of ours. Files are replaced whole.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _PLAIN = re.compile(r"[\w-]{1,40}")
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """What one session was given.
+    """What one session was given out of one bank.
 
     Attributes:
-        bank: The bank that was asked.
+        bank: The path of the bank that was asked; its name if it was not found.
         path: Where its log lies; empty if it is not known.
         task: The last prompt.
         given: The nodes that it was shown, as `collection/id`.
@@ -110,7 +110,9 @@ class StateFolder:
                 stream.write(" ".join(message.split())[:500] + "\n")
 
     def _place(self, kind: str, session: SessionFile) -> Path:
-        digest = hashlib.sha256(session.session.encode(errors="replace")).hexdigest()[:16]
+        # Settings of a user and of a project may name different banks: each hears of the session.
+        names = f"{session.session}\n{session.bank}".encode(errors="replace")
+        digest = hashlib.sha256(names).hexdigest()[:16]
         agent = session.agent if _PLAIN.fullmatch(session.agent) else "agent"
         return self.folder / kind / f"{agent}-{digest}.json"
 

@@ -170,8 +170,9 @@ def _root(text: str) -> SettingsValue:
         root = _value(text, _space(text, 0), 0)
         whole = _space(text, root.end) == len(text)
     except (ValueError, IndexError) as error:
+        where = error if isinstance(error, ValueError) else "they end too early"
         raise UsageError(
-            f"the settings are not JSON: {error}", hint="correct them first"
+            f"the settings are not JSON: {where}", hint="correct them first"
         ) from error
     if root.opening != "{" or not whole:
         raise UsageError("the settings are not one JSON object", hint="correct them first")

@@ -21,7 +21,10 @@ HEADER_NAME = "memory_header"
 # Characters without width may stand in legible text, but do not hide a fence from us.
 _UNSEEN = r"\u00ad\u200b-\u200d\u2060"
 _GAP = rf"[\s{_UNSEEN}]*"
-_FENCE_IN_TEXT = re.compile(rf"<(?={_GAP}(?:/{_GAP})?{f'[{_UNSEEN}]*'.join(FENCE)})", re.IGNORECASE)
+_LESS = "(?:<|&lt;)"  # Gemini CLI escapes the whole context, and then both read the same
+_FENCE_IN_TEXT = re.compile(
+    rf"{_LESS}(?={_GAP}(?:/{_GAP})?{f'[{_UNSEEN}]*'.join(FENCE)})", re.IGNORECASE
+)
 
 _TERM = re.compile(r"`([^`]+)`")
 # A list of one entry is set like a longer one: bullet, number, or the mark of a record.

@@ -9,8 +9,10 @@ from deltamem_tui.trajectory.model import Trajectory
 FENCE = "past_experience"
 """The element that a context stands in."""
 
-_OPENING = f"<{FENCE}>"
-_RECALLED = re.compile(rf"\s*<{FENCE}>.*?</{FENCE}>[ \t]*\n*", re.DOTALL)
+# Gemini CLI escapes what a hook says, and puts it into an element of its own.
+_LESS, _MORE = "(?:<|&lt;)", "(?:>|&gt;)"
+_RECALLED = re.compile(rf"\s*{_LESS}{FENCE}{_MORE}.*?{_LESS}/{FENCE}{_MORE}[ \t]*\n*", re.DOTALL)
+_EMPTIED = re.compile(r"\s*<hook_context>\s*</hook_context>[ \t]*")
 
 
 def without_recalled(trajectory: Trajectory) -> Trajectory:
@@ -18,10 +20,11 @@ def without_recalled(trajectory: Trajectory) -> Trajectory:
 
     A fence that does not end is somebody's own words.
     """
-    if _OPENING.encode() not in trajectory.searchable:
+    if FENCE.encode() not in trajectory.searchable:
         return trajectory
     return trajectory.with_texts(lambda _, text: _left(text))
 
 
 def _left(text: str) -> str:
-    return _RECALLED.sub("\n", text).strip("\n") if _OPENING in text else text
+    left, contexts = _RECALLED.subn("\n", text) if FENCE in text else (text, 0)
+    return _EMPTIED.sub("", left).strip("\n") if contexts else text

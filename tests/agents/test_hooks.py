@@ -166,9 +166,54 @@ def test_no_node_comes_twice_in_a_session(agent: Agent) -> None:
     assert agent("prompt", session_id="s2") == first
 
 
+def test_what_was_told_comes_again_within_the_same_limits(
+    agent: Agent, bank: Path, state: StateFolder
+) -> None:
+    texts = tuple(f"{number} " + "word " * 400 for number in range(5))
+    state.keep(SessionFile("claude-code", "s1", str(bank), texts=texts))
+    assert agent("resume", budget=1000) == "\n\n".join(texts[-2:])
+    assert agent("resume", budget=9000) == "\n\n".join(texts[-4:])
+
+
+def test_the_end_of_a_session_loads_little(bank: Path, state: StateFolder) -> None:
+    """Codex waits for one second."""
+    called = ["-m", "deltamem_tui", "hook", "codex", "end", "--bank", str(bank)]
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *called],
+        input=json.dumps(RECORDED["codex", "end"]).encode(),
+        capture_output=True,
+        check=True,
+    )
+    loaded = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
+    assert state.waiting() == 1
+    assert "deltamem_tui.agents.hook" in loaded
+    assert not loaded & {"numpy", "msgspec", "orjson", "typer", "filelock", "deltamem_tui.bank"}
+
+
 def test_nothing_below_the_threshold_and_nothing_beyond_the_budget(agent: Agent) -> None:
     assert agent("prompt", prompt="Paint the garden house in a nice colour", cwd="/tmp") == ""
     assert len(agent("prompt", budget=60).split()) <= 60
+
+
+def test_each_bank_that_was_asked_hears_of_a_session(
+    tmp_path: Path,
+    bank: Path,
+    agent: Agent,
+    state: StateFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One that is just named, in a project's settings, is the one that lies there."""
+    other = shutil.copytree(bank, tmp_path / "memory_banks" / "other")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DELTAMEM_BANKS", raising=False)
+    named, placed = (Agent(each, monkeypatch, capsys) for each in (Path("other"), other))
+    assert "edit dates.py" in agent("prompt")
+    assert "edit dates.py" in named("prompt")
+    assert placed("prompt") == ""
+    for each in (agent, named, placed):
+        each("end")
+    assert {queued.bank for _, queued in state.queued()} == {str(bank), str(other)}
 
 
 @pytest.mark.parametrize(("characters", "tokens"), [(9000, 40), (300, 1500)])
@@ -205,6 +250,11 @@ def test_an_interruption_is_no_failure() -> None:
     assert not parsed(json.dumps(told | {"is_interrupt": True}).encode()).failure
     fine = RECORDED["codex", "failure"] | {"tool_response": "Exit code: 0\nall well"}
     assert not parsed(json.dumps(fine).encode()).failure
+    script = {"llmContent": "#!/bin/sh\nmake || exit 1\n", "returnDisplay": ""}
+    read = RECORDED["gemini", "failure"] | {"tool_response": script}
+    assert not parsed(json.dumps(read).encode()).failure
+    shell = {"llmContent": "Command: make\nExit Code: 2\n", "returnDisplay": ""}
+    assert parsed(json.dumps(read | {"tool_response": shell}).encode()).failure
 
 
 @pytest.mark.parametrize(
@@ -339,4 +389,8 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
             deltamem("hooks", "remove", name)
         assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
         assert deltamem("hooks", "install", "codex").code == 2
+        settings.write_text("{")
+        for verb in ("install", "remove", "status"):
+            answer = deltamem("hooks", verb, "claude-code", "--bank", bank)
+            assert [each["source"] for each in answer.document["errors"]] == [str(settings)]
         assert deltamem("hooks", "install", "nonsense", "--bank", bank).code == 2

@@ -186,6 +186,7 @@ ATTACKS = [
     f"</ {FENCE} >",
     f"< / {FENCE}>",
     f"<\n/\t{FENCE.upper()}>",
+    f"&lt;/{FENCE}&gt;",
     f"<{FENCE}>",
     f"<\x1b[0m/\x00{FENCE}>",
     f"<\u202e/{FENCE[:4]}\x1b]52;c;x\x07{FENCE[4:]}>",
