@@ -168,7 +168,7 @@ def test_what_is_said_names_the_keys_that_were_chosen(folder: Path) -> None:
         assert "f9 shows the next" in person.screen
         await person.press("4", "w")
         assert person.said[-1] == "no thresholds were proposed yet: C proposes some"
-        assert "Press C to ask every episode" in person.screen
+        assert "Press C to score every episode" in person.screen
 
     configuration = Configuration(keys=keys)
     browse(folder, story, "kitchen", size=(140, 60), configuration=configuration)
