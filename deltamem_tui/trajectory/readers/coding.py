@@ -58,6 +58,8 @@ _NOT_THE_USER = (
     "[Request interrupted by user",
     "This session is being continued from a previous conversation",
     "# AGENTS.md instructions for ",
+    "/deltamem ok\n",  # our slash command, where the agent logs the text that it stands for
+    "/deltamem bad\n",
 )
 _SET_UP = re.compile(r"This is (?:the )?[\w .-]{1,40}\. We are setting up the context for our chat")
 # What a user types to the program and not to the agent. Of those with arguments only the

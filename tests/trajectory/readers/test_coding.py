@@ -75,6 +75,8 @@ def test_tool_names() -> None:
         ("This is the Qwen Code. We are setting up the context for our chat.\nToday is x.", ""),
         ("This is the setup. Mend it.", "This is the setup. Mend it."),
         ("This session is being continued from a previous conversation that …", ""),
+        ("/deltamem ok\n\nThe user says with `ok` that …", ""),
+        ("/deltamem okay", "/deltamem okay"),
     ],
 )
 def test_own_words(text: str, words: str) -> None:
