@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
+from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 from textual.theme import Theme, ThemeProvider
 from textual.widget import Widget
@@ -18,6 +19,7 @@ from deltamem_tui.agents.session_files import StateFolder
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import counted
+from deltamem_tui.tui.contrast import ReadableColours
 from deltamem_tui.tui.core import panes, state
 from deltamem_tui.tui.core.actions import bindings, key_of
 from deltamem_tui.tui.core.attention import Attention, UserPosition
@@ -78,6 +80,7 @@ class DeltaMemApp(FailureKeeper):
         self._replay = replay
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
+        self._readable = ReadableColours()
         self.debounce = 0.15
         self.animation_level = "none"
         self.theme = checked_theme(self.configuration.theme)
@@ -97,6 +100,10 @@ class DeltaMemApp(FailureKeeper):
     def key_of(self, action: str) -> str:
         """Returns the first key of an action, for people."""
         return key_of(action, self.configuration.keys)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Returns what lines go through as they are drawn; at last faint inks are put right."""
+        return [*super().get_line_filters(), self._readable]
 
     def get_default_screen(self) -> Screen[Any]:
         """Returns the banks, or the bank that was named: it is read while it is laid out."""
