@@ -27,6 +27,15 @@ _ALWAYS = ("step_back", "quit", "help")
 """The actions whose keys are shown however narrow the terminal is: the ways out, and help."""
 
 
+_WRITING = frozenset(
+    {
+        *("edit", "undo", "save_parameters", "import_logs", "extract", "apply_proposal"),
+        *("verdict_success", "verdict_failure", "verdict_unclear"),
+    }
+)
+"""The actions whose keys are not shown for a frozen bank. The key itself says why."""
+
+
 class KeyBar(Widget):
     """Keys with what they do; a click on one does it.
 
@@ -87,10 +96,12 @@ class KeyBar(Widget):
                 yield entry
 
     def _offered(self) -> list[Binding]:
-        """One binding an action, in the order of the scopes."""
+        """One binding an action that can be done, in the order of the scopes."""
+        home = browser_of(self).session.home
+        frozen = home is not None and home.is_read and home.bank.frozen
         found: dict[str, Binding] = {}
         for active in self.screen.active_bindings.values():
-            if active.binding.show:
+            if active.binding.show and not (frozen and active.binding.id in _WRITING):
                 found.setdefault(active.binding.action, active.binding)
         return sorted(found.values(), key=lambda binding: self._rank(binding.id or ""))
 
