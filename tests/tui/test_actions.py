@@ -6,15 +6,19 @@ import shutil
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import pyperclip  # type: ignore[import-untyped]
 import pytest
+from textual.css.scalar import Unit
+from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory.credit.crediting import put_episode
+from deltamem_tui.memory.editing import edit
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.episodes.verdicts import with_word
 from deltamem_tui.trajectory.model import Outcome
@@ -22,16 +26,20 @@ from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.core.actions import ACTIONS, SCOPE_TITLES, Action
 from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
 from deltamem_tui.tui.core.state import save_theme
+from deltamem_tui.tui.screens.comparison import ComparisonScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.node_map import NodeMapScreen
 from deltamem_tui.tui.screens.review import ReviewScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.node_map import NodeMapView
 from deltamem_tui.tui.widgets.plots import Plot
 from deltamem_tui.tui.widgets.review_list import ReviewList
 from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.places import DOCS
 from tests.tui.support import Person, browse, take_in_many
 
 BROKEN_MICROWAVE = "heat some object with a broken microwave"
@@ -72,6 +80,27 @@ async def a_plan_that_waits(person: Person) -> None:
 async def another_bank(person: Person) -> None:
     """A bank that came while the list was looked at."""
     shutil.copytree(person.app.folder / "kitchen", person.app.folder / "other")
+
+
+async def another_bank_in_the_list(person: Person) -> None:
+    """The same, once the list shows it."""
+    await another_bank(person)
+    await person.press("R")
+
+
+async def two_banks(person: Person) -> None:
+    """Two banks side by side, the second with one node that says something else."""
+    await another_bank(person)
+    other = Bank.open(person.app.folder / "other")
+    edit(other, "task", node := next(iter(other.tree("task"))), dict.fromkeys(node.payload, "new"))
+    await person.press("R", "c", "enter")
+
+
+async def a_replay(person: Person) -> None:
+    """A finished replay on the screen."""
+    await person.press("r")
+    await person.write(str(DOCS / "sample" / "replay.json"))
+    await person.press("enter")
 
 
 async def another_threshold(person: Person) -> None:
@@ -160,6 +189,11 @@ DEEDS: Mapping[str, Deed] = {
     "forward": shows("EpisodesScreen", "3", "less_than_sign"),
     "next_pane": Deed({"focus": "env", "tree": "env"}),
     "previous_pane": Deed({"focus": "detail"}),
+    "maximize": Deed({"maximized": True}),
+    "wider": Deed({"width": 1.25}),
+    "narrower": Deed({"width": 0.8}),
+    "taller": Deed({"height": 1.25}),
+    "shorter": Deed({"height": 0.8}),
     # Banks
     "open_bank": Deed({"screen": "TreesScreen"}, bank=None),
     "create_bank": asks("A new bank", bank=None),
@@ -169,12 +203,33 @@ DEEDS: Mapping[str, Deed] = {
     "install_bank": asks("Install a bank", bank=None),
     "merge_banks": asks("Merge into kitchen", bank=None),
     "look_again": Deed({"lines": 2}, bank=None, ready=another_bank),
+    "open_replay": asks("Open a finished replay", bank=None),
+    "compare_banks": Deed(
+        {"screen": "AskDialog", "title": "Compare kitchen with"},
+        bank=None,
+        ready=another_bank_in_the_list,
+    ),
+    # Map
+    "map_left": Deed({"point": "19967c78d855de11"}, before=("6",)),
+    "map_down": Deed({"point": "5f23936c4d779eaf"}, before=("6",)),
+    "map_up": Deed({"point": "98c225eec47bd488"}, before=("6",)),
+    "map_right": Deed({"point": "5f23936c4d779eaf"}, before=("6",)),
+    "map_node": Deed({"screen": "TreesScreen"}, before=("6",)),
+    "other_map": Deed({"mapped": "env tree"}, before=("6",)),
+    # Two banks
+    "leave_comparison": Deed({"screen": "BanksScreen"}, bank=None, ready=two_banks),
+    "merge_right": Deed({"screen": "ConfirmDialog"}, bank=None, ready=two_banks),
+    "swap_sides": Deed({"left": "other"}, bank=None, ready=two_banks),
+    # A finished replay
+    "leave_replay": Deed({"screen": "BanksScreen"}, bank=None, ready=a_replay),
+    "copy_replay": Deed({"copied": True}, "copied ", bank=None, ready=a_replay),
     # Any screen of a bank
     "show_trees": shows("TreesScreen", "2"),
     "show_recall": shows("RecallScreen"),
     "show_episodes": shows("EpisodesScreen"),
     "show_statistics": shows("StatisticsScreen"),
     "show_review": shows("ReviewScreen"),
+    "show_map": shows("NodeMapScreen"),
     "step_back": shows("BanksScreen", "escape"),
     "close_bank": shows("BanksScreen"),
     "freeze": Deed({"frozen": True, "sealed": True}, "froze kitchen"),
@@ -264,6 +319,49 @@ DEEDS: Mapping[str, Deed] = {
 }
 
 
+def share(pane: Widget, axis: str) -> float:
+    """A pane's share of the room along an axis, and of those that it lies in."""
+    scalars = (
+        getattr(each.styles, axis) for each in pane.ancestors_with_self if isinstance(each, Widget)
+    )
+    return prod(float(each.value) for each in scalars if each and each.unit == Unit.FRACTION)
+
+
+def screen_state(person: Person) -> dict[str, object]:
+    """What may change on the screen in front."""
+    screen = person.app.screen
+    if isinstance(screen, AskDialog):
+        return {"title": screen.title_text}
+    if isinstance(screen, ConfirmDialog):
+        return {"title": screen.question}
+    if isinstance(screen, TreesScreen):
+        node = person.outline.node
+        assert node is not None
+        return {
+            "tree": person.outline.tree_name,
+            "node": node.payload["activation_condition"],
+            "depth": node.depth,
+            "label": node.label,
+            "step": screen.query_one("#detail", TextPane).current,
+            "order": screen.list_filter.arrangement.order,
+            "width": share(person.outline, "width"),
+            "height": share(person.outline, "height"),
+        }
+    if isinstance(screen, NodeMapScreen):
+        title = str(screen.query_one(NodeMapView).border_title)
+        return {"point": screen.node_id, "mapped": title.partition(" ·")[0]}
+    if isinstance(screen, ComparisonScreen):
+        return {"left": str(screen.query_one("#before").border_title)}
+    if isinstance(screen, EpisodesScreen):
+        number = str(screen.query_one("#node", TextPane).border_title)
+        return {"order": screen.list_filter.arrangement.order, "number": number}
+    if isinstance(screen, ReviewScreen):
+        return {"blind": screen.query_one(ReviewList).blind}
+    if isinstance(screen, StatisticsScreen):
+        return {"scores": screen.query_one("#scores", Plot).display}
+    return {}
+
+
 def state(person: Person) -> dict[str, object]:
     """All that an action may change, as far as it is there."""
     app, screen, focused = person.app, person.app.screen, person.app.focused
@@ -274,31 +372,11 @@ def state(person: Person) -> dict[str, object]:
         "busy": app.work.state is not None,
         "sealed": Bank.open(app.folder / "kitchen").frozen,
         "copied": bool(app.clipboard),
+        "maximized": screen.maximized is not None,
     }
     if isinstance(focused, LineList):
         found |= {"line": focused.cursor, "lines": focused.line_count()}
-    if isinstance(screen, AskDialog):
-        found["title"] = screen.title_text
-    elif isinstance(screen, ConfirmDialog):
-        found["title"] = screen.question
-    elif isinstance(screen, TreesScreen):
-        node = person.outline.node
-        assert node is not None
-        found |= {
-            "tree": person.outline.tree_name,
-            "node": node.payload["activation_condition"],
-            "depth": node.depth,
-            "label": node.label,
-            "step": screen.query_one("#detail", TextPane).current,
-            "order": screen.list_filter.arrangement.order,
-        }
-    elif isinstance(screen, EpisodesScreen):
-        found["order"] = screen.list_filter.arrangement.order
-        found["number"] = str(screen.query_one("#node", TextPane).border_title)
-    elif isinstance(screen, ReviewScreen):
-        found["blind"] = screen.query_one(ReviewList).blind
-    elif isinstance(screen, StatisticsScreen):
-        found["scores"] = screen.query_one("#scores", Plot).display
+    found |= screen_state(person)
     if app.session.home is not None and app.session.home.is_read:
         bank = app.session.bank
         found |= {

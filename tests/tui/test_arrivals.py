@@ -192,7 +192,7 @@ def test_what_was_not_shown_is_not_deleted(folder: Path) -> None:
         root = next(bank.tree("task").roots())
         add_plain(bank, "task", [born("task", root, "success", Payload("new", "new"), Origin())])
         await person.press("y")
-        assert person.said[-1].startswith(f"{root.id}: other nodes hang below it by now")
+        assert root.id in person.said[-1]
         assert len(Bank.open(folder / "kitchen").tree("task")) == 7
 
     browse(folder, story, "kitchen")

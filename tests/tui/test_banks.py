@@ -35,7 +35,7 @@ def test_every_bank_is_listed_the_broken_one_too(folder: Path) -> None:
         assert "not JSON" in person.said[-1]
         assert isinstance(person.app.screen, BanksScreen)
 
-    browse(folder, story, size=(120, 40))
+    browse(folder, story, size=(240, 40))  # the message begins with the whole path
 
 
 def test_what_leaves_at_the_second_time_does_so_from_the_palette_too(folder: Path) -> None:

@@ -63,7 +63,7 @@ def test_what_can_be_cancelled_says_so_and_that_it_stops(folder: Path) -> None:
         assert person.said[-1] == "cancelled"
         assert not person.app.screen.query_one(WorkBar).display
 
-    keys = {"cancel": "k", "line_up": "up"}
+    keys = {"cancel": "k", "line_up": "up", "map_up": "up"}
     browse(folder, story, "kitchen", configuration=Configuration(keys=keys))
 
 

@@ -26,7 +26,6 @@ from deltamem_tui.tui.models.arrangement import (
     NodeArrangement,
     arrange,
 )
-from deltamem_tui.tui.models.beside import beside_node
 from deltamem_tui.tui.models.evidence import evidence_of
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
@@ -205,6 +204,8 @@ class TreesScreen(BankScreen):
             missing = evidence_of(self.bank, tree.name, node).missing
             self._pane.show_node(tree, node, display, missing)
             if self._beside.display:
+                from deltamem_tui.tui.models.beside import beside_node  # it reads episodes
+
                 self._beside.border_title = "chain and episode"
                 self._beside.show(beside_node(self.bank, tree, node, display))
 
