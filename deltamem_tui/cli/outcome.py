@@ -39,7 +39,9 @@ def run(
     """Say how an episode ended, take that back, or see who said what.
 
     Your word counts more than the log's, and that more than a judge model's; all are kept. The
-    credit of what the episode was shown moves with it, in one commit.
+    credit of what the episode was shown moves with it, in one commit. If the episode was learnt
+    as having ended otherwise, what it taught is taken back in the same commit, and it waits to be
+    learnt anew; --undo brings all of it back.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import UsageError
@@ -57,6 +59,7 @@ def run(
     writes = word or undo
     opened = Bank.open(invocation.writable_bank(bank) if writes else invocation.bank(bank))
     found = find_episode(opened, episode)
+    learnt = opened.episodes.learnt()
     if undo:
         known = take_back_outcome(opened, found)
     elif word:
@@ -75,7 +78,10 @@ def run(
         page.table(("source", "outcome", "reason"), rows, headed=True)
 
     data = {"id": known.id, "task": known.task, "words": words, "shown_nodes": shown}
-    return Result("outcome", data, view=view)
+    notes = []
+    if opened.episodes.learnt() < learnt:
+        notes.append("what it taught was taken back, and it waits to be learnt anew")
+    return Result("outcome", data, view=view, notes=notes)
 
 
 _ENDINGS = {"success": True, "failure": False, "unclear": None}

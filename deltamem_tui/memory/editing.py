@@ -22,7 +22,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
+from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone, version_before
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.methods import method_of, settings_of
@@ -178,7 +178,7 @@ def undo(bank: Bank, expected: Commit | None = None) -> Change:
             raise _not_the_last(bank)
         shown = bank.tree(tree)
         earlier = [
-            _version_before(shown, node_id, revision, commit)
+            version_before(shown, node_id, revision, commit)
             for node_id, revision in revisions.items()
         ]
         earlier.sort(key=lambda version: version[0].depth)
@@ -267,26 +267,4 @@ def _recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:
     raise BankError(
         f"the journal does not say what the {commit.event} of {commit.time} changed",
         source=str(bank.journal.path),
-    )
-
-
-def _version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> tuple[Node, int]:
-    """A node as it was before a change, and its row; only if nothing came after the change."""
-    import numpy as np
-
-    index = tree.snapshot.index
-    rows = np.flatnonzero(index["id"] == node_id.encode())
-    found = [(tree.node_at(int(row)), int(row)) for row in rows]
-    versions = {node.revision: (node, row) for node, row in found}
-    last = versions[max(versions)][0] if versions else None
-    after = versions.get(revision + 1)
-    before = versions.get(revision)
-    if last is None or after is None or before is None:
-        reason = "its earlier lines are gone"
-    elif structs.replace(last, revision=0) != structs.replace(after[0], revision=0):
-        reason = "it was changed again since"
-    else:
-        return before
-    raise BankError(
-        f"the {commit.event} of {commit.time} cannot be undone: {reason}", source=node_id
     )

@@ -22,8 +22,10 @@ from deltamem_tui.memory.credit.review import (
     sample,
 )
 from deltamem_tui.memory.credit.views import usefulness
-from deltamem_tui.memory.episodes.stored_episodes import episodes, nodes_by_episode
+from deltamem_tui.memory.episodes.overturning import label_of, overturning
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.episodes.verdicts import words_on
+from deltamem_tui.memory.episodes.withdrawal import written_by
 from deltamem_tui.memory.lift import kind_of
 from deltamem_tui.memory.methods import settings_of
 from deltamem_tui.memory.policies.admission import admitted_by
@@ -135,29 +137,35 @@ def _of_little_use(bank: Bank) -> Iterator[Suspect]:
 
 
 def _around_errors(bank: Bank, facts: Sequence[EpisodeFacts]) -> Iterator[Suspect]:
-    """What lies upstream of an episode that a person overturned, and downstream of its nodes."""
-    overturned = [each for each in facts if each.is_overturned]
-    if not overturned:
-        return
-    for each in overturned:
+    """What lies upstream of what a person overturned, and then what lies downstream of it."""
+    wrong: set[NodePlace] = set()
+    for each in facts:
+        if not each.is_contradicted:
+            continue
+        written = _once_wrong(bank, each)
+        wrong |= written
+        if not each.learnt and not written:
+            continue  # it never taught anything
         for tree, node_id in sorted(each.shown & _alive(bank, each.shown)):
             node = bank.tree(tree).node(node_id)
             yield Suspect("upstream", (tree, node_id), _sources(bank, tree, node))
-    written = nodes_by_episode(bank)
-    wrong = {
-        place
-        for each in overturned
-        for place in written.get(each.id, ())
-        if _label(bank, place) != ("success" if each.user else "failure")
-    }
     for each in facts:
         for place in sorted(each.shown & wrong if each.learnt else ()):
             yield Suspect("downstream", place, [each.id])
 
 
-def _label(bank: Bank, place: NodePlace) -> str:
-    tree, node = place
-    return bank.tree(tree).node(node).label
+def _once_wrong(bank: Bank, episode: EpisodeFacts) -> set[NodePlace]:
+    """The nodes that an episode wrote as having ended otherwise than a person says.
+
+    Also those that are deleted or relabelled by now: they were shown as they were.
+    """
+    label = label_of(success=bool(episode.user))
+    return {
+        (tree.name, node.id)
+        for tree in bank.trees.values()
+        for row in written_by(tree, episode.id)
+        if (node := tree.node_at(int(tree.birth[row]))).label != label
+    }
 
 
 def _alive(bank: Bank, places: frozenset[NodePlace]) -> set[NodePlace]:
@@ -186,15 +194,18 @@ class TouchedByVerdict:
     Attributes:
         overturns: Whether it is the opposite of what counts now.
         credited: How many living nodes the episode was shown: their credit moves.
-        written: The nodes that were learnt from the episode and are labelled otherwise. They
-            stay as they are until they are relabelled or deleted.
-        joining: How many learnt episodes were shown those, and join the queue.
+        deleted: How many nodes that were learnt from the episode go.
+        relabelled: How many of them stay under the other label, since others hang below them.
+        withdrawn: Whether the episode was learnt and waits again.
+        joining: How many learnt episodes were shown those nodes, and join the queue.
         admits: Whether the episode waits, and may be learnt by this verdict and not before.
     """
 
     overturns: bool
     credited: int
-    written: tuple[NodePlace, ...]
+    deleted: int
+    relabelled: int
+    withdrawn: bool
     joining: int
     admits: bool
 
@@ -207,12 +218,8 @@ def touched(bank: Bank, review: Review, episode: Trajectory, success: bool) -> T
     """What a verdict would touch. Nothing is written."""
     facts, before = review.facts[episode.id], episode.outcome
     overturns = before.known and before.success != success
-    label = "success" if success else "failure"
-    written = [
-        (tree, node)
-        for tree, node in (nodes_by_episode(bank).get(episode.id, ()) if overturns else ())
-        if _label(bank, (tree, node)) != label
-    ]
+    found = overturning(bank, episode, success=success)
+    written = found.nodes if found else frozenset()
     joining = sum(
         each.learnt and not each.reviewed and not each.shown.isdisjoint(written)
         for each in review.facts.values()
@@ -225,4 +232,12 @@ def touched(bank: Bank, review: Review, episode: Trajectory, success: bool) -> T
     )
     moves = facts.stated != success if facts.user is None else facts.user != success
     credited = len(_alive(bank, facts.shown)) if moves else 0
-    return TouchedByVerdict(overturns, credited, tuple(written), joining, admits)
+    return TouchedByVerdict(
+        overturns,
+        credited,
+        len(found.deleted) if found else 0,
+        len(found.relabelled) if found else 0,
+        found is not None,
+        joining,
+        admits,
+    )

@@ -183,14 +183,14 @@ def test_what_was_learnt_from_is_not_taken_back(folder: Path) -> None:
     assert bank.episodes.state(UNSAID.id) == EpisodeState.LEARNT
 
 
-def test_correcting_a_learnt_episode_keeps_it_learnt(folder: Path) -> None:
+def test_a_learnt_episode_that_is_overturned_waits_again(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("3", "minus")
-        assert "labels stay as they are (9 nodes)" in person.said[-1]
+        assert "what it taught was taken back" in person.said[-1]
 
     browse(folder, story, "kitchen")
     bank = Bank.open(folder / "kitchen")
-    assert bank.episodes.state(LEARNT.id) == EpisodeState.LEARNT
+    assert bank.episodes.state(LEARNT.id) == EpisodeState.WAITING
     assert from_record(bank.episodes.record(LEARNT.id) or {}).outcome.success is False
 
 

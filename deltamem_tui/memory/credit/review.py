@@ -53,10 +53,10 @@ class EpisodeFacts:
     shown: frozenset[NodePlace] = frozenset()
 
     @property
-    def is_overturned(self) -> bool:
-        """Whether it was learnt, and a person says the opposite of what it may be known by."""
+    def is_contradicted(self) -> bool:
+        """Whether a person says the opposite of what log, or else judge, does."""
         before = self.judge if self.stated is None else self.stated
-        return self.learnt and None not in (before, self.user) and before != self.user
+        return None not in (before, self.user) and before != self.user
 
 
 @dataclass(frozen=True, slots=True)

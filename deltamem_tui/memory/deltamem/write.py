@@ -19,8 +19,9 @@ from deltamem_tui.memory.deltamem.recall import question_to, questions_of, recal
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import cleaned
-from deltamem_tui.memory.plan import Add, Change, Count, MaintenanceResult, Plan
+from deltamem_tui.memory.plan import Change, Count, MaintenanceResult, Plan
 from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.record_sets import addition
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.writer import Writer
@@ -136,7 +137,7 @@ class _TreePlanner:
         vector = self.embedder.embed_passages([node.payload["activation_condition"]])[0]
         if same := duplicate_of(self.tree, node, vector):
             return None, same.reason, ()
-        return node, extraction.reason, (Add(self.tree.name, node, vector),)
+        return node, extraction.reason, (addition(self.tree, node, vector),)
 
     def _counts(self, chain: Sequence[Node]) -> list[Count]:
         success = bool(self.episode.outcome.success)

@@ -427,7 +427,7 @@ def _too_late(arrival: Arrival, known: KnownOutcome) -> RecordError:
     return _refused(
         arrival,
         f"was learnt from as a {_label(known.outcome)}, which an import does not change",
-        "relabel its nodes in `deltamem browse`",
+        f"if that is wrong, say so: `deltamem outcome BANK {arrival.id} {_label(arrival.outcome)}`",
     )
 
 

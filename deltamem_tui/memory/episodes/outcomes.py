@@ -12,6 +12,12 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.credit.crediting import put_episode
+from deltamem_tui.memory.episodes.overturning import (
+    give_lessons_again,
+    label_of,
+    overturning,
+    take_back_lessons,
+)
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.episodes.verdicts import with_word, without_word, words_on
 from deltamem_tui.text import one_line
@@ -26,9 +32,9 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool | None) -> Trajec
     """Give an episode an outcome, or correct it; returns the episode with it.
 
     None says that the person cannot tell: that is kept, and another's word counts as before.
-    An episode that waited without an outcome can be learnt from now on. One that was learnt
-    stays learnt: its nodes keep their label until they are relabelled. What log and judge say of
-    it stays beside the person's word.
+    An episode that waited without an outcome can be learnt from now on. One that was learnt as
+    having ended otherwise waits again, and what it taught is taken back (`overturning`). What log
+    and judge say of it stays beside the person's word.
 
     Raises:
         TrajectoryError: The bank does not have the episode.
@@ -42,18 +48,22 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool | None) -> Trajec
         judged = with_word(known, _given(success, before))
         mine = next((each for each in known.verdicts if each.source == "user"), None)
         put_episode(batch, bank, judged)
-        batch.log(
-            "outcome",
-            {
-                "trajectory": episode_id,
-                "success": success,
-                "before": before.success,
-                # For `take_back_outcome`.
-                "outcome": to_record(known)["outcome"],
-                "learnt": _is_learnt(bank, episode_id),
-            }
-            | ({"user": msgspec.to_builtins(mine)} if mine else {}),
-        )
+        detail = {
+            "trajectory": episode_id,
+            "success": success,
+            "before": before.success,
+            # For `take_back_outcome`.
+            "outcome": to_record(known)["outcome"],
+            "learnt": _is_learnt(bank, episode_id),
+        }
+        if mine:
+            detail["user"] = msgspec.to_builtins(mine)
+        found = None if success is None else overturning(bank, known, success=success)
+        if success is not None and found is not None:
+            label = label_of(success=success)
+            detail["learnt"] = False
+            detail["taken_back"] = take_back_lessons(bank, batch, episode_id, found, label)
+        batch.log("outcome", detail)
     return judged
 
 
@@ -61,10 +71,10 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
     """Take back the last outcome that a person gave an episode by `give_outcome`.
 
     Its outcome is again what it was before, with reward, reason and source; earlier ones can be
-    taken back after it. The journal remembers them, so those from before a compaction stay.
+    taken back after it. The journal remembers them, so those from before a compaction stay. What
+    the episode had taught before that outcome overturned it, it teaches again.
 
     An outcome that the episode was learnt with stays, too: its nodes have their label from it.
-    One given to an episode after it was learnt can be taken back, since it changed no node.
 
     `shown` is its outcome as the person sees it, which must still be that; None for any.
 
@@ -72,6 +82,7 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
         TrajectoryError: The bank does not have the episode, its outcome is not the one shown, no
             given outcome is left, another one was given since, even if equal, or it was
             learnt since.
+        BankError: A node that it had taught was changed since.
         BankCorruptError: What the bank has under this id is not that episode.
         BankFrozenError: The bank is frozen.
     """
@@ -103,10 +114,11 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
             raise TrajectoryError(
                 f"was learnt from as a {label} since, which stays",
                 source=episode_id,
-                hint="give it another outcome, or relabel its nodes",
+                hint="give it another outcome",
             )
         restored = without_word(known, _parsed(given.detail.get("user")), before)
         put_episode(batch, bank, restored)
+        give_lessons_again(bank, batch, episode_id, given)
         batch.log(UNDO, {"undoes": given.sequence, "what": given.event, "trajectory": episode_id})
     return restored
 

@@ -39,7 +39,7 @@ Address = tuple[str, int]
 
 
 @dataclass(slots=True)
-class _LearnCommit:
+class LearnCommit:
     """What learning an episode changed, as far as the journal tells.
 
     Attributes:
@@ -73,27 +73,27 @@ def withdraw(bank: Bank, batch: Batch, episode_ids: Sequence[str]) -> int:
     learnt = [each for each in episode_ids if bank.episodes.state(each) == EpisodeState.LEARNT]
     if not learnt:
         return 0
-    known = _learn_commits(bank, learnt)
+    known = learn_commits(bank, learnt)
     counts: defaultdict[str, dict[int, NDArray[np.int64]]] = defaultdict(dict)
     stays = 0
     for episode_id in learnt:
-        commit = known.get(episode_id, _LearnCommit())
+        commit = known.get(episode_id, LearnCommit())
         for name, row in commit.counted:
             more = commit.added((name, row))
             counts[name][row] = counts[name].get(row, np.zeros_like(more)) + more
         for name in tree_names(bank.snapshots):
             stays += _take_back(batch, bank.tree(name), episode_id, commit)
     for name, given in counts.items():
-        _uncount(bank, batch, name, given)
+        uncount(bank, batch, name, given)
     return stays
 
 
-def _learn_commits(bank: Bank, episode_ids: Sequence[str]) -> dict[str, _LearnCommit]:
+def learn_commits(bank: Bank, episode_ids: Sequence[str]) -> dict[str, LearnCommit]:
     """By episode, what learning it changed; the journal is read once, from its end."""
     trees = tree_names(bank.snapshots)
-    found: dict[str, _LearnCommit] = {}
-    unresolved: dict[Address, _LearnCommit] = {}
-    last: _LearnCommit | None = None
+    found: dict[str, LearnCommit] = {}
+    unresolved: dict[Address, LearnCommit] = {}
+    last: LearnCommit | None = None
     for commit in commits_since(bank, -1):
         if last:
             last.before, last = commit.extents, None
@@ -102,7 +102,7 @@ def _learn_commits(bank: Bank, episode_ids: Sequence[str]) -> dict[str, _LearnCo
                 owner.earlier[address] = values
         name = str(commit.detail.get("trajectory")) if commit.event == "learn" else ""
         if name in episode_ids and name not in found:
-            last = found[name] = _LearnCommit(commit.extents, {}, dict(_cells(commit, trees)))
+            last = found[name] = LearnCommit(commit.extents, {}, dict(_cells(commit, trees)))
             unresolved |= dict.fromkeys(last.counted, last)
         if len(found) == len(episode_ids) and not unresolved and not last:
             break
@@ -115,10 +115,10 @@ def _cells(commit: Commit, trees: Sequence[str]) -> Iterator[tuple[Address, Sequ
             yield (name, row), values
 
 
-def _take_back(batch: Batch, tree: Tree, episode_id: str, commit: _LearnCommit) -> int:
+def _take_back(batch: Batch, tree: Tree, episode_id: str, commit: LearnCommit) -> int:
     """Take back what an episode wrote in a tree; returns how many nodes have to stay."""
-    written = _written(tree, episode_id)
-    revised = [row for row in commit.rows(tree.name) if _is_revision(tree, row)]
+    written = [row for row in written_by(tree, episode_id) if not tree.dead[row]]
+    revised = [row for row in commit.rows(tree.name) if is_revision(tree, row)]
     current, births = tree.snapshot.current, tree.birth
     untouched = all(int(current[births[row]]) == row for row in revised)
     untouched = untouched and all(_stands_alone(tree, row, written, commit) for row in written)
@@ -127,24 +127,24 @@ def _take_back(batch: Batch, tree: Tree, episode_id: str, commit: _LearnCommit) 
     for row in written:
         batch.revise_node(tree.name, structs.replace(tree.node_at(row), deleted=True))
     for row in revised:
-        before, at = _line_before(tree, row)
+        before, at = line_before(tree, row)
         batch.revise_node(tree.name, before, tree.embeddings[at])
     return 0
 
 
-def _written(tree: Tree, episode_id: str) -> list[int]:
-    """The rows of the living nodes that come from an episode, in order of birth."""
+def written_by(tree: Tree, episode_id: str) -> list[int]:
+    """The rows of the last lines of the nodes that an episode wrote, deleted ones among them."""
     snapshot = tree.snapshot
     named = re.compile(re.escape(f'"trajectory":"{episode_id}"'.encode()))
     offsets = [match.start() for match in named.finditer(snapshot.text)]
     if not offsets:
         return []
     rows = snapshot.index["offset"].searchsorted(offsets, side="right") - 1
-    living = np.intersect1d(snapshot.current[tree.birth[rows]], tree.rows).tolist()
-    return [row for row in living if tree.node_at(row).origin.trajectory == episode_id]
+    last = np.unique(snapshot.current[tree.birth[rows]]).tolist()
+    return [row for row in last if tree.node_at(row).origin.trajectory == episode_id]
 
 
-def _stands_alone(tree: Tree, row: int, written: list[int], commit: _LearnCommit) -> bool:
+def _stands_alone(tree: Tree, row: int, written: list[int], commit: LearnCommit) -> bool:
     """Whether nothing but the episode itself has to do with a node that it wrote."""
     birth = int(tree.birth[row])
     given = commit.counted.get((tree.name, birth))
@@ -153,23 +153,30 @@ def _stands_alone(tree: Tree, row: int, written: list[int], commit: _LearnCommit
     return own and row == birth and {*tree.child_rows(row).tolist()} <= {*written}
 
 
-def _is_revision(tree: Tree, row: int) -> bool:
+def is_revision(tree: Tree, row: int) -> bool:
     """Whether a line is a node's later one, and does more than mark its chain as fused."""
     if int(tree.birth[row]) == row or tree.snapshot.index["deleted"][row]:
         return False
-    before = _line_before(tree, row)[0]
+    before = line_before(tree, row)[0]
     return structs.replace(tree.node_at(row), revision=before.revision) != structs.replace(
         before, consolidated=True
     )
 
 
-def _line_before(tree: Tree, row: int) -> tuple[Node, int]:
+def line_before(tree: Tree, row: int) -> tuple[Node, int]:
+    """What a node said before one of its later lines, and the row of that."""
     at = int(np.flatnonzero(tree.birth[:row] == tree.birth[row])[-1])
     return tree.node_at(at), at
 
 
-def _uncount(bank: Bank, batch: Batch, name: str, given: Mapping[int, NDArray[np.int64]]) -> None:
-    """Take counts off some nodes, at most as many as this bank counted itself."""
+def uncount(
+    bank: Bank, batch: Batch, name: str, given: Mapping[int, NDArray[np.int64]]
+) -> dict[int, list[int]]:
+    """Take counts off some nodes, at most as many as this bank counted itself.
+
+    Returns:
+        What was taken off, by the row of a node's first line.
+    """
     snapshot, rows = bank.snapshots[name], np.array(sorted(given), dtype=np.int64)
     shares = replicas.but(replicas.LEDGER.entries(bank.snapshots), bank.manifest.counts_as)
     others = shares.of_tree(tree_names(bank.snapshots).index(name))
@@ -177,3 +184,4 @@ def _uncount(bank: Bank, batch: Batch, name: str, given: Mapping[int, NDArray[np
     counts = snapshot.counters[rows].astype(np.int64)
     left = np.maximum(counts - np.stack([given[row] for row in rows.tolist()]), least)
     batch.state_counters(name, rows, left)
+    return dict(zip(rows.tolist(), (counts - left).tolist(), strict=True))

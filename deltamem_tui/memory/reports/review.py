@@ -53,17 +53,17 @@ def touched_text(found: TouchedByVerdict) -> str:
     parts = []
     if found.credited:
         parts.append(f"moves the credit of {counted(found.credited, 'node')} that it was shown")
-    if found.written:
-        text = counted(len(found.written), "node that was learnt from it keeps its label", _KEEP)
-        parts.append(f"{text} until relabelled or deleted")
+    if found.deleted:
+        parts.append(f"deletes {counted(found.deleted, 'node')} that came of it")
+    if found.relabelled:
+        parts.append(f"relabels {counted(found.relabelled, 'node')} that others hang below")
+    if found.withdrawn:
+        parts.append("lets the episode wait to be learnt anew")
     if found.joining:
         parts.append(f"{counted(found.joining, 'episode')} that were shown those join the queue")
     if found.admits:
         parts.append("lets the episode be learnt")
     return "; ".join(parts)
-
-
-_KEEP = "nodes that were learnt from it keep their labels"
 
 
 def error_notes(review: Review) -> list[object]:

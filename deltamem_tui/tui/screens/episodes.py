@@ -316,9 +316,7 @@ class EpisodesScreen(BankScreen):
         book, number = self._list.book, self._list.cursor
         if book is None or not len(book):
             return None
-        return EpisodeInSight(
-            book.ids[number], len(book.nodes(number)), lambda: book.trajectory(number).outcome
-        )
+        return EpisodeInSight(book.ids[number], lambda: book.trajectory(number).outcome)
 
 
 def _steps_title(marked: Sequence[int] | None) -> str:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError, TrajectoryError
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
-from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.tui.core.attention import UserPosition
 from deltamem_tui.tui.models.episodes import outcome_facts
@@ -20,12 +19,10 @@ class EpisodeInSight(NamedTuple):
 
     Attributes:
         id: Its id.
-        nodes: How many living nodes it gave.
         outcome: Reads how it ended, as the user sees it.
     """
 
     id: str
-    nodes: int
     outcome: Callable[[], Outcome]
 
 
@@ -76,14 +73,15 @@ class OutcomeEditor:
         back, given = self._screen.browser.key_of("take_back"), self._given
 
         def work(bank: Bank) -> str:
+            before = bank.episodes.learnt()
             outcome = give_outcome(bank, episode.id, success=success).outcome
             given.append(_GivenOutcome(episode.id, outcome))
             end = {True: "a success", False: "a failure", None: "unclear to you"}[success]
             text = f"{episode.id} is {end} now"
             if beside:
                 text += f" ({beside})"
-            if episode.nodes:
-                text += f"; labels stay as they are ({counted(episode.nodes, 'node')})"
+            if bank.episodes.learnt() < before:
+                text += "; what it taught was taken back, and it waits to be learnt anew"
             return f"{text}; {back} takes it back"
 
         self._screen.change("writing the outcome", work)

@@ -96,7 +96,7 @@ class ReviewScreen(BankScreen):
         book, number = self._list.book, self._list.cursor
         if book is None or not len(book):
             return None
-        return EpisodeInSight(book.ids[number], 0, lambda: book.trajectory(number).outcome)
+        return EpisodeInSight(book.ids[number], lambda: book.trajectory(number).outcome)
 
     def action_give_verdict(self, success: bool | None) -> None:
         """Writes how the episode ended; one that overturns what counts after a question."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
@@ -16,14 +17,21 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes import outcomes
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.outcomes import CANNOT_TELL, give_outcome, take_back_outcome
+from deltamem_tui.memory.episodes.outcomes import (
+    CANNOT_TELL,
+    give_outcome,
+    known_episode,
+    take_back_outcome,
+)
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.episodes.verdicts import words_on
+from deltamem_tui.memory.methods import names
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from tests.bank.support import file_bytes
 
+SOLVED = Outcome(True, None, "stated")
 STATED = Outcome(False, 0.0, "stated", "step_limit")
 
 
@@ -142,13 +150,46 @@ def test_what_was_learnt_from_is_not_taken_back(bank: Bank) -> None:
     nodes = file_bytes(bank.path)["env.nodes.jsonl"]
     with pytest.raises(TrajectoryError, match="was learnt from as a success since") as caught:
         take_back_outcome(bank, unsaid.id)
-    assert "relabel its nodes" in str(caught.value)
+    assert "give it another outcome" in str(caught.value)
     assert outcome_in(bank, unsaid) == Outcome(True, None, "user")
-    give_outcome(bank, unsaid.id, success=False)
-    assert take_back_outcome(bank, unsaid.id).outcome == Outcome(True, None, "user")
-    with pytest.raises(TrajectoryError, match="was learnt from as a success since"):
-        take_back_outcome(bank, unsaid.id)
     assert file_bytes(bank.path)["env.nodes.jsonl"] == nodes
+
+
+@pytest.mark.parametrize("method", names())
+def test_what_an_overturned_episode_taught_is_taken_back_and_comes_again(
+    tmp_path: Path, method: str
+) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", method=method)
+    steps = Step("take egg", "You hold it."), Step("heat egg", "Done.")
+    for thing in ("egg", "cup", "pan"):
+        learn(bank, Trajectory(f"heat the {thing}", "a kitchen", steps, SOLVED))
+
+    def taught() -> list[object]:
+        nodes = [
+            (name, structs.replace(each, revision=0), tree.counts(each.id))
+            for name, tree in bank.trees.items()
+            for each in tree
+        ]
+        return [bank.episodes.waiting(), *sorted(nodes, key=repr)]
+
+    for victim in bank.episodes.ids():
+        before = taught()
+        give_outcome(bank, victim, success=False)
+        assert bank.episodes.waiting() == [victim]
+        mine = [node for tree in bank.trees.values() for node in tree]
+        assert all(each.label == "failure" for each in mine if each.origin.trajectory == victim)
+        assert take_back_outcome(bank, victim).outcome == SOLVED
+        assert taught() == before
+    give_outcome(bank, victim, success=False)
+    for success in (False, True, False, True):  # what comes again has its old id
+        learn(bank, known_episode(bank, victim))
+        assert victim not in bank.episodes.waiting()
+        with pytest.raises(TrajectoryError, match="was learnt from as a"):
+            take_back_outcome(bank, victim)
+        give_outcome(bank, victim, success=not success)
+        give_outcome(bank, victim, success=success)
+        give_outcome(bank, victim, success=not success)
+    assert verify(Bank.open(bank.path)) == []
 
 
 @pytest.mark.parametrize("said", [None, [], {"success": "yes"}, {"success": True, "source": "x"}])
