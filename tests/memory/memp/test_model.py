@@ -12,18 +12,23 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import CollectionResult
 from deltamem_tui.memory.memp.collections import PROCEDURES
 from deltamem_tui.memory.memp.prompt_uses import PROMPTS
 from deltamem_tui.memory.memp.settings import MempNumbers
 from deltamem_tui.memory.runs.estimate import estimate_learning
+from deltamem_tui.memory.runs.run import LearningRun
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.fixtures import running, server
-from tests.llm.server import ModelServer
+from tests.llm.server import ModelServer, Reply, Request
 from tests.llm.support import client
 from tests.memory.memp.support import facts, records
+from tests.memory.writers.model.generated import generated
+from tests.memory.writers.model.learning import learnt_files
 from tests.memory.writers.model.support import EPISODE, LOST
 from tests.places import PROMPTS as SHIPPED
 
@@ -102,6 +107,34 @@ def test_what_it_will_take_is_estimated_and_nothing_sent(
     frugal = ModelExtractor(client(server, budget=NoBudget()), folders=[SHIPPED], method="memp")
     usage = estimate_learning(bank, [EPISODE], frugal, embedder_of(bank))
     assert (usage.calls, len(server.requests)) == (2, 0)
+
+
+def test_the_order_is_the_log_s_and_not_that_of_the_answers(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """Released code credits and repairs in the order in which its threads end."""
+
+    def reply(request: Request) -> Reply:
+        late = 0.1 if len(server.requests) % 3 == 1 else 0.0
+        for words, text in (("receptacle, tool", FACTS), ("not solved", REPAIR)):
+            if words in request.prompt:
+                return Reply(text, delay=late)
+        return Reply(SCRIPT, delay=late)
+
+    files = []
+    for concurrency in (1, 8):
+        server.script()
+        server.replies = reply
+        found = create_bank(
+            tmp_path / str(concurrency), embedder="hashing", domain="alfworld", method="memp"
+        )
+        take_in(found, generated(12))
+        with LearningRun(found, asking(server), concurrency=concurrency) as run:
+            list(run.learn(waiting(found)))
+        files.append(learnt_files(found))
+    assert server.most_in_flight > 1
+    assert len(records(found)) > 1
+    assert files[0] == files[1]
 
 
 def test_what_cannot_be_used_leaves_the_episode_waiting(bank: Bank, server: ModelServer) -> None:
