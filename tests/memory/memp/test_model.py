@@ -121,20 +121,21 @@ def test_the_order_is_the_log_s_and_not_that_of_the_answers(
                 return Reply(text, delay=late)
         return Reply(SCRIPT, delay=late)
 
-    files = []
+    banks = []
     for concurrency in (1, 8):
         server.script()
         server.replies = reply
-        found = create_bank(
+        bank = create_bank(
             tmp_path / str(concurrency), embedder="hashing", domain="alfworld", method="memp"
         )
-        take_in(found, generated(12))
-        with LearningRun(found, asking(server), concurrency=concurrency) as run:
-            list(run.learn(waiting(found)))
-        files.append(learnt_files(found))
+        take_in(bank, generated(12))
+        with LearningRun(bank, asking(server), concurrency=concurrency) as run:
+            list(run.learn(waiting(bank)))
+        banks.append(bank)
+    alone, together = banks
     assert server.most_in_flight > 1
-    assert len(records(found)) > 1
-    assert files[0] == files[1]
+    assert len(records(alone)) > 1
+    assert learnt_files(alone) == learnt_files(together)
 
 
 def test_what_cannot_be_used_leaves_the_episode_waiting(bank: Bank, server: ModelServer) -> None:
