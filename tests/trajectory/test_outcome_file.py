@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError, UsageError
@@ -127,6 +127,8 @@ def test_rewards_count_from_where_the_user_says(tmp_path: Path, said: Said, at: 
 def test_an_id_may_come_twice_but_not_with_another_outcome(
     tmp_path: Path, said: Said, write: Callable[[Said], str], data: st.DataObject
 ) -> None:
+    # Without a heading, semicolons in names look like what parts the columns.
+    assume(write is not bare or ";" not in "".join(said))
     name = data.draw(st.sampled_from(sorted(said)))
     again = _doubled(write, said, {name: said[name]})
     assert side_file(tmp_path, again) == SideFile(outcomes(said))

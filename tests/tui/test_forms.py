@@ -396,9 +396,9 @@ def test_a_form_that_comes_back_shows_what_it_is_and_why_whatever_line_is_typed_
     async def story(person: Person) -> None:
         await person.press("n")
         await fill(person, name="a/b", description="for the lab")
-        for label in ("Name", "Domain", "minilm", "(•)", "for the lab", "With", "Name"):
-            for said in ("A new bank", "'a/b' cannot be the name", "escape cancels", label):
-                assert said in person.screen, label
+        for number in range(7):
+            for said in ("A new bank", "'a/b' cannot be the name", "escape cancels"):
+                assert said in person.screen, number
             await person.press("tab")
 
     browse(folder, story, size=size, configuration=Configuration(embedder="minilm"))
