@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from deltamem_tui.evaluation.environment import Observation, Game, Start
+from deltamem_tui.evaluation.environment import Game, Observation, Start
 from deltamem_tui.trajectory.model import Step
 
 
