@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypedDict, Unpack
 
 import orjson
 from msgspec import Struct, field
@@ -87,6 +87,18 @@ class LogSource(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=T
     file: str = ""
     position: str = ""
     format: str = field(default_factory=lambda: "native")
+
+
+class EpisodeFacts(TypedDict, total=False):
+    """What may change of an episode that stays the same: all but task, environment and steps."""
+
+    outcome: Outcome
+    source: LogSource
+    domain: str
+    agent: str
+    metadata: Mapping[str, str]
+    verdicts: tuple[Outcome, ...]
+    receipts: Receipts
 
 
 class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
@@ -200,8 +212,8 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         """The same episode with another outcome."""
         return self.with_facts(outcome=outcome)
 
-    def with_facts(self, **facts: object) -> Trajectory:
-        """The same episode with another outcome, source, domain or metadata."""
+    def with_facts(self, **facts: Unpack[EpisodeFacts]) -> Trajectory:
+        """The same episode, with the same id, and other facts."""
         changed = replace(self, **facts)
         changed.__dict__.update(self.__dict__)
         return changed

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import PromptTooLongError, UsageError
@@ -51,11 +52,11 @@ def test_a_list_of_notes_is_written_from_what_is_known(bank: Bank, server: Model
     (result,) = learn(bank, EPISODE, asking).trees.values()
     assert [node.payload["advice"] for node in bank.tree(NOTES)] == ["look", "take"]
     assert result.calls[0].attempts == 2
-    again = learn(bank, EPISODE.with_facts(task="put a clean cup in a cabinet."), asking)
+    again = learn(bank, replace(EPISODE, task="put a clean cup in a cabinet."), asking)
     assert again.trees[NOTES].decision == "skip"
     assert "look" in server.requests[-1].prompt
     assert "Step 4" in server.requests[-1].prompt
-    assert learn(bank, LOST.with_facts(task="fail"), asking).trees[NOTES].node is None
+    assert learn(bank, replace(LOST, task="fail"), asking).trees[NOTES].node is None
 
 
 def test_it_is_checked_shown_and_estimated_unsent(bank: Bank, server: ModelServer) -> None:
@@ -65,7 +66,7 @@ def test_it_is_checked_shown_and_estimated_unsent(bank: Bank, server: ModelServe
     learn(bank, EPISODE)
     assert "put cup 2 in cabinet 1" in preview(bank, ASKED, folders=FOLDERS)
     frugal = ModelExtractor(client(server, budget=NoBudget()), folders=FOLDERS)
-    other = EPISODE.with_facts(task="put a clean cup in a cabinet.")
+    other = replace(EPISODE, task="put a clean cup in a cabinet.")
     usage = estimate_learning(bank, [other], frugal, embedder_of(bank))
     assert (usage.calls, len(server.requests)) == (1, 0)
     assert usage.prompt_tokens > len(other.text.split())

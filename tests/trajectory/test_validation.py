@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import LogLimits
@@ -91,7 +92,7 @@ def test_many_texts_under_the_limit_pass_though_their_sum_is_over() -> None:
 )
 def test_what_is_of_another_type_is_refused(facts: dict[str, object], words: str) -> None:
     with pytest.raises(RecordError, match=words):
-        checked(GOOD.with_facts(**facts))
+        checked(replace(GOOD, **facts))
 
 
 def test_whole_rewards_become_floats() -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory import engine
@@ -77,7 +78,7 @@ def test_what_would_be_asked_is_shown_and_estimated_unsent(
 def test_a_kind_is_asked_for_where_the_rules_know_none(tmp_path: Path, server: ModelServer) -> None:
     bank = new_bank(tmp_path / "bank")
     server.answer('{"kind": "clean dishes"}', said(WAY))
-    episode = EPISODE.with_facts(domain="generic", task="Do the dishes, please.")
+    episode = replace(EPISODE, domain="generic", task="Do the dishes, please.")
     calls = learn(bank, episode, asking(server)).calls
     assert [call.purpose for call in calls] == ["classify", "induce"]
     assert next(iter(bank.tree(WORKFLOWS))).payload["group"] == "clean dishes"

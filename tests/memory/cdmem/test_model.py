@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
@@ -49,7 +50,7 @@ def said(*answers: dict[str, str] | str) -> list[str]:
 
 
 def again(trajectory: Trajectory, at: int) -> Trajectory:
-    return trajectory.with_facts(metadata={"max_steps": str(at)}, steps=trajectory.steps[at:])
+    return replace(trajectory, metadata={"max_steps": str(at)}, steps=trajectory.steps[at:])
 
 
 @pytest.fixture

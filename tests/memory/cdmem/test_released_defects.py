@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.cdmem import prompt_uses as uses
@@ -33,7 +34,7 @@ def test_locations_are_shown_and_a_failure_updates_them(bank: Bank) -> None:
     def seen(place: str, *, success: bool) -> Trajectory:
         step = Step(f"go to {place}", f"On the {place}, you see a mug 1.")
         lost = episode(MUG, ROOMS[0], success=success)
-        return lost.with_facts(steps=(step,))
+        return structs.replace(lost, steps=(step,))
 
     learn(bank, seen("shelf 1", success=True))
     assert "shelf 1: mug 1" in context(bank, EGG, ROOMS[0])
@@ -48,7 +49,9 @@ def test_a_reflection_is_kept_however_its_type_is_written(bank: Bank, kind: str)
         def write(self, purpose, *rest):  # type: ignore[no-untyped-def]
             found = super().write(purpose, *rest)
             if purpose == uses.FAILURE:
-                return replace(found, payload={**(found.payload or {}), "failure": kind})
+                return dataclasses.replace(
+                    found, payload={**(found.payload or {}), "failure": kind}
+                )
             return found
 
     learn(bank, episode(MUG, ROOMS[0], success=False), Shouting())

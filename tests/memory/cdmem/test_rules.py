@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.errors import ExtractionError
@@ -100,7 +101,7 @@ def test_an_episode_in_the_rules_words() -> None:
 
 
 def test_nothing_is_made_of_nothing() -> None:
-    assert rules.write(EXPERT, HEAT.with_facts(steps=()), (), {}).payload is None
+    assert rules.write(EXPERT, replace(HEAT, steps=()), (), {}).payload is None
     with pytest.raises(ExtractionError):
         rules.write(MISTAKES, None, (), {})
 

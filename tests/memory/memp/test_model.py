@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
@@ -71,7 +72,7 @@ def test_a_success_is_a_script_with_facts_and_a_failure_repairs_it(
     assert record.payload["trajectory"].count("Action: ") == len(EPISODE.steps)
     assert facts(bank, record)["receptacle"] == "cabinet"
     assert (record.origin.extractor, len(first.calls)) == ("model", 2)
-    lost = LOST.with_facts(task="put a clean cup in a cabinet.")
+    lost = replace(LOST, task="put a clean cup in a cabinet.")
     lost = Trajectory(lost.task, steps=lost.steps[1:], outcome=lost.outcome, domain="alfworld")
     repaired = teach(bank, lost, writer)
     (record,) = records(bank)
@@ -162,7 +163,7 @@ def test_each_prompt_can_be_ones_own(
     own.write_text(f"{text}\nIn my own words.")
     server.answer(SCRIPT, FACTS, REPAIR)
     writer = asking(server, tmp_path / "prompts")
-    for episode in (EPISODE, LOST.with_facts(steps=LOST.steps[1:])):
+    for episode in (EPISODE, replace(LOST, steps=LOST.steps[1:])):
         fresh = Trajectory(
             episode.task, steps=episode.steps, outcome=episode.outcome, domain="alfworld"
         )

@@ -123,7 +123,7 @@ def test_the_words_of_a_domain_are_its_own() -> None:
 
 def test_question_and_key_are_the_task_alone(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", key="query")
-    teach(bank, attempt(HOT).with_facts(environment="You are in a room with a lamp."))
+    teach(bank, replace(attempt(HOT), environment="You are in a room with a lamp."))
     assert Memp().questions(attempt(HOT))[PROCEDURES] == HOT == records(bank)[0].payload[KEY]
     found = recall(bank, HOT, "a room with a lamp", embedder=WordEmbedder())[PROCEDURES]
     assert found is not None

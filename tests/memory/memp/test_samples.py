@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.memory.memp import rules
 from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, record_payload
@@ -30,11 +32,12 @@ def test_scripts_are_the_dialects_procedure_and_facts_its_goals() -> None:
     assert found == {"do": "clean", "state": "clean", "object": "cup", "receptacle": "cabinet"}
 
 
-REFUSED = LOST.with_facts(
+REFUSED = replace(
+    LOST,
     steps=(
         EPISODE.steps[0],
         *(type(step)(step.action, "Nothing happens.") for step in EPISODE.steps[1:]),
-    )
+    ),
 )
 
 
@@ -51,7 +54,7 @@ def test_a_repair_warns_of_the_first_prescribed_step_that_was_refused() -> None:
 
 
 def test_a_repair_else_says_what_is_missing_and_keeps_the_last_three_notes() -> None:
-    lost = LOST.with_facts(steps=LOST.steps[:2])
+    lost = replace(LOST, steps=LOST.steps[:2])
     told = record("1. go to desk\n[TRAP] a → b\n[TRAP] c → d\n[TRAP] e → f")
     script = rules.write(ADJUST, lost, (told,)).payloads[0]["script"]
     assert script.splitlines()[:3] == ["1. go to desk", "[TRAP] c → d", "[TRAP] e → f"]
@@ -59,5 +62,5 @@ def test_a_repair_else_says_what_is_missing_and_keeps_the_last_three_notes() -> 
     assert KEY not in script
     told = record("1. clean [object] with sinkbasin")
     assert rules.write(ADJUST, lost, (told,)).payload is None
-    other_kind = lost.with_facts(task="put two cup in cabinet.")
+    other_kind = replace(lost, task="put two cup in cabinet.")
     assert rules.write(ADJUST, other_kind, (record("1. go to desk"),)).payload is None

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
@@ -81,7 +82,7 @@ def test_trials_of_one_task_are_compared_and_share_an_entry(
     change_settings(bank, "test", lambda _: ReasoningBankSettings(trials=3))
     asking = ModelExtractor(client(server))
     server.answer(items("look", "stay"))
-    learn(bank, LOST.with_facts(steps=LOST.steps[:2]), asking)
+    learn(bank, replace(LOST, steps=LOST.steps[:2]), asking)
     kept = {node.payload["content"]: node for node in bank.tree(LESSONS) if node.parent}
     server.answer(items("Stay", "clean", "c", "d", "e"))
     result = learn(bank, EPISODE, asking).trees[LESSONS]
@@ -93,12 +94,12 @@ def test_trials_of_one_task_are_compared_and_share_an_entry(
     (entry,) = bank.tree(LESSONS).roots()
     assert (entry.label, len(entry.origin.episodes)) == ("success", 2)
     server.answer(items("Stay", "again"))
-    third = EPISODE.with_facts(steps=EPISODE.steps[:3])
+    third = replace(EPISODE, steps=EPISODE.steps[:3])
     learn(bank, third, asking)
     assert server.requests[0].prompt.count("In this trial") == 2
     assert contents(bank) == ["stay", "again"]
     assert bank.tree(LESSONS).node(kept["stay"].id) == kept["stay"]
-    elsewhere = EPISODE.with_facts(environment="Another room with a cabinet 7.")
+    elsewhere = replace(EPISODE, environment="Another room with a cabinet 7.")
     server.answer(items("new"))
     assert learn(bank, elsewhere, asking).trees[LESSONS].decision == "entry"
 
@@ -107,7 +108,7 @@ def test_they_are_estimated_unsent_and_a_person_s_own_files_come_first(
     bank: Bank, server: ModelServer, tmp_path: Path
 ) -> None:
     frugal = ModelExtractor(client(server, budget=NoBudget()))
-    usage = estimate_learning(bank, [EPISODE, LOST.with_facts(task="x")], frugal, embedder_of(bank))
+    usage = estimate_learning(bank, [EPISODE, replace(LOST, task="x")], frugal, embedder_of(bank))
     assert (usage.calls, len(server.requests)) == (2, 0)
     own = tmp_path / "own"
     for name in PROMPTS:

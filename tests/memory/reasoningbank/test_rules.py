@@ -16,9 +16,9 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.writers.model.support import EPISODE, LOST
 
 REFUSED = Step("take cup 2 from countertop 1", "Nothing happens.")
-SOLVED = EPISODE.with_facts(steps=(REFUSED, *EPISODE.steps))
-STUCK = LOST.with_facts(
-    steps=(*LOST.steps[:2], *[Step("go to fridge 1", "The fridge 1 is closed.")] * 5)
+SOLVED = replace(EPISODE, steps=(REFUSED, *EPISODE.steps))
+STUCK = replace(
+    LOST, steps=(*LOST.steps[:2], *[Step("go to fridge 1", "The fridge 1 is closed.")] * 5)
 )
 
 
