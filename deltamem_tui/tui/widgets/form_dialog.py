@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
+from textual.geometry import Region, Size
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -18,6 +20,20 @@ from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.forms import FormContent, FormLine
 from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
 from deltamem_tui.tui.widgets.inputs import Choice, LineInput, Offers, PathSuggester, Tick
+
+
+class _FieldPlace(NamedTuple):
+    """Where a field is among the others, and the line of it that is typed in or chosen.
+
+    Attributes:
+        field: The label and all below it.
+        line: The first cell of the line.
+        window: How much is in sight.
+    """
+
+    field: Region
+    line: Region
+    window: Size
 
 
 class AskDialog(Dialog[Mapping[str, str] | None]):
@@ -48,6 +64,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             self.AUTO_FOCUS = f"#{form.refused}"  # type: ignore[misc]  # textual reads it so
         self.title_text = form.title
         self._form = form
+        self._shown: _FieldPlace | None = None
 
     def compose(self) -> ComposeResult:
         """The lines; what they are for and why stay in sight while they are scrolled."""
@@ -101,21 +118,51 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
 
     def on_mount(self) -> None:
         """Shows what would come of what is filled in already."""
+        self.screen_layout_refresh_signal.subscribe(self, self._laid_out)
         self._look_ahead()
 
     def on_input_changed(self) -> None:
         """Shows what would come of what is filled in now."""
         self._look_ahead()
 
+    def set_focus(
+        self,
+        widget: Widget | None,
+        scroll_visible: bool = True,  # noqa: ARG002 - textual's signature
+        from_app_focus: bool = False,
+    ) -> None:
+        """Gives a field the focus. Textual would scroll to its middle, and its label away."""
+        super().set_focus(widget, scroll_visible=False, from_app_focus=from_app_focus)
+
     def on_descendant_focus(self) -> None:
-        """Brings the line with its label into sight, once its list is there."""
-        self.call_after_refresh(self.show_focused)
+        """Brings the field into sight; once its list is there, the layout does so again."""
+        self.show_focused()
+
+    def _laid_out(self, _: Screen[Any]) -> None:
+        """Keeps the field in focus in sight if it moved, and not if the user scrolled."""
+        if (place := self._place()) != self._shown:
+            self._shown = place
+            self.show_focused()
 
     def show_focused(self) -> None:
-        """Brings the line in focus into sight, its label in any case."""
-        if self.focused is not None and self.focused.parent is not None:
-            for widget in (self.focused, *self.focused.parent.query(".-label")):
-                widget.scroll_visible(animate=False, force=True)
+        """Brings the field in focus into sight, its label if not all, its line in any case."""
+        if (place := self._place()) is None:
+            return
+        label = Region.from_offset(place.field.offset, (1, 1))
+        for region in (place.field, label, place.line):
+            self.query_one("#lines").scroll_to_region(
+                region, animate=False, force=True, immediate=True
+            )
+
+    def _place(self) -> _FieldPlace | None:
+        """Where the field in focus is; None if none is."""
+        focused = self.focused
+        if focused is None or not isinstance(focused.parent, Widget):
+            return None
+        field = focused.parent.virtual_region
+        down = focused.place if isinstance(focused, Choice) else 0
+        top = field.offset + focused.virtual_region.offset + (0, down)
+        return _FieldPlace(field, Region.from_offset(top, (1, 1)), self.query_one("#lines").size)
 
     def _look_ahead(self) -> None:
         preview, answer = self._form.preview, self._answers()
