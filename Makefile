@@ -45,7 +45,7 @@ bench: $(READY) ## Measure speed and quality, one JSON line each
 	$(BIN)/python -m benchmarks
 
 yardstick: $(READY) ## Play ALFWorld and ScienceWorld with memories and without: an hour, needs a Java
-	$(BIN)/pip install --quiet -c constraints.txt --editable '.[yardstick]'
+	$(BIN)/pip install --quiet -c constraints.txt --editable '.[alfworld,scienceworld]'
 	nice $(BIN)/python -m benchmarks.yardstick scienceworld $(ALL_MEMORIES)
 	nice $(BIN)/python -m benchmarks.yardstick alfworld $(ALL_MEMORIES) --most 60
 

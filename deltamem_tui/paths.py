@@ -89,6 +89,11 @@ def state_folder() -> Path:
     return _user_folder("state") / "agents"
 
 
+def games_folder() -> Path:
+    """The folder in which the games of simulators are unpacked. It may not exist yet."""
+    return _user_folder("cache") / "games"
+
+
 def settings_files() -> tuple[Path, ...]:
     """The settings files that exist, the one that is read first and overruled later first."""
     places = (_user_folder("config") / SETTINGS_FILE, Path(SETTINGS_FILE))
@@ -298,6 +303,8 @@ def _user_folder(kind: str) -> Path:
 
     if kind == "config":
         return platformdirs.user_config_path(APPLICATION, appauthor=False)
+    if kind == "cache":
+        return platformdirs.user_cache_path(APPLICATION, appauthor=False)
     if kind == "state":
         return platformdirs.user_state_path(APPLICATION, appauthor=False)
     return platformdirs.user_data_path(APPLICATION, appauthor=False)

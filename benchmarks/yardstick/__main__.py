@@ -5,29 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
 
 from benchmarks.quality import LOGS, episodes_of
 from benchmarks.yardstick import contexts
-from benchmarks.yardstick.agent import Agent
-from benchmarks.yardstick.alfworld_agent import AlfworldAgent
 from benchmarks.yardstick.contexts import Context
-from benchmarks.yardstick.scienceworld_agent import ScienceWorldAgent
 from benchmarks.yardstick.summary import Result, summary
-from benchmarks.yardstick.worlds import Game, alfworld_games, scienceworld_games
 from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.evaluation.agent import Playthrough
+from deltamem_tui.evaluation.agents.rules import RulesAgent
+from deltamem_tui.evaluation.environment import Environment, GameInfo
+from deltamem_tui.evaluation.registry import environment_named
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
 _DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-_AGENTS: dict[str, Callable[[Game], Agent]] = {
-    "alfworld": AlfworldAgent,
-    "scienceworld": ScienceWorldAgent,
-}
 _CONTEXTS = ("nothing", "raw", "weighted", "kind", "bank", "paper", "calibrated")
 _WITHOUT_EMBEDDER = ("nothing", "weighted")
 
@@ -48,39 +43,41 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.yardstick", description=__doc__)
-    parser.add_argument("world", choices=sorted(_AGENTS))
+    parser.add_argument("world", choices=["alfworld", "scienceworld"])
     parser.add_argument("contexts", nargs="+", choices=_CONTEXTS)
     parser.add_argument("--embedder", nargs="+", default=["hashing"], help="one row for each")
     parser.add_argument("--part", choices=["dev", "test"], default="dev")
     parser.add_argument("--most", type=int, help="how many games, all if not given")
     parser.add_argument("--episodes", type=Path, help="a log of rollouts to learn from")
     parser.add_argument("--games", type=Path, default=_DATA / "games" / "alfworld_games.tar.xz")
-    parser.add_argument("--unpacked", type=Path, default=Path.home() / ".cache" / "deltamem-games")
     parser.add_argument("--verbose", action="store_true", help="a line a game, on stderr")
     return parser.parse_args()
 
 
 def _played(options: argparse.Namespace) -> dict[Row, list[Result]]:
     """Every game with every context in turn: a game is loaded once."""
-    games = islice(_games(options), options.most)
+    environment, games = _games(options)
     known = _all_contexts(options)
+    agent = RulesAgent(options.world)
     results: dict[Row, list[Result]] = {row: [] for row in known}
-    for game in games:
+    for info in games:
+        game = environment.load(info)
         for row, context in known.items():
-            agent = _AGENTS[options.world](game)
-            text = context(agent.start)
-            played = agent.play(text)
-            results[row].append(Result(played.score, played.steps, count_tokens(text)))
+            played = Playthrough(game, environment.limit)
+            text = context(played.start)
+            agent.play(played, text)
+            steps = len(played.steps) if played.score >= 1 else played.limit
+            results[row].append(Result(played.score, steps, count_tokens(text)))
             if options.verbose:
-                line = f"{played.score:.2f} {played.steps:3} {' '.join(filter(None, row))}"
-                print(f"{line} | {game.name} | {agent.start.task}", file=sys.stderr, flush=True)
+                line = f"{played.score:.2f} {steps:3} {' '.join(filter(None, row))}"
+                print(f"{line} | {info.name} | {played.start.task}", file=sys.stderr, flush=True)
     return results
 
 
-def _games(options: argparse.Namespace) -> Iterator[Game]:
-    if options.world == "scienceworld":
-        return scienceworld_games(options.part)
-    return alfworld_games(options.games, options.unpacked, options.part)
+def _games(options: argparse.Namespace) -> tuple[Environment, Sequence[GameInfo]]:
+    games = options.games if options.world == "alfworld" else None
+    environment = environment_named(options.world, games=games)
+    return environment, environment.games(options.part)[: options.most]
 
 
 def _all_contexts(options: argparse.Namespace) -> dict[Row, Context]:

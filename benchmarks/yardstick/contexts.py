@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.remembering import RememberingEmbedder
-from benchmarks.yardstick.worlds import Start
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.evaluation.environment import Start
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem import recall as deltamem
 from deltamem_tui.memory.deltamem.settings import Parameters

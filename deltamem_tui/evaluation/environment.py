@@ -7,6 +7,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from deltamem_tui.trajectory.model import Trajectory
+
 
 class GameInfo(Struct, frozen=True):
     """Names a game; nothing of it is loaded.
@@ -92,5 +94,13 @@ class Environment(Protocol):
 
         Raises:
             UsageError: There is no such game.
+        """
+        ...
+
+    def game_of(self, episode: Trajectory) -> str:
+        """The name of the game that an episode of a log was played in; empty if it cannot be told.
+
+        It is as in `GameInfo.name`, so that what a bank has learnt from can be compared with the
+        games that it is tried on.
         """
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.yardstick import contexts
-from benchmarks.yardstick.worlds import Start
+from deltamem_tui.evaluation.environment import Start
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 

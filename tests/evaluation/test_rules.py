@@ -1,13 +1,21 @@
-"""The fixed agents carry out what a text says, in a world of their own."""
+"""The agent without a model carries out what a text says, in worlds of its own."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.yardstick.agent import found_in, renamed
-from benchmarks.yardstick.alfworld_agent import AlfworldAgent
-from benchmarks.yardstick.scienceworld_agent import ScienceWorldAgent
-from tests.benchmarks.yardstick.house import House, Rooms
+from deltamem_tui.errors import UsageError
+from deltamem_tui.evaluation.agent import AgentCost, Playthrough
+from deltamem_tui.evaluation.agents.player import found_in, renamed
+from deltamem_tui.evaluation.agents.rules import RulesAgent
+from deltamem_tui.evaluation.environment import Game
+from tests.evaluation.house import House, Rooms
+
+
+def play(domain: str, game: Game, text: str, limit: int = 30) -> Playthrough:
+    played = Playthrough(game, limit)
+    assert RulesAgent(domain).play(played, text) == AgentCost()
+    return played
 
 
 def kitchen(task: str = "put a mug in cabinet.", *, closed: tuple[str, ...] = ()) -> House:
@@ -36,7 +44,7 @@ PUT_MUG = "1. take mug 1 from fridge 1\n2. put mug 1 in cabinet 1"
 )
 def test_commands_are_read_however_the_text_lists_them(text: str) -> None:
     game = kitchen()
-    assert AlfworldAgent(game).play(text).score == 1
+    assert play("alfworld", game, text).score == 1
     assert game.did == [
         "go to fridge 1",
         "take mug 1 from fridge 1",
@@ -48,13 +56,13 @@ def test_commands_are_read_however_the_text_lists_them(text: str) -> None:
 def test_names_of_a_past_task_stand_for_the_present_ones() -> None:
     game = kitchen()
     past = "Task: put some egg in drawer\n> take egg 2 from fridge 3\n> move egg 2 to drawer 4"
-    assert AlfworldAgent(game).play(past).score == 1
+    assert play("alfworld", game, past).score == 1
 
 
 def test_closed_places_are_opened_and_counted_as_steps() -> None:
     game = kitchen(closed=("fridge 1", "cabinet 1"))
-    played = AlfworldAgent(game).play(PUT_MUG)
-    assert (played.score, played.steps) == (1, len(game.did))
+    played = play("alfworld", game, PUT_MUG)
+    assert (played.score, len(played.steps)) == (1, len(game.did))
     assert [each for each in game.did if each.startswith("open")] == [
         "open fridge 1",
         "open cabinet 1",
@@ -71,7 +79,7 @@ def test_closed_places_are_opened_and_counted_as_steps() -> None:
 )
 def test_what_is_not_there_is_searched(text: str, first: str) -> None:
     game = kitchen()
-    assert AlfworldAgent(game).play(text).score == 1
+    assert play("alfworld", game, text).score == 1
     assert game.did[0] == f"go to {first}"
 
 
@@ -82,7 +90,7 @@ def test_two_objects_are_brought_and_what_was_put_is_not_taken_again() -> None:
         lambda house: {house.lies["mug 1"], house.lies["mug 2"]} == {"cabinet 1"},
     )
     twice = "take mug from countertop\nput mug in cabinet\n" * 2
-    assert AlfworldAgent(game).play(twice).score == 1
+    assert play("alfworld", game, twice).score == 1
     assert game.did.count("take mug 1 from countertop 1") == 1
 
 
@@ -90,7 +98,7 @@ def test_what_is_treated_is_treated_at_a_place_of_the_kind() -> None:
     game = kitchen("heat some mug and put it in cabinet.")
     game.goal = lambda house: house.lies["mug 1"] == "cabinet 1" and "mug 1" in house.hot
     text = "take mug from fridge\nheat mug with microwave\nput mug in cabinet"
-    assert AlfworldAgent(game).play(text).score == 1
+    assert play("alfworld", game, text).score == 1
 
 
 @pytest.mark.parametrize(
@@ -103,23 +111,23 @@ def test_what_is_treated_is_treated_at_a_place_of_the_kind() -> None:
 )
 def test_what_a_warning_covers_is_left_alone(warning: str) -> None:
     game = kitchen()
-    played = AlfworldAgent(game).play(warning)
-    assert (played.score, played.steps, game.did) == (0, game.limit, [])
+    played = play("alfworld", game, warning)
+    assert (played.score, played.steps, game.did) == (0, [], [])
 
 
 def test_nothing_is_done_without_a_text_or_beyond_the_limit() -> None:
     game = kitchen()
-    assert AlfworldAgent(game).play("").score == 0
+    assert play("alfworld", game, "").score == 0
     assert game.did == []
     rooms = Rooms("focus on the wire", "never")
-    played = ScienceWorldAgent(rooms).play("look around\n" * 100)
-    assert (len(rooms.did), played.steps) == (rooms.limit, rooms.limit)
+    played = play("scienceworld", rooms, "look around\n" * 100)
+    assert len(rooms.did) == len(played.steps) == 30
 
 
 def test_scienceworlds_agent_walks_by_itself_and_opens_doors_on_the_way() -> None:
     game = Rooms("boil water.", "focus on water", closed=("kitchen",))
     text = "1. open door to bathroom\n2. go to bathroom\n3. activate [device]\n4. focus on water"
-    assert ScienceWorldAgent(game).play(text).score == 1
+    assert play("scienceworld", game, text).score == 1
     assert game.did == [
         "go to kitchen",
         "open door to kitchen",
@@ -139,7 +147,7 @@ def test_an_episode_and_a_procedure_are_read_alike(world: str) -> None:
         numbered = "\n".join(f"{at}. {each}" for at, each in enumerate(commands, 1))
         text = f"### Skill\nWhen: melt lead.\nHow:\n{numbered}"
     game = Rooms("melt lead.", "focus on lead")
-    assert ScienceWorldAgent(game).play(text).steps == len(commands)
+    assert play("scienceworld", game, text).score == 1
     assert game.did == commands
 
 
@@ -153,3 +161,8 @@ def test_tasks_are_compared_by_what_was_replaced() -> None:
 def test_places_are_read_from_lines_that_say_where_things_were() -> None:
     text = "mug: fridge 4, shelf 1\n- Found: plate was found on: countertop\nno place here"
     assert found_in(text) == {"mug": ["fridge", "shelf"], "plate": ["countertop"]}
+
+
+def test_a_domain_without_a_player_is_refused() -> None:
+    with pytest.raises(UsageError, match="webshop"):
+        RulesAgent("webshop")

@@ -1,11 +1,11 @@
-"""The agent in ALFWorld: it searches for what it is to take, and goes where it is to act."""
+"""The player of ALFWorld: it searches for what it is to take, and goes where it is to act."""
 
 from __future__ import annotations
 
 import re
 
-from benchmarks.yardstick.agent import Agent, found_in
-from benchmarks.yardstick.worlds import Game
+from deltamem_tui.evaluation.agent import Playthrough
+from deltamem_tui.evaluation.agents.player import TextPlayer, found_in
 
 _VERBS = ("go to", "take", "put", "move", "heat", "cool", "clean", "use", "slice", "toggle")
 _TAKE = re.compile(r"take (?P<thing>.+?) from (?P<place>.+)")
@@ -21,15 +21,14 @@ _SMALL = frozenset(
 )
 
 
-class AlfworldAgent(Agent):
+class AlfworldPlayer(TextPlayer):
     """Takes `take egg 1 from fridge 2` as: get an egg; a fridge is where one was.
 
     Going, opening and looking are done where an act needs them, not where the text has them;
     where it goes before it uses a lamp, a lamp may stand.
     """
 
-    def __init__(self, game: Game) -> None:
-        """Begin a game."""
+    def __init__(self, game: Playthrough) -> None:
         super().__init__(game, _VERBS)
         self.places = re.findall(r"\b([a-z]+ \d+)\b", self.start.scene)
         self.visited: set[str] = set()
@@ -48,9 +47,9 @@ class AlfworldAgent(Agent):
                 self.left[took["thing"]] = took["place"]
         return text
 
-    def begin(self, context: str) -> None:
+    def begin(self, text: str) -> None:
         """Note where things were found before, and what the task is about."""
-        self.found = found_in(context)
+        self.found = found_in(text)
         self.nouns = _nouns(self.start.task)
 
     def renamed(self, past: str) -> dict[str, str]:

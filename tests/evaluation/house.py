@@ -1,11 +1,16 @@
-"""Two small worlds that speak as the simulators do."""
+"""Two small worlds that speak as the simulators do, and environments of them.
+
+`house.py:HouseEnvironment` plugs in by its file as one of a user's own does.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from benchmarks.yardstick.worlds import Answer, Start
+from deltamem_tui.errors import UsageError
+from deltamem_tui.evaluation.environment import GameInfo, Observation, Start
+from deltamem_tui.trajectory.model import Trajectory
 
 _TAKE = re.compile(r"take (.+) from (.+)")
 _MOVE = re.compile(r"move (.+) to (.+)")
@@ -13,9 +18,6 @@ _MOVE = re.compile(r"move (.+) to (.+)")
 
 class House:
     """Receptacles as in ALFWorld: things lie in places, some of which are closed."""
-
-    name = "house"
-    limit = 30
 
     def __init__(
         self,
@@ -26,26 +28,29 @@ class House:
         closed: tuple[str, ...] = (),
     ) -> None:
         self.task = task
-        self.lies = {thing: place for place, things in places.items() for thing in things}
+        self._places, self._closed = places, closed
         self.places = tuple(places)
         self.goal = goal
-        self.closed = set(closed)
-        self.hot: set[str] = set()
-        self.here = ""
         self.did: list[str] = []
 
     def start(self) -> Start:
+        things = self._places.items()
+        self.lies = {thing: place for place, lying in things for thing in lying}
+        self.closed = set(self._closed)
+        self.hot: set[str] = set()
+        self.here = ""
+        self.did.clear()
         seen = ", ".join(f"a {place}" for place in self.places)
         return Start(self.task, f"Looking quickly around you, you see {seen}.")
 
-    def step(self, action: str) -> Answer:
+    def step(self, action: str) -> Observation:
         self.did.append(action)
         allowed = action in self.commands() or action.removeprefix("go to ") in self.places
         if allowed:
             self._change(action)
         won = self.goal(self)
         text = "Done." if allowed else "Nothing happens."
-        return Answer(text, float(won), won, tuple(self.commands()))
+        return Observation(text, float(won), won, tuple(self.commands()))
 
     def commands(self) -> list[str]:
         if self.here in self.closed:
@@ -72,9 +77,6 @@ class House:
 class Rooms:
     """Rooms as in ScienceWorld: a door is open, or is opened; nothing else is checked."""
 
-    name = "rooms"
-    limit = 60
-
     def __init__(self, task: str, wanted: str, *, closed: tuple[str, ...] = ()) -> None:
         self.task = task
         self.wanted = wanted
@@ -86,10 +88,43 @@ class Rooms:
             self.task, "This room is called the hallway. In it, you see: a finger painting"
         )
 
-    def step(self, action: str) -> Answer:
+    def step(self, action: str) -> Observation:
         self.did.append(action)
         if action.startswith("open door to "):
             self.closed.discard(action.removeprefix("open door to "))
         shut = action.removeprefix("go to ") in self.closed
         done = action == self.wanted
-        return Answer("The door is not open." if shut else "Done.", float(done), done)
+        return Observation("The door is not open." if shut else "Done.", float(done), done)
+
+
+THINGS = ("mug", "plate", "egg", "pan")
+
+
+class HouseEnvironment:
+    """Games in which a thing is to be brought from one place to another: two splits, four each."""
+
+    name = "house"
+    domain = "alfworld"
+    limit = 20
+    splits = ("dev", "train")
+
+    def games(self, split: str) -> Sequence[GameInfo]:
+        if split not in self.splits:
+            raise UsageError(f"there is no split {split!r}")
+        return [GameInfo(f"{split}/{thing}", split, "put") for thing in THINGS]
+
+    def load(self, game: GameInfo) -> House:
+        split, _, thing = game.name.partition("/")
+        if thing not in THINGS:
+            raise UsageError(f"there is no game {game.name!r}")
+        place = "fridge 1" if split == "dev" else "shelf 1"
+        places = {"countertop 1": (), "fridge 1": (), "shelf 1": (), "cabinet 1": ()}
+        return House(
+            f"put a {thing} in cabinet.",
+            {**places, place: (f"{thing} 1",)},
+            lambda house: house.lies[f"{thing} 1"] == "cabinet 1",
+            closed=("fridge 1",),
+        )
+
+    def game_of(self, episode: Trajectory) -> str:
+        return episode.metadata.get("game", "")

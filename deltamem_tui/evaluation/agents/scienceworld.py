@@ -1,12 +1,12 @@
-"""The agent in ScienceWorld: it knows the house, and types commands as they stand."""
+"""The player of ScienceWorld: it knows the house, and types commands as they stand."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
 
-from benchmarks.yardstick.agent import Agent
-from benchmarks.yardstick.worlds import Game
+from deltamem_tui.evaluation.agent import Playthrough
+from deltamem_tui.evaluation.agents.player import TextPlayer
 
 _VERBS = (
     *("open", "close", "activate", "deactivate", "connect", "disconnect", "use", "look", "examine"),
@@ -36,18 +36,17 @@ _CHOICE = re.compile(r"^Only the first \[([\w ]+)\] of these that is there: (.+)
 _WAY = re.compile(r"go to (?:the )?([\w ]+)")
 
 
-class ScienceWorldAgent(Agent):
+class ScienceWorldPlayer(TextPlayer):
     """Walks by itself and opens doors on the way."""
 
-    def __init__(self, game: Game) -> None:
-        """Begin a game."""
+    def __init__(self, game: Playthrough) -> None:
         super().__init__(game, _VERBS)
         self.room = self._named(self.start.scene)
         self.choices: dict[str, list[str]] = {}
 
-    def begin(self, context: str) -> None:
+    def begin(self, text: str) -> None:
         """Read which things are to be tried where the text leaves one open."""
-        found = _CHOICE.findall(context)
+        found = _CHOICE.findall(text)
         self.choices = {slot: names.split(", ") for slot, names in found}
 
     def carry_out(self, command: str) -> None:

@@ -1,4 +1,4 @@
-"""A fixed agent without a model: it carries out the commands that a text holds, in order.
+"""How an agent without a model plays: it carries out the commands that a text holds, in order.
 
 It reads like a person who takes the text at its word: a line that begins with a verb of the
 game is a command, what a warning covers is left alone, and the names of a past task stand for
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from benchmarks.yardstick.worlds import Answer, Game, Start
+from deltamem_tui.evaluation.agent import Playthrough
+from deltamem_tui.evaluation.environment import Observation
 
 _MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•>]|(?:action|act)\s*\d*:)?\s*`?", re.IGNORECASE)
 _WARNING = re.compile(r"\[(?:FAILED|TRIED|UNEXPLORED|PARTIAL|TRAP)\]|\bnever\b|\bavoid\b|warning")
@@ -24,60 +24,43 @@ _TASK = re.compile(
 _FOUND = re.compile(r"^\W*(?:found: )?([a-z ]+?)(?: (?:was|were) found (?:on|in))?\s*:\s*(.+)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """How a game went.
-
-    Attributes:
-        score: From 0 to 1.
-        steps: Actions taken; the limit where the goal was not reached.
-    """
-
-    score: float
-    steps: int
-
-
-class Agent:
-    """Plays one game by a text. A simulator's agent says how a command is carried out.
+class TextPlayer:
+    """Plays one game by a text. A simulator's player says how a command is carried out.
 
     Args:
-        game: The game, not begun.
+        game: The game, at its start.
         verbs: What a command of this game begins with.
     """
 
-    def __init__(self, game: Game, verbs: Sequence[str]) -> None:
+    def __init__(self, game: Playthrough, verbs: Sequence[str]) -> None:
         self.game = game
+        self.start = game.start
         self.verbs = tuple(f"{verb} " for verb in verbs)
-        self.steps = 0
-        self.last = Answer("", 0.0, done=False)
-        self.start: Start = game.start()
+        self.last = Observation("", 0.0, done=False)
         self.names: dict[str, str] = {}
 
-    def play(self, context: str) -> Played:
-        """Carry out what a text says until the goal is reached or the actions run out."""
-        self.begin(context)
-        for task, command in self.commands(context):
+    def play(self, text: str) -> None:
+        """Carry out what a text says until the game is over or there is nothing more to do."""
+        self.begin(text)
+        for task, command in self.commands(text):
             if self.over:
                 break
             self.names = self.renamed(task) if task else {}
             self.carry_out(self.in_present_names(command))
-        reached = self.last.score >= 1
-        return Played(self.last.score, self.steps if reached else self.game.limit)
 
     @property
     def over(self) -> bool:
         """Whether nothing more can be done."""
-        return self.last.done or self.steps >= self.game.limit
+        return self.game.over
 
     def act(self, action: str) -> str:
         """Take an action; what was seen. Nothing happens when the game is over."""
         if self.over:
             return ""
-        self.steps += 1
-        self.last = self.game.step(action)
+        self.last = self.game.act(action)
         return self.last.text
 
-    def begin(self, context: str) -> None:
+    def begin(self, text: str) -> None:
         """Read what the text says beside its commands."""
 
     def renamed(self, past: str) -> dict[str, str]:
@@ -88,11 +71,11 @@ class Agent:
         """Do what a command says, as well as it goes."""
         self.act(command)
 
-    def commands(self, context: str) -> Iterator[tuple[str, str]]:
+    def commands(self, text: str) -> Iterator[tuple[str, str]]:
         """The commands of a text, each with the task that the text names for it."""
         task = ""
         warned = False
-        for line in context.splitlines():
+        for line in text.splitlines():
             if line.startswith("#"):
                 warned = bool(_WARNING.search(line.lower()))
             if named := _TASK.match(line):
@@ -120,10 +103,10 @@ def renamed(past: str, present: str) -> dict[str, str]:
     return {before: after for before, after in names.items() if len(before) > 2}
 
 
-def found_in(context: str) -> dict[str, list[str]]:
+def found_in(text: str) -> dict[str, list[str]]:
     """Where the text says that things were found: thing → kinds of places, in its order."""
     places: dict[str, list[str]] = {}
-    for line in context.lower().splitlines():
+    for line in text.lower().splitlines():
         if found := _FOUND.match(line):
             words = re.findall(r"[a-z]+", found[2])
             places.setdefault(found[1].strip(), []).extend(words)

@@ -1,0 +1,1 @@
+"""The environments that the program knows: ALFWorld, ScienceWorld and WebShop."""
