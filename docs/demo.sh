@@ -1,5 +1,5 @@
 #!/bin/sh
-# Real episodes become a bank: imported, calibrated, learnt, and looked at. No model is asked.
+# Real episodes become a bank: imported, learnt, and looked at. No model is asked.
 set -eu
 banks=demo
 task="Your task is to melt lead. First, focus on the substance. Then, take actions that will cause it to change its state of matter."
@@ -12,7 +12,6 @@ rm -rf "$banks"
 mkdir "$banks"
 run init lab --embedder minilm --domain scienceworld
 run import lab docs/sample/scienceworld.jsonl.gz
-run calibrate lab --apply
 run extract lab --extractor rules
 run info lab
 run tree lab --tree task --depth 2 --limit 24

@@ -1,4 +1,4 @@
-"""Draw the pictures of the README: what commands really print, and screens of the browser.
+"""Draw the pictures of the README and of the browser's page: what commands print, and screens.
 
     python docs/draw_picture.py
 

@@ -121,7 +121,7 @@ def planned(
     found = [FileChange(path, text, after.rstrip("\n") if was_empty else after)]
     if command := _command_file(protocol, folder, project=portable):
         known = _read(command)
-        # A file of this name that somebody else wrote stays.
+        # A file of this name that others wrote stays.
         theirs = known is not None and _ABOUT not in known
         found.append(FileChange(command, known, known if theirs else _command_text(command)))
     return found

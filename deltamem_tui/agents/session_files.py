@@ -137,7 +137,7 @@ def _read(path: Path) -> SessionFile | None:
 def _replace(path: Path, session: SessionFile) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    # A prompt may hold what is nobody else's business.
+    # A prompt may be private.
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
         json.dump(asdict(session), stream)
     draft.replace(path)

@@ -1,6 +1,6 @@
 """Entries put into a settings file and taken out again, every other byte left as it was.
 
-A settings file is somebody else's: it has an order, comments, a width of indents. So it is never
+A settings file belongs to its user: it has an order, comments, a width of indents. So it is never
 written anew. A scanner finds where each member stands; what is put in is one piece of text right
 behind an opening bracket, and to take it out is to cut that piece.
 

@@ -175,7 +175,7 @@ class Batch:
         addition.extend(index, lines)
 
     def replace_episode(self, episode_id: str, by: str) -> None:
-        """Let an episode of the bank be one no more: a longer record of it has the id `by`."""
+        """Replace an episode of the bank by a longer record of it, which has the id `by`."""
         record = {"id": episode_id, "replaced_by": by}
         self.put_episode_line(episode_id, orjson.dumps(record) + b"\n")
         self.set_state(episode_id, EpisodeState.REPLACED)

@@ -1,4 +1,4 @@
-"""`deltamem freeze`: no more writing."""
+"""`deltamem freeze`: protect a bank from being written."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class ResponseCache:
         return CacheInfo(self.folder, dict(sorted(models.items())), drafts)
 
     def _files(self, model: str | None, before: float | None) -> Iterator[_File]:
-        """The answers that are meant, and what killed writes left, which is of no one model."""
+        """The answers that are meant, and what killed writes left, which belongs to no model."""
         latest = time.time() - _ABANDONED
         for path in (path for folder in self._folders() for path in _entries(folder)):
             is_draft = _DRAFT.fullmatch(path.name) is not None

@@ -89,7 +89,7 @@ class LogSource(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=T
     format: str = field(default_factory=lambda: "native")
 
 
-class EpisodeFacts(TypedDict, total=False):
+class TrajectoryFacts(TypedDict, total=False):
     """What may change of an episode that stays the same: all but task, environment and steps."""
 
     outcome: Outcome
@@ -212,7 +212,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         """The same episode with another outcome."""
         return self.with_facts(outcome=outcome)
 
-    def with_facts(self, **facts: Unpack[EpisodeFacts]) -> Trajectory:
+    def with_facts(self, **facts: Unpack[TrajectoryFacts]) -> Trajectory:
         """The same episode, with the same id, and other facts."""
         changed = replace(self, **facts)
         changed.__dict__.update(self.__dict__)

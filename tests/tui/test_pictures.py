@@ -1,4 +1,4 @@
-"""The pictures of the README are what the program draws of the bank that is shipped."""
+"""The pictures of the browser's page are what the program draws of the bank that is shipped."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def test_the_pictures_are_as_drawn(drawing: ModuleType, tmp_path: Path) -> None:
 
 
 def test_every_picture_is_drawn_shown_and_sound(drawing: ModuleType) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "browser.md").read_text(encoding="utf-8")
     names = {view.name for view in drawing.VIEWS}
     assert {file.stem for file in PICTURES.iterdir()} == names
-    shown = set(re.findall(r"docs/pictures/(\w+)\.svg", readme))
+    shown = set(re.findall(r"pictures/(\w+)\.svg", page))
     assert shown == names
     for name in names:
         ET.parse(PICTURES / f"{name}.svg")

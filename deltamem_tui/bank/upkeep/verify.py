@@ -258,7 +258,7 @@ def _episode_flaws(bank: Bank) -> Iterator[Flaw]:
 
 
 def _replica_flaws(bank: Bank) -> Iterator[Flaw]:
-    """What others counted is of nodes that are there, and no more than their totals."""
+    """What others counted is of nodes that are there, and at most their totals."""
     table = bank.snapshots[replicas.NAME]
     built = _built_index(table)
     yield from _index_flaws(table, built)

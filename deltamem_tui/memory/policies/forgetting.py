@@ -194,7 +194,7 @@ def subtree_sizes(nodes: Columns) -> list[int]:
 
 
 def _over_capacity(nodes: Columns, gone: Flags, capacity: int, unit: int) -> Iterator[int]:
-    """The leaves that are worth least, until no more nodes are left than there may be.
+    """The leaves that are worth least, until as few nodes are left as there may be.
 
     What the last episode wrote is spared, unless it wrote more than that by itself.
     """

@@ -88,7 +88,7 @@ def replay(
         plan: To whom, and in what orders; one that changes nothing is left out.
         tools: What all contestants share.
         folder: Where recordings of unfinished replays are kept.
-        excluded: How many records of the log are no episodes, by the reason.
+        excluded: How many records of the log do not count as episodes, by the reason.
         between: Called before so many episodes, each by itself but for those of a recording that
             an earlier run left; what it raises ends the work.
 

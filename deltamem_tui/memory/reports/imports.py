@@ -161,7 +161,7 @@ def reason_notes(reasons: ReasonTally, most: int) -> list[ReportNote]:
 
 
 def _growth_notes(found: ImportReport) -> Iterator[ReportNote]:
-    """Sessions that went on: their earlier records are episodes no more."""
+    """Sessions that went on: their earlier records no longer count."""
     if grown := found.count("grown"):
         went_on = counted(grown, "session went on", "sessions went on")
         yield ReportNote(f"{went_on} since the last import: the earlier records are replaced")

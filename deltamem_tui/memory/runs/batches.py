@@ -148,7 +148,7 @@ def _response(result: dict[str, object]) -> object:
 
 
 def passed_over(bank: Bank, model: str) -> frozenset[str]:
-    """The episodes that a run went past because a model, or nobody, could make anything of them.
+    """The episodes that a run went past because nothing could be made of them.
 
     Asking directly would not come back to them in the same run, so no later round does.
 

@@ -108,7 +108,7 @@ class _Waiting:
         self._hold(_Entry(item, marks, size, since))
 
     def let_go(self) -> ChatRecord | RecordError:
-        """The conversation that was touched longest ago, which is held no more."""
+        """The conversation that was touched longest ago, which is let go."""
         return self._forget(next(iter(self._entries))).item
 
     def rest(self) -> list[ChatRecord | RecordError]:

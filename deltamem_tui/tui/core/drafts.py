@@ -34,7 +34,7 @@ class Drafts:
         return self._all().get("/".join(place))
 
     def keep(self, place: Place, text: str) -> None:
-        """Keep a text until it is saved, or its author wants it no more."""
+        """Keep a text until it is saved, or its author discards it."""
         self._mine["/".join(place)] = text
         self._write(self._all())
 

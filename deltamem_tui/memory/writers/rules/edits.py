@@ -84,7 +84,7 @@ def read_edits(lines: Sequence[str]) -> list[Edit] | None:
 
 
 def _edits(lines: Sequence[str]) -> Iterator[Edit | None]:
-    """One edit after the other; None and no more where the lines are something else."""
+    """One edit after the other; None, and then nothing more, where the lines are something else."""
     at = 0
     while at < len(lines):
         without, head = _WITHOUT.fullmatch(lines[at]), _HEAD.fullmatch(lines[at])
