@@ -152,7 +152,8 @@ def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
 
     display, tree = display_of(bank, answer.collection), bank.tree(answer.collection)
     if not answer.candidates:
-        return f"nothing in the {display.title}"
+        compared = " has enough in common with it" if tree.rows.size else ""
+        return f"nothing in the {display.title}{compared}"
     roots = [tree.chain(each.node.id)[0] for each in answer.candidates if each.score > 0]
     nearest = list(dict.fromkeys(one_line(display.of_title(root), 60) for root in roots))
     best = answer.candidates[0].score

@@ -214,6 +214,15 @@ def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> 
     assert "entries" not in data["receipt"]
 
 
+def test_too_little_in_common_is_not_an_empty_bank(program: Program) -> None:
+    assert program("init", "facts", "--method", "memp", "--episodes-from", "kitchen").code == 0
+    assert program("extract", "facts", "--extractor", "rules").code == 0
+    answer = program("recall", "facts", "clean a plate")
+    assert answer.err == (
+        "nothing matches: nothing in the procedures has enough in common with it\n"
+    )
+
+
 def test_an_empty_bank_says_so(empty: Program) -> None:
     assert empty("init", "new", "--embedder", "hashing").code == 0
     assert empty("recall", "new", TASK).err == "nothing matches: nothing in the task tree\n"
