@@ -22,6 +22,7 @@ from deltamem_tui.memory.credit.review import (
     sample,
 )
 from deltamem_tui.memory.credit.views import usefulness
+from deltamem_tui.memory.episodes.outcomes_together import JointVerdict
 from deltamem_tui.memory.episodes.overturning import label_of, overturning
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.episodes.verdicts import words_on
@@ -240,4 +241,56 @@ def touched(bank: Bank, review: Review, episode: Trajectory, success: bool) -> T
         found is not None,
         joining,
         admits,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedTogether:
+    """What a person's verdict on several episodes would touch beside their outcomes.
+
+    Attributes:
+        credited: How many living nodes they were shown: their credit moves.
+        deleted: How many nodes that were learnt from them go.
+        relabelled: How many of those stay under the other label, since others hang below them.
+        withdrawn: How many of the episodes were learnt and wait again.
+        joining: How many other learnt episodes were shown those nodes, and join the queue.
+        admits: How many wait, and may be learnt by this verdict and not before.
+    """
+
+    credited: int
+    deleted: int
+    relabelled: int
+    withdrawn: int
+    joining: int
+    admits: int
+
+
+def touched_together(bank: Bank, verdict: JointVerdict) -> TouchedTogether:
+    """What a verdict on several episodes would touch. Reads every episode; nothing is written."""
+    facts = {each.id: _facts(bank, each) for each in episodes(bank)}
+    found, policy = verdict.found, settings_of(bank).admission
+    written = found.nodes if found else frozenset()
+    shown: frozenset[NodePlace] = frozenset()
+    admits = 0
+    for each, before in zip(verdict.given, verdict.before, strict=True):
+        known = facts[each]
+        if known.user is not None or known.stated != verdict.success:
+            shown |= known.shown
+        admits += (
+            not known.learnt
+            and admitted_by(policy, Outcome(verdict.success, None, "user"))
+            and not admitted_by(policy, before)
+        )
+    given = frozenset(verdict.given)
+    return TouchedTogether(
+        credited=len(_alive(bank, shown)),
+        deleted=len(found.deleted) if found else 0,
+        relabelled=len(found.relabelled) if found else 0,
+        withdrawn=len(found.episodes) if found else 0,
+        joining=sum(
+            each.learnt and not each.reviewed and not each.shown.isdisjoint(written)
+            for each in facts.values()
+            if each.id not in given
+        ),
+        admits=admits,
     )

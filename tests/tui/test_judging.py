@@ -206,3 +206,39 @@ def test_nothing_is_written_to_a_frozen_bank(folder: Path) -> None:
             assert isinstance(person.app.screen, EpisodesScreen)
 
     browse(folder, story, "kitchen")
+
+
+def test_all_that_a_filter_shows_are_judged_at_once_and_taken_back(folder: Path) -> None:
+    unsaid = [trajectory(f"bake bread {number}") for number in range(3)]
+    take_in(Bank.open(folder / "kitchen"), unsaid)
+
+    def outcomes() -> list[bool | None]:
+        bank = Bank.open(folder / "kitchen")
+        found = [episode(bank, each) for each in bank.episodes.ids()]
+        return [each.outcome.success for each in found if each]
+
+    before = [True, True, None, None, None, None]
+
+    async def story(person: Person) -> None:
+        await person.press("3", "slash")
+        await person.write("bake bread")
+        await person.press("enter", "F", "n")
+        assert outcomes() == before
+        await person.press("F", "y")
+        assert outcomes() == [True, True, None, False, False, False]
+        assert person.said[-1] == "3 episodes are failures now; u takes it back"
+        await person.press("F")
+        assert person.said[-1] == "nothing to write: you called 3 episodes failures before"
+        await person.press("u")
+        assert outcomes() == before
+        await person.press("S", "y")
+
+    async def another_time(person: Person) -> None:
+        assert outcomes() == [True, True, None, True, True, True]
+        await person.press("3", "G", "u")
+        assert "Take back the verdict on 3 episodes?" in person.screen
+        await person.press("y")
+        assert outcomes() == before
+
+    browse(folder, story, "kitchen")
+    browse(folder, another_time, "kitchen")

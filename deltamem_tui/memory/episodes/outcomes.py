@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.credit.crediting import put_episode
 from deltamem_tui.memory.episodes.overturning import (
+    Overturning,
     give_lessons_again,
     label_of,
     overturning,
@@ -26,6 +28,10 @@ from deltamem_tui.trajectory.readers.native import outcome_of, to_record
 
 CANNOT_TELL = "cannot tell"
 """The reason of a person's word who looked at an episode and does not know how it ended."""
+
+
+TOGETHER = "outcomes"
+"""What the journal calls a verdict on several episodes (`outcomes_together`)."""
 
 
 def give_outcome(bank: Bank, episode_id: str, *, success: bool | None) -> Trajectory:
@@ -44,27 +50,39 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool | None) -> Trajec
     bank.require_writable()
     with bank.writing() as batch:
         known = known_episode(bank, episode_id)
-        before = known.outcome
-        judged = with_word(known, _given(success, before))
-        mine = next((each for each in known.verdicts if each.source == "user"), None)
+        judged = with_verdict(known, success=success)
         put_episode(batch, bank, judged)
-        detail = {
-            "trajectory": episode_id,
-            "success": success,
-            "before": before.success,
-            # For `take_back_outcome`.
-            "outcome": to_record(known)["outcome"],
-            "learnt": _is_learnt(bank, episode_id),
-        }
-        if mine:
-            detail["user"] = msgspec.to_builtins(mine)
         found = None if success is None else overturning(bank, known, success=success)
+        detail: dict[str, Any] = {"trajectory": episode_id, "success": success}
+        detail |= before_verdict(bank, known, found)
         if success is not None and found is not None:
             label = label_of(success=success)
-            detail["learnt"] = False
-            detail["taken_back"] = take_back_lessons(bank, batch, episode_id, found, label)
+            detail["taken_back"] = take_back_lessons(bank, batch, found, label)
         batch.log("outcome", detail)
     return judged
+
+
+def with_verdict(episode: Trajectory, *, success: bool | None) -> Trajectory:
+    """The episode with a person's verdict on it."""
+    return with_word(episode, _given(success, episode.outcome))
+
+
+def before_verdict(bank: Bank, episode: Trajectory, found: Overturning | None) -> dict[str, Any]:
+    """What the journal is to have of an episode, so that a verdict on it can be taken back.
+
+    Args:
+        bank: Its bank.
+        episode: The episode without that verdict.
+        found: What the verdict overturns.
+    """
+    mine = next((each for each in episode.verdicts if each.source == "user"), None)
+    overturned = found is not None and episode.id in found.episodes
+    detail = {
+        "before": episode.outcome.success,
+        "outcome": to_record(episode)["outcome"],
+        "learnt": _is_learnt(bank, episode.id) and not overturned,
+    }
+    return detail | ({"user": msgspec.to_builtins(mine)} if mine else {})
 
 
 def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None) -> Trajectory:
@@ -89,7 +107,7 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
     bank.require_writable()
     bank.refresh()
     seen = bank.commit.sequence
-    given, superseded = _last_given(bank, episode_id)
+    given, superseded = last_given(bank, episode_id)
     with bank.writing() as batch:
         known = known_episode(bank, episode_id)
         if shown is not None and known.outcome != shown:
@@ -98,50 +116,81 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
                 source=episode_id,
                 hint="look at it again, then repeat",
             )
-        superseded |= any(_is_about(commit, episode_id) for commit in commits_since(bank, seen))
+        superseded |= any(episode_id in judged_by(each) for each in commits_since(bank, seen))
         if given is None:
             raise TrajectoryError(
                 "you gave it no outcome that could be taken back", source=episode_id
             )
-        before, success = _before(given, episode_id), given.detail.get("success")
-        if superseded or _given(success, before) not in words_on(known):
+        if given.event == TOGETHER:
             raise TrajectoryError(
-                "another outcome was given to it since, which stays", source=episode_id
-            )
-        learnt_since = _is_learnt(bank, episode_id) and given.detail.get("learnt") is not True
-        if learnt_since and success is not None:
-            label = "success" if known.outcome.success else "failure"
-            raise TrajectoryError(
-                f"was learnt from as a {label} since, which stays",
+                f"it was given its outcome together with {len(judged_by(given)) - 1:,} others",
                 source=episode_id,
-                hint="give it another outcome",
+                hint="`deltamem browse` takes all of them back; or give this one another",
             )
-        restored = without_word(known, _parsed(given.detail.get("user")), before)
+        if superseded:
+            raise superseded_error(episode_id)
+        restored = without_verdict(bank, known, given.detail.get("success"), given.detail)
         put_episode(batch, bank, restored)
-        give_lessons_again(bank, batch, episode_id, given)
+        give_lessons_again(bank, batch, given)
         batch.log(UNDO, {"undoes": given.sequence, "what": given.event, "trajectory": episode_id})
     return restored
 
 
-def _last_given(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
-    """That outcome's commit, if there is one, and whether an import gave the episode one since."""
+def without_verdict(
+    bank: Bank, episode: Trajectory, success: Any, detail: Mapping[str, Any]
+) -> Trajectory:
+    """The episode without a person's verdict, which `before_verdict` put into the journal.
+
+    Raises:
+        TrajectoryError: Another outcome counts by now, it was learnt since, or the journal does
+            not say how it ended before.
+    """
+    before = _before(detail, episode.id)
+    if _given(success, before) not in words_on(episode):
+        raise superseded_error(episode.id)
+    learnt_since = _is_learnt(bank, episode.id) and detail.get("learnt") is not True
+    if learnt_since and success is not None:
+        label = "success" if episode.outcome.success else "failure"
+        raise TrajectoryError(
+            f"was learnt from as a {label} since, which stays",
+            source=episode.id,
+            hint="give it another outcome",
+        )
+    return without_word(episode, _parsed(detail.get("user")), before)
+
+
+def superseded_error(episode_id: str) -> TrajectoryError:
+    """The error of an outcome that cannot be taken back, because a later one counts."""
+    return TrajectoryError("another outcome was given to it since, which stays", source=episode_id)
+
+
+def last_given(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
+    """The commit of the last verdict that a person gave an episode, alone or together.
+
+    Returns:
+        The commit, if there is one, and whether an import gave the episode an outcome since.
+    """
     superseded = False
 
     def is_given(commit: Commit) -> bool:
         nonlocal superseded
-        is_about = _is_about(commit, episode_id)
+        is_about = episode_id in judged_by(commit)
         superseded |= is_about and commit.event == "import"
-        return is_about and commit.event == "outcome"
+        return is_about and commit.event in ("outcome", TOGETHER)
 
     return last_not_undone(bank, is_given), superseded
 
 
-def _is_about(commit: Commit, episode_id: str) -> bool:
-    """Whether a commit gave an episode an outcome, or took one back."""
+def judged_by(commit: Commit) -> Collection[str]:
+    """The episodes that a commit gave an outcome, or whose outcome it took back."""
     if commit.event == "import":  # names the episodes that it added or gave another outcome
         ids = commit.detail.get("trajectories")
-        return isinstance(ids, list) and episode_id in ids
-    return commit.event in ("outcome", UNDO) and commit.detail.get("trajectory") == episode_id
+    elif commit.event == TOGETHER or commit.detail.get("what") == TOGETHER:
+        ids = commit.detail.get("episodes")
+    else:
+        is_about = commit.event in ("outcome", UNDO)
+        return (str(commit.detail.get("trajectory")),) if is_about else ()
+    return ids if isinstance(ids, list | dict) else ()
 
 
 def _described(outcome: Outcome) -> str:
@@ -161,9 +210,9 @@ def _is_learnt(bank: Bank, episode_id: str) -> bool:
     return bank.episodes.state(episode_id) == EpisodeState.LEARNT
 
 
-def _before(given: Commit, episode_id: str) -> Outcome:
+def _before(detail: Mapping[str, Any], episode_id: str) -> Outcome:
     """The outcome that a person's replaced."""
-    if (before := _parsed(given.detail.get("outcome"))) is not None:
+    if (before := _parsed(detail.get("outcome"))) is not None:
         return before
     raise TrajectoryError("the journal does not have its earlier outcome", source=episode_id)
 

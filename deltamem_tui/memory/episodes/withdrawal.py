@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,7 @@ def withdraw(bank: Bank, batch: Batch, episode_ids: Sequence[str]) -> int:
     return stays
 
 
-def learn_commits(bank: Bank, episode_ids: Sequence[str]) -> dict[str, LearnCommit]:
+def learn_commits(bank: Bank, episode_ids: Collection[str]) -> dict[str, LearnCommit]:
     """By episode, what learning it changed; the journal is read once, from its end."""
     trees = tree_names(bank.snapshots)
     found: dict[str, LearnCommit] = {}
@@ -132,16 +132,17 @@ def _take_back(batch: Batch, tree: Tree, episode_id: str, commit: LearnCommit) -
     return 0
 
 
-def written_by(tree: Tree, episode_id: str) -> list[int]:
-    """The rows of the last lines of the nodes that an episode wrote, deleted ones among them."""
-    snapshot = tree.snapshot
-    named = re.compile(re.escape(f'"trajectory":"{episode_id}"'.encode()))
-    offsets = [match.start() for match in named.finditer(snapshot.text)]
+def written_by(tree: Tree, *episode_ids: str) -> list[int]:
+    """The rows of the last lines of the nodes that episodes wrote, deleted ones among them."""
+    snapshot, wanted = tree.snapshot, {each.encode() for each in episode_ids}
+    one = re.escape(episode_ids[0]) if len(wanted) == 1 else '[^"]+'  # many are not sought singly
+    named = re.compile(f'"trajectory":"({one})"'.encode())
+    offsets = [match.start() for match in named.finditer(snapshot.text) if match[1] in wanted]
     if not offsets:
         return []
     rows = snapshot.index["offset"].searchsorted(offsets, side="right") - 1
     last = np.unique(snapshot.current[tree.birth[rows]]).tolist()
-    return [row for row in last if tree.node_at(row).origin.trajectory == episode_id]
+    return [row for row in last if tree.node_at(row).origin.trajectory in episode_ids]
 
 
 def _stands_alone(tree: Tree, row: int, written: list[int], commit: LearnCommit) -> bool:

@@ -13,7 +13,8 @@ from deltamem_tui.trajectory.model import Outcome
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.review import Review, TouchedByVerdict
+    from deltamem_tui.memory.episodes.outcomes_together import JointVerdict
+    from deltamem_tui.memory.review import Review, TouchedByVerdict, TouchedTogether
 
 REASON_TEXTS: Mapping[Reason, str] = {
     "disagreement": "log and judge disagree",
@@ -64,6 +65,47 @@ def touched_text(found: TouchedByVerdict) -> str:
     if found.admits:
         parts.append("lets the episode be learnt")
     return "; ".join(parts)
+
+
+def touched_together_text(found: TouchedTogether) -> str:
+    """What a verdict on several episodes touches beside them, a line each; empty if nothing."""
+    parts = []
+    if found.credited:
+        parts.append(f"the credit of {counted(found.credited, 'node')} that they were shown moves")
+    if found.deleted:
+        parts.append(f"{counted(found.deleted, 'node')} learnt from them: deleted")
+    if found.relabelled:
+        others = "relabelled, since others hang below"
+        parts.append(f"{counted(found.relabelled, 'node')} learnt from them: {others}")
+    if found.withdrawn:
+        parts.append(f"{counted(found.withdrawn, 'learnt episode')}: waiting to be learnt anew")
+    if found.joining:
+        joining = counted(found.joining, "other episode")
+        parts.append(f"{joining}, shown what goes: added to the review queue")
+    if found.admits:
+        parts.append(f"{counted(found.admits, 'waiting episode')}: ready to be learnt from")
+    return "\n".join(parts)
+
+
+def joint_verdict_lines(verdict: JointVerdict) -> Iterator[str]:
+    """How the episodes of a verdict ended so far, but for those that it overturns."""
+    now = _ENDS[verdict.success]
+    if verdict.first:
+        yield f"{verdict.first:,} without an outcome until now"
+    if verdict.confirmed:
+        yield f"{verdict.confirmed:,} already a {now} by log or judge; your verdict is added"
+    if verdict.unsure:
+        yield f"{verdict.unsure:,} of which you said that you cannot tell"
+    if same := len(verdict.asked) - len(verdict.given):
+        yield f"{same:,} already a {now} by your verdict; left as they are"
+
+
+def overturned_lines(verdict: JointVerdict) -> Iterator[str]:
+    """Whose words a verdict on several episodes overturns."""
+    other = _ENDS[not verdict.success]
+    for source, text in (("user", "your own verdict"), ("stated", "the log"), ("judge", "a judge")):
+        if count := verdict.overturned[source]:
+            yield f"{count:,} so far a {other} by {text}"
 
 
 def error_notes(review: Review) -> list[object]:

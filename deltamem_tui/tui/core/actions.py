@@ -201,7 +201,21 @@ ACTIONS: tuple[Action, ...] = (
     Action("relearn", ("R",), "Learn the same episodes again in a new bank", "episodes"),
     Action("succeeded", ("plus",), "Mark the episode as a success", "episodes", "judge(True)"),
     Action("failed", ("minus",), "Mark the episode as a failure", "episodes", "judge(False)"),
-    Action("take_back", ("u",), "Take back your verdict on the episode", "episodes"),
+    Action(
+        "all_succeeded",
+        ("S",),
+        "Mark all episodes that are shown as successes",
+        "episodes",
+        "judge_all(True)",
+    ),
+    Action(
+        "all_failed",
+        ("F",),
+        "Mark all episodes that are shown as failures",
+        "episodes",
+        "judge_all(False)",
+    ),
+    Action("take_back", ("u",), "Take back your last verdict", "episodes"),
     Action("next_node", ("n",), "Show the next node from this episode", "episodes"),
     Action("episode_node", ("enter",), "Show the node in its tree", "episodes", brief="node"),
     # Statistics

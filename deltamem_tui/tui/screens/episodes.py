@@ -151,6 +151,9 @@ class EpisodesScreen(BankScreen):
         title = f"{counted(len(self._whole), 'episode')} · {waiting:,} waiting"
         if shown_as.text and self.list_filter.line.text == shown_as.text:
             title += f" · {self._list.line_count():,} fit the filter"
+            if not self._whole.bank.frozen and self._list.line_count():
+                keys = map(self.browser.key_of, ("all_succeeded", "all_failed"))
+                title += f": {', '.join(keys)} judge them all"
         if shown_as.order != "import":
             title += f" · by {shown_as.order}"
         self._list.border_title = Content(title)
@@ -306,6 +309,16 @@ class EpisodesScreen(BankScreen):
     def action_judge(self, success: bool) -> None:
         """Writes how the episode ended."""
         self._outcomes.give(success=success)
+
+    def action_judge_all(self, success: bool) -> None:
+        """Asks, and writes how all episodes that are shown ended."""
+        book, shown_as = self._list.book, self.list_filter.shown_as
+        if book is None or not len(book) or shown_as is None:
+            return
+        if self.list_filter.inquiry.under_way or self.list_filter.line.text != shown_as.text:
+            self.browser.notes.notify("the list does not show what the filter says yet")
+            return
+        self._outcomes.give_to_all(list(book.ids), shown_as.text, success=success)
 
     def action_take_back(self) -> None:
         """Takes back the outcome that was given last."""

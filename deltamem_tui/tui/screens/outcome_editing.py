@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.errors import DeltaMemError, TrajectoryError
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.tui.core.attention import UserPosition
+from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
 from deltamem_tui.tui.models.episodes import outcome_facts
 from deltamem_tui.tui.screens.base import BankScreen
 
@@ -34,7 +36,7 @@ class _GivenOutcome(NamedTuple):
 
 
 class OutcomeEditor:
-    """Lets the user say how an episode ended.
+    """Lets the user say how an episode ended, or all that are shown.
 
     An episode may leave a filtered list by the outcome that it is given. So what is taken back
     is the last outcome that was given here, wherever the cursor is by then; only when none is
@@ -48,7 +50,7 @@ class OutcomeEditor:
     def __init__(self, screen: BankScreen, in_sight: Callable[[], EpisodeInSight | None]) -> None:
         self._screen = screen
         self._in_sight = in_sight
-        self._given: list[_GivenOutcome] = []
+        self._given: list[_GivenOutcome | Commit] = []
         self._target: tuple[str, UserPosition] | None = None
 
     def target_among(self, ids: Collection[str]) -> str:
@@ -86,25 +88,74 @@ class OutcomeEditor:
 
         self._screen.change("writing the outcome", work)
 
+    def give_to_all(self, ids: Sequence[str], shown_by: str, *, success: bool) -> None:
+        """Asks, and writes how all episodes that are shown ended, in one commit.
+
+        Args:
+            ids: The episodes.
+            shown_by: The filter that shows them; empty for none.
+            success: How they ended.
+        """
+        from deltamem_tui.tui.jobs.outcomes import plan_for_all
+
+        if not self._screen.writable():
+            return
+        path, back, given = self._screen.home.path, self._take_back_key, self._given
+
+        def note(commit: Commit) -> str:
+            given.append(commit)
+            return f"{back} takes it back"
+
+        self._screen.browser.work.start(
+            "looking at what the verdict changes",
+            lambda _: plan_for_all(path, ids, shown_by, note, success=success),
+        )
+
+    @property
+    def _take_back_key(self) -> str:
+        return self._screen.browser.key_of("take_back")
+
     def take_back(self) -> None:
         """Takes back the outcome that was given last, and goes to that episode."""
+        from deltamem_tui.tui.jobs.outcomes import plan_take_back
+
         if not self._screen.writable() or (last := self._last_given()) is None:
             return
         given, position = self._given, self._screen.browser.attention.position()
+        if isinstance(last, Commit):
+            self._take_back_together(last)
+            return
 
-        def work(bank: Bank) -> str:
+        path, own = self._screen.home.path, bool(given)
+
+        def work(_: Progress) -> WorkPlan | BankChange:
+            if not own and (plan := plan_take_back(path, last.episode_id)) is not None:
+                return plan
             try:
-                outcome = take_back_outcome(bank, last.episode_id, last.outcome).outcome
+                outcome = take_back_outcome(Bank.open(path), last.episode_id, last.outcome).outcome
             except TrajectoryError:  # it stays for good, and must not hide those before it
                 del given[-1:]
                 raise
             del given[-1:]
-            return f"{last.episode_id} is as before: {outcome_facts(outcome)}"
+            return BankChange(path, f"{last.episode_id} is as before: {outcome_facts(outcome)}")
 
-        if self._screen.change("taking the outcome back", work):
+        if self._screen.browser.work.start("taking the outcome back", work):
             self._target = last.episode_id, position
 
-    def _last_given(self) -> _GivenOutcome | None:
+    def _take_back_together(self, commit: Commit) -> None:
+        from deltamem_tui.tui.jobs.outcomes import take_back_all
+
+        path, given = self._screen.home.path, self._given
+
+        def work(_: Progress) -> BankChange:
+            try:
+                return take_back_all(path, commit)
+            finally:  # what stays for good must not hide what was given before it
+                del given[-1:]
+
+        self._screen.browser.work.start("taking the outcomes back", work)
+
+    def _last_given(self) -> _GivenOutcome | Commit | None:
         """Returns what to take back; None if there is nothing, or an error was reported."""
         if self._given:
             return self._given[-1]
