@@ -37,7 +37,10 @@ _REVISION, _STATED, _JUDGE, _USER = range(4)
 
 Source = Literal["stated", "judge", "user"]
 Utility = Literal["success", "reward"]
-"""What an episode is worth to what it was shown: 0 or 1, or the share that was solved."""
+"""What an episode is worth to what it was shown: 0 or 1, or its reward, the share that was solved.
+
+A word without a reward, as a person's, says that all was solved, or nothing.
+"""
 Counts64 = NDArray[np.int64]
 
 _COLUMNS: Mapping[Source, int] = {"stated": _STATED, "judge": _JUDGE, "user": _USER}

@@ -115,6 +115,7 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
     for rule in others:
         if rule in rules:
             page.text(f"  by {rule}: {rules[rule]}")
+    stale = any(each.freshness < 1 for each in answer.candidates)
     rows: list[tuple[Cell, ...]] = [
         (
             _mark(answer, candidate),
@@ -122,13 +123,14 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
             candidate.similarity,
             *[candidate.penalty] * display.penalised,
             candidate.score,
+            *[candidate.freshness] * stale,
             one_line(display.of_title(candidate.node), 80),
         )
         for candidate in answer.candidates
     ]
     penalty = ["penalty"] * display.penalised
     title = key_label(bank, answer.collection)
-    columns = ("", "node", "similarity", *penalty, "score", title)
+    columns = ("", "node", "similarity", *penalty, "score", *["fresh"] * stale, title)
     page.table(columns, rows, headed=True)
 
 
@@ -193,7 +195,11 @@ def _record(tree: Tree, answer: CollectionRecall | None, *, explain: bool) -> di
             "threshold": answer.threshold,
             "candidates": [
                 candidate_record(tree, candidate, answer.threshold)
-                | {"recalled": answer.matches(candidate), "rule": candidate.rule}
+                | {
+                    "recalled": answer.matches(candidate),
+                    "rule": candidate.rule,
+                    "freshness": candidate.freshness,
+                }
                 for candidate in answer.candidates
             ],
         }

@@ -14,6 +14,7 @@ Of very many rows, a smaller form can do the first part: what sparse rows hold (
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,15 @@ _FEW = 16  # Where more than one row of sixteen is near, its code has not saved 
 _ROUNDING = 1e-5  # More than float32 loses in a product of unit rows.
 
 
+FloatT = TypeVar("FloatT", np.float32, np.float64)
+
+
+def faded(similarities: NDArray[FloatT], freshness: NDArray[np.float64]) -> NDArray[FloatT]:
+    """Similarities times freshness, row by row; what is not above 0 stays as it is."""
+    products: NDArray[FloatT] = (similarities * freshness).astype(similarities.dtype)
+    return np.where(similarities > 0, products, similarities)
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """What is scanned.
@@ -40,6 +50,8 @@ class Rows:
         failure: Rows that take the failure penalty. bool [rows].
         precedence: The row with the lower number wins a tie. int64 [rows].
         source: The file they come from, for errors.
+        freshness: What share of a row's similarity counts, where that is above 0; None if all of
+            all. float64 [rows].
         sparse: The same rows in a smaller form, if there is one.
         codes: The same rows in another, for scans without weights.
     """
@@ -49,6 +61,7 @@ class Rows:
     failure: NDArray[np.bool_]
     precedence: NDArray[np.int64]
     source: str
+    freshness: NDArray[np.float64] | None = None
     sparse: SparseRows | None = None
     codes: CodedRows | None = None
 
@@ -89,6 +102,7 @@ class Scan:
     ) -> list[tuple[int, float, float]]:
         """The rows that score best: s(v) = cos(e_q, e_v) − ε·[label_v is FAILURE] (equation 6).
 
+        Of rows with a freshness only that share of the cosine counts, where it is above 0.
         `query` is the vector of a question, float32 [dimensions], of unit length; `penalty` is ε.
 
         Returns:
@@ -104,7 +118,7 @@ class Scan:
         rows = self._near_best(query, penalty, count)
         similarities = self._exact(rows, query)
         penalties = penalty * self.rows.failure[rows].astype(np.float64)
-        scores = np.round(similarities - penalties, DECIMALS)
+        scores = np.round(self._faded(similarities, rows) - penalties, DECIMALS)
         order = np.lexsort((self.rows.precedence[rows], -scores))[:count]
         return [(int(rows[i]), float(similarities[i]), float(scores[i])) for i in order]
 
@@ -128,6 +142,8 @@ class Scan:
                     np.einsum("ij,j->i", self._vectors[piece], question, out=scores[piece])
                 if self._norms is not None:
                     scores[piece] /= self._norms[piece] * norm
+                if self.rows.freshness is not None:
+                    scores[piece] = self._faded(scores[piece], piece)
                 if penalty:
                     scores[piece] -= np.float32(penalty) * self._failure[piece]
 
@@ -160,6 +176,13 @@ class Scan:
         products: NDArray[np.float32] = self._vectors @ vector
         return products, 0.0
 
+    def _faded(
+        self, similarities: NDArray[FloatT], rows: slice | NDArray[np.int64]
+    ) -> NDArray[FloatT]:
+        """The similarities of some rows as far as those are fresh."""
+        fresh = self.rows.freshness
+        return similarities if fresh is None else faded(similarities, fresh[rows])
+
     def _require_fitting(self, query: NDArray[np.float32]) -> None:
         if query.shape != self._vectors.shape[1:] or not np.isfinite(query).all():
             raise VectorError(
@@ -175,6 +198,7 @@ class Scan:
             self._require_fitting(query)
             scores, error = self.rows.codes.products(query)
             if np.isfinite(error):
+                scores = self._faded(scores, slice(None))
                 scores -= np.float32(penalty) * self._failure
                 scores[self._dead] = -np.inf
                 rows = self._candidates(scores, count, self._window + 2 * error)

@@ -30,6 +30,7 @@ from deltamem_tui.memory.plan import Add, Change, Count, Due, MaintenanceResult
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.settings import Settings, replaced
+from deltamem_tui.memory.staleness import recalled
 from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
@@ -80,7 +81,7 @@ def recall(
     if not clean(task).strip() and not clean(environment).strip():
         raise UsageError("task and environment are both empty", hint="say what the agent is to do")
     query = Query(task, environment, candidates, None, None if folders is None else tuple(folders))
-    found = method_of(bank).recall(bank, query, embedder_of(bank, embedder))
+    found = recalled(bank, query, embedder_of(bank, embedder))
     counts_as, commit = bank.manifest.counts_as, bank.commit.sequence
     receipt = made(counts_as, commit, found.shown, task, environment)
     return found.with_receipt(receipt)

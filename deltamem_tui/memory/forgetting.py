@@ -1,8 +1,7 @@
 """Forgetting in a bank: what its rules would delete, and deleting it.
 
 Time is counted in episodes: an episode's place among those of the bank, up to the last one that
-was learnt. A node is as old as the episode that it was learnt from; one that comes from none is as
-old as the node before it.
+was learnt; see `memory.ages`.
 """
 
 from __future__ import annotations
@@ -13,14 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import UNIT, ShownTo, shown_to
-from deltamem_tui.bank.episodes import NAME as EPISODES
-from deltamem_tui.bank.episodes import EpisodeState, standing
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
+from deltamem_tui.memory.ages import decode_birth, last_learnt, learnt_at
+from deltamem_tui.memory.credit.views import utility_of
 from deltamem_tui.memory.editing import forget as forget_subtree
 from deltamem_tui.memory.methods import display_of, method_of, settings_of
 from deltamem_tui.memory.policies.forgetting import (
@@ -183,10 +181,11 @@ def columns(
     import numpy as np
 
     shown, births = shown_to(bank.snapshots, tree.name), tree.birth[rows]
-    now = _now(bank)
+    now = last_learnt(bank)
     since = shown.place > now - rules.period
     recent = np.bincount(shown.birth[since & (shown.place > 0)], minlength=shown.rows)
-    tested = shown.kept(shown.revision >= _revised(tree, shown)).credit()
+    tested = shown.kept(shown.revision >= _revised(tree, shown))
+    tested = tested.credit(utility_of(bank))
     last = np.zeros(shown.rows, dtype=np.int64)
     np.maximum.at(last, shown.birth, shown.place)
     judged = tested.coarse if coarse else tested.strict
@@ -196,7 +195,7 @@ def columns(
     keys_only = tree.depth[rows] >= deepest if deepest else np.zeros(len(rows), dtype=np.bool_)
     return Columns(
         parent=place_of[tree.snapshot.index["parent"][rows]],
-        age=_ages(bank, tree, rows, now),
+        age=now - learnt_at(bank, tree)[births],
         recent=recent[births],
         judged=judged.judged[births],
         utility=judged.utility[births],
@@ -207,51 +206,6 @@ def columns(
     )
 
 
-def _now(bank: Bank) -> int:
-    """The place of the last episode that was learnt, from 1; 0 if none was."""
-    import numpy as np
-
-    snapshot = bank.snapshots[EPISODES]
-    learnt = np.flatnonzero(snapshot.counters[standing(snapshot), 0] == EpisodeState.LEARNT)
-    return int(learnt[-1]) + 1 if len(learnt) else 0
-
-
-class _Sources(Struct, gc=False):
-    trajectory: str = ""
-    sources: tuple[str, ...] = ()
-
-
-class _Born(Struct, gc=False):
-    """The one part of a node's line that says when it was learnt."""
-
-    revision: int
-    origin: _Sources = field(default_factory=_Sources)
-
-
-_decode = msgspec.json.Decoder(_Born).decode
-
-
-def _ages(bank: Bank, tree: Tree, rows: Rows, now: int) -> Rows:
-    """Episodes since each node was learnt from the last of those that it comes from. int64."""
-    import numpy as np
-
-    episodes = bank.snapshots[EPISODES]
-    ids = episodes.index["id"][standing(episodes)].tolist()
-    place = {name.decode(): number for number, name in enumerate(ids, 1)}
-    born = np.zeros(len(tree.birth), dtype=np.int64)
-    text, offsets = tree.snapshot.text, tree.snapshot.index["offset"].tolist()
-    offsets.append(tree.snapshot.extent.bytes)
-    births = tree.birth[rows].tolist()
-    for row, birth in zip(rows.tolist(), births, strict=True):
-        origin = _decode(text[offsets[row] : offsets[row + 1]]).origin
-        born[birth] = place.get(origin.trajectory, 0)
-        for each in origin.sources:
-            born[birth] = max(born[birth], place.get(each, 0))
-    known = np.maximum.accumulate(born)
-    ages: Rows = now - np.where(born > 0, born, known)[tree.birth[rows]]
-    return ages
-
-
 def _revised(tree: Tree, shown: ShownTo) -> Rows:
     """Per use, the present revision of its node: what it was shown for may say otherwise now."""
     import numpy as np
@@ -260,6 +214,6 @@ def _revised(tree: Tree, shown: ShownTo) -> Rows:
     current = tree.snapshot.current
     edited = current != np.arange(len(current))
     for birth in np.unique(shown.birth[edited[shown.birth]]).tolist():
-        revisions[birth] = _decode(tree.snapshot.line(int(current[birth]))).revision
+        revisions[birth] = decode_birth(tree.snapshot.line(int(current[birth]))).revision
     present: Rows = revisions[shown.birth]
     return present

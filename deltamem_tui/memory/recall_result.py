@@ -97,6 +97,12 @@ class RecallResult:
         """A collection's answer by its name: `found["task"]`."""
         return self.collections[collection]
 
+    def with_answers(self, collections: Mapping[str, CollectionRecall | None]) -> Self:
+        """The same with other answers of its collections."""
+        found = copy(self)
+        object.__setattr__(found, "collections", collections)
+        return found
+
     def with_receipt(self, receipt: Receipt) -> Self:
         """The same with the receipt of what was shown."""
         found = copy(self)  # a method's own result may be made otherwise

@@ -28,7 +28,7 @@ from deltamem_tui.memory.cdmem.surroundings import Surroundings
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.exact import nodes_with_key
-from deltamem_tui.memory.vectors.search import Candidate
+from deltamem_tui.memory.vectors.search import Candidate, as_fresh
 
 if TYPE_CHECKING:
     import numpy as np
@@ -188,18 +188,21 @@ def exemplars(tree: Tree, root: Node, here: Node | None, vector: Vector) -> Iter
         yield from _shortest(tree, [row_here], 1.0, HERE)
     rows = tree.child_rows(tree.row(root.id))
     found = np.round(similarities(tree, rows, vector), DECIMALS)
-    order = np.argsort(-found, kind="stable")
-    for similarity, ties in groupby(order, key=lambda at: float(found[at])):
+    scores = as_fresh(tree, rows, found).round(DECIMALS)
+    order = np.lexsort((-found, -scores))
+    for (score, similarity), ties in groupby(order, lambda at: (scores[at], found[at])):
         others = [int(rows[at]) for at in ties if rows[at] != row_here]
-        yield from _shortest(tree, others, similarity, KIND)
+        yield from _shortest(tree, others, float(similarity), KIND, float(score))
 
 
-def _shortest(tree: Tree, tasks: Sequence[int], similarity: float, rule: str) -> list[Candidate]:
+def _shortest(
+    tree: Tree, tasks: Sequence[int], similarity: float, rule: str, score: float = 1.0
+) -> list[Candidate]:
     """The successes at some tasks, those with fewer steps first, then the newer ones."""
     rows = [int(row) for task in tasks for row in tree.child_rows(task)]
     rows.sort(key=lambda row: -int(tree.birth[row]))
     nodes = sorted(map(tree.node_at, rows), key=_steps)
-    return [Candidate(node, similarity, 0.0, similarity, rule) for node in nodes]
+    return [Candidate(node, similarity, 0.0, score, rule) for node in nodes]
 
 
 def _steps(node: Node) -> int:
@@ -218,7 +221,8 @@ def ranked_insights(
     import numpy as np
 
     rows = tree.child_rows(tree.row(root.id))
-    scores = np.round(similarities(tree, rows, memories), DECIMALS)
+    sums = np.round(similarities(tree, rows, memories), DECIMALS)
+    scores = as_fresh(tree, rows, sums).round(DECIMALS)
     successes = [tree.counts_at(int(row)).successes for row in rows]
     order = sorted(
         range(len(rows)), key=lambda at: (-scores[at], -successes[at], -int(tree.birth[rows[at]]))
@@ -226,7 +230,7 @@ def ranked_insights(
     return [
         Candidate(
             tree.node_at(int(rows[at])),
-            round(float(scores[at]) / count, DECIMALS),
+            round(float(sums[at]) / count, DECIMALS),
             0.0,
             float(scores[at]),
             INSIGHT,

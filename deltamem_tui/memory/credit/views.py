@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.bank.credit import Credit, Sums
+    from deltamem_tui.bank.credit import Credit, Sums, Utility
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,15 @@ class NodeCredit:
         return facts
 
 
-def node_credit(bank: Bank, tree: str, node_id: str) -> NodeCredit:
-    """The credit of a living node.
+def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = None) -> NodeCredit:
+    """The credit of a living node, by the bank's own utility if none is given.
 
     Raises:
         NodeNotFoundError: There is none with this id.
     """
     found = bank.tree(tree)
     birth = int(found.birth[found.row(node_id)])
-    return _at(credit_of(bank, tree), birth)
+    return _at(credit_of(bank, tree, utility), birth)
 
 
 def tree_credit(bank: Bank, tree: str) -> NodeCredit:
@@ -122,9 +122,17 @@ def usefulness(bank: Bank, tree: str) -> Usefulness:
     return Usefulness(credit.shown, judged, utility)
 
 
-def credit_of(bank: Bank, tree: str) -> Credit:
-    """The credit of all nodes of a tree, by the row of a node's first line."""
-    return shown_to(bank.snapshots, tree).credit()
+def credit_of(bank: Bank, tree: str, utility: Utility | None = None) -> Credit:
+    """The credit of all nodes of a tree, by the row of a node's first line.
+
+    It is counted by the bank's own utility if none is given.
+    """
+    return shown_to(bank.snapshots, tree).credit(utility or utility_of(bank))
+
+
+def utility_of(bank: Bank) -> Utility:
+    """What an episode is worth in a bank, also of one whose method is not installed."""
+    return "reward" if bank.manifest.settings.get("utility") == "reward" else "success"
 
 
 def _at(found: Credit, birth: int) -> NodeCredit:

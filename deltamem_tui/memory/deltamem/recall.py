@@ -33,7 +33,13 @@ from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.exact import SAME_TEXT
-from deltamem_tui.memory.vectors.search import BEHIND_EVERY_SUCCESS, Candidate, ranked, scan_of
+from deltamem_tui.memory.vectors.search import (
+    BEHIND_EVERY_SUCCESS,
+    Candidate,
+    as_fresh,
+    ranked,
+    scan_of,
+)
 from deltamem_tui.memory.writers.rules.chances import TaskAtHand
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
@@ -264,7 +270,8 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[C
 
     rows = _rows_of_kind(tree, kind, weighting)
     similarities = np.round(tree.embeddings[rows] @ kind.instance, DECIMALS)
-    order = np.lexsort((tree.birth[rows], tree.depth[rows], -similarities))
+    scores = as_fresh(tree, rows, similarities).round(DECIMALS)
+    order = np.lexsort((tree.birth[rows], tree.depth[rows], -scores))
     found = []
     for failed in (False, True):
         of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed][:_NEAR]
@@ -272,7 +279,8 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[C
             of_label = best_first(tree, rows, of_label, kind.goal)
         for at in of_label[:1]:
             node, similarity = tree.node_at(int(rows[at])), float(similarities[at])
-            found.append(Candidate(node, similarity, 0.0, similarity, "kind"))
+            score = float(scores[at])
+            found.append(Candidate(node, similarity, similarity - score, score, "kind"))
     return found
 
 

@@ -23,7 +23,7 @@ from deltamem_tui.memory.memp.facts import FactTable, fact_table
 from deltamem_tui.memory.memp.settings import MempNumbers
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import Candidate, by_use, scan_of
+from deltamem_tui.memory.vectors.search import Candidate, as_fresh, by_use, scan_of
 from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.text import clean
 
@@ -145,9 +145,10 @@ def _by_facts(
     rows, births, matched = rows[enough], births[enough], matched[enough]
     if not len(rows):
         return []
-    near = _near_best(sums.about()[births] / matched, most, sums.error)
+    near = _near_best(as_fresh(tree, rows, sums.about()[births] / matched), most, sums.error)
     rows, births, matched = rows[near], births[near], matched[near]
     scores = (sums.exactly(births)[births] / matched).round(DECIMALS)
+    scores = as_fresh(tree, rows, scores).round(DECIMALS)
     near = _near_best(scores, most, 0.0)  # only of these the task's own cosine is needed
     rows, scores, matched = rows[near], scores[near], matched[near]
     cosines = _cosines(tree, rows, vector)

@@ -104,7 +104,7 @@ class Update:
 
     def _judged(self, record: str) -> Judged:
         """What the episodes were worth that receipts say were shown a record."""
-        known = node_credit(self.bank, PROCEDURES, record)
+        known = node_credit(self.bank, PROCEDURES, record, "success")
         return known.strict if known.strict.judged else known.coarse
 
     def _present(self, record: str) -> Node | None:

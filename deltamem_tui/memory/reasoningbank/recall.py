@@ -102,23 +102,25 @@ def _by_lesson(
     Of each kind the best are enough: what is not among them has at least as many lessons before it
     as are wanted.
     """
-    scores: dict[int, tuple[float, str]] = {}
-    for row, score in _with_ties(scans.entries, vector, wanted):
-        scores |= {int(lesson): (score, BY_TASK) for lesson in tree.child_rows(row)}
-    for row, score in _with_ties(scans.lessons, vector, wanted):
-        if score > scores.get(row, (_NO_THRESHOLD - 1, ""))[0]:
-            scores[row] = score, BY_DESCRIPTION
+    scores: dict[int, tuple[float, float, str]] = {}
+    for row, similarity, score in _with_ties(scans.entries, vector, wanted):
+        found_by_task = score, similarity, BY_TASK
+        scores |= {int(lesson): found_by_task for lesson in tree.child_rows(row)}
+    for row, similarity, score in _with_ties(scans.lessons, vector, wanted):
+        if row not in scores or score > scores[row][0]:
+            scores[row] = score, similarity, BY_DESCRIPTION
     precedence = scans.lessons.rows.precedence
     best = sorted(scores, key=lambda row: (-scores[row][0], precedence[row]))[:wanted]
     found = [
-        Candidate(tree.node_at(row), scores[row][0], 0.0, scores[row][0], scores[row][1])
+        Candidate(tree.node_at(row), similarity, 0.0, score, rule)
         for row in best
+        for score, similarity, rule in [scores[row]]
     ]
     return found, min(k, len(found))
 
 
-def _with_ties(scan: Scan, vector: Vector, count: int) -> list[tuple[int, float]]:
-    """The best rows with their scores, and all that score like the last of them."""
+def _with_ties(scan: Scan, vector: Vector, count: int) -> list[tuple[int, float, float]]:
+    """The best rows with similarity and score, and all that score like the last of them."""
     asked = count + 1
     while True:
         found = scan.best(vector, 0.0, asked)
@@ -126,7 +128,7 @@ def _with_ties(scan: Scan, vector: Vector, count: int) -> list[tuple[int, float]
             break
         asked *= 2
     least = found[min(count, len(found)) - 1][2] if found else 0.0
-    return [(row, score) for row, _, score in found if score >= least]
+    return [each for each in found if each[2] >= least]
 
 
 def _scans_of(tree: Tree, weighting: Weighting) -> _Scans:

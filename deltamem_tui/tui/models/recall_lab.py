@@ -15,6 +15,7 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.methods import change_settings, display_of, method_of, settings_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
+from deltamem_tui.memory.staleness import recalled
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.tui.models.nodes import entry_of
@@ -224,7 +225,7 @@ def answer(
     """
     places = None if folders is None else tuple(folders)
     query = Query(question.task, question.scene, CANDIDATES, question.settings, places)
-    return LabAnswer(question, method_of(bank).recall(bank, query, embedder.of(bank)))
+    return LabAnswer(question, recalled(bank, query, embedder.of(bank)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import Use, shown_to
+from deltamem_tui.bank.credit import Use, Utility, shown_to
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.compact import compact
@@ -65,9 +65,9 @@ def entries(episode: Trajectory) -> Iterator[ShownNode]:
     return (entry for receipt in episode.receipts for entry in receipt.entries)
 
 
-def sums(bank: Bank) -> Counted:
+def sums(bank: Bank, utility: Utility = "success") -> Counted:
     """Per node: shown, and judged and utility of both classes."""
-    found = {each.id: node_credit(bank, "task", each.id) for each in bank.tree("task")}
+    found = {each.id: node_credit(bank, "task", each.id, utility) for each in bank.tree("task")}
     return {
         name: (
             each.shown,
@@ -80,19 +80,24 @@ def sums(bank: Bank) -> Counted:
     }
 
 
-def counted_again(bank: Bank) -> Counted:
+def counted_again(bank: Bank, utility: Utility = "success") -> Counted:
     """The same, an episode after the other."""
     found = {each.id: [0] * 5 for each in bank.tree("task")}
     for episode in episodes(bank):
-        words = {each.source: each.success for each in (episode.outcome, *episode.verdicts)}
+        words = {each.source: worth(each, utility) for each in (episode.outcome, *episode.verdicts)}
         strict = words.get("user", words.get("stated"))
         shown = {each.node for each in entries(episode)}
         for counts in (found[each] for each in shown & found.keys()):
             counts[0] += 1
             for place, success in ((1, strict), (3, words.get("judge"))):
                 counts[place] += success is not None
-                counts[place + 1] += 10_000 * (success or 0)
+                counts[place + 1] += round(10_000 * (success or 0))
     return {name: (a, b, c, d, e) for name, (a, b, c, d, e) in found.items()}
+
+
+def worth(word: Outcome, utility: Utility) -> float | None:
+    whole = None if word.success is None else float(word.success)
+    return whole if utility == "success" or word.reward is None else word.reward
 
 
 def judge(bank: Bank, episode_id: str, *, success: bool) -> None:
@@ -111,7 +116,8 @@ STEPS = st.tuples(
 
 def act(bank: Bank, what: str, number: int, success: bool, shown: set[int], ids: list[str]) -> None:
     """One thing that may happen to a bank; some of it is refused, which must change nothing."""
-    outcome = Outcome(success, None, "stated") if number % 2 else Outcome()
+    reward = (0.25, 0.75)[success] if number == 3 else None
+    outcome = Outcome(success, reward, "stated") if number % 2 else Outcome()
     episode = an_episode(number, outcome, [ids[each] for each in shown])
     try:
         if what == "import":
@@ -136,6 +142,7 @@ def test_the_sums_agree_with_counting_again(steps: list[tuple[str, int, bool, se
         for step in steps:
             act(bank, *step, ids_of(bank))
             assert sums(bank) == counted_again(bank)
+            assert sums(bank, "reward") == counted_again(bank, "reward")
         assert verify(Bank.open(bank.path)) == []
 
 
@@ -162,6 +169,7 @@ def test_merges_in_any_order_count_nothing_twice(
             for other in (*others, others[0]):
                 merge_into(into, partial(MergePlan, [into, other]))
             assert sums(into) == counted_again(into)
+            assert sums(into, "reward") == counted_again(into, "reward")
             found.append(sums(into))
         assert found == [found[0]] * len(found)
         counts = Counter(name for name, _ in shown)

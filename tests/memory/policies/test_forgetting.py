@@ -19,6 +19,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import StorageError
 from deltamem_tui.memory import forgetting
 from deltamem_tui.memory.credit.crediting import put_episode
+from deltamem_tui.memory.credit.views import node_credit
 from deltamem_tui.memory.editing import undo, undoable
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import change_settings, names
@@ -282,3 +283,18 @@ def episode(number: int, outcome: Outcome, nodes: list[str]) -> Trajectory:
     found = Trajectory(f"task {number}", "", (Step("act", "done"),), outcome)
     receipt = made("f" * 16, number, [ShownNode("task", each) for each in nodes], "task", "")
     return found.with_facts(receipts=(receipt,))
+
+
+def test_where_utility_is_the_reward_half_a_success_is_worth_half(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    learn(bank, next(each for each in real_episodes("alfworld") if each.outcome.success))
+    node = next(each for each in bank.tree("task") if each.label == "success")
+    with bank.writing() as batch:
+        put_episode(batch, bank, episode(0, Outcome(False, 0.6, "stated"), [node.id]))
+        batch.log("import")
+    rules = ForgettingRules("history", judged=1)
+    assert [each.utility for each in forgetting.proposed(bank, rules)] == [0]
+    assert node_credit(bank, "task", node.id).strict.utility == 0
+    change_settings(bank, "test", partial(assigned, assignment="utility=reward"))
+    assert forgetting.proposed(bank, rules) == []
+    assert node_credit(bank, "task", node.id).strict.utility == 6_000
