@@ -184,8 +184,8 @@ def columns(
     now = last_learnt(bank)
     since = shown.place > now - rules.period
     recent = np.bincount(shown.birth[since & (shown.place > 0)], minlength=shown.rows)
-    tested = shown.kept(shown.revision >= _revised(tree, shown))
-    tested = tested.credit(utility_of(bank))
+    since_revised = shown.kept(shown.revision >= _revised(tree, shown))
+    tested = since_revised.credit(utility_of(bank))
     last = np.zeros(shown.rows, dtype=np.int64)
     np.maximum.at(last, shown.birth, shown.place)
     judged = tested.coarse if coarse else tested.strict
