@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.credit.review import ReviewItem
 from deltamem_tui.memory.episodes.outcomes import (
     give_outcome,
     known_episode,
@@ -18,8 +19,15 @@ from deltamem_tui.memory.episodes.outcomes import (
 )
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.verdicts import words_on
-from deltamem_tui.memory.reports.review import node_titles, touched_text, why, word_text
+from deltamem_tui.memory.reports.review import (
+    node_titles,
+    second_look_text,
+    touched_text,
+    why,
+    word_text,
+)
 from deltamem_tui.memory.review import review_of, touched
+from deltamem_tui.memory.second_looks import look_again, take_back_look
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -54,9 +62,21 @@ class ReviewSession:
         self._bank, self._seed, self._page, self._key = bank, seed, page, key
         self._blind = blind
         self.review = review_of(bank, seed)
-        self._items = list(self.review.items)
+        self._items = self._queue()
         self._at = 0
         self._given: list[tuple[int, str]] = []
+
+    def _queue(self) -> list[ReviewItem]:
+        """What is to be reviewed, and behind it what comes back."""
+        again = [ReviewItem(each, self._kind(each), ()) for each in self.review.second.due]
+        return [*self.review.items, *again]
+
+    def _kind(self, episode: str) -> str:
+        return self.review.facts[episode].kind
+
+    def _is_second(self, item: ReviewItem) -> bool:
+        """Whether it comes back, and so without what was said of it."""
+        return not item.reasons
 
     def run(self) -> int:
         """Show episodes until none is left or the person leaves.
@@ -95,14 +115,15 @@ class ReviewSession:
         episode = known_episode(self._bank, item.episode)
         page.text("")
         page.text(f"{self._at + 1} of {len(self._items)} · {item.episode}", style="bold")
-        if not self._blind:
+        blind = self._blind or self._is_second(item)
+        if not blind:
             page.text(why(item))
         facts = {"kind": item.kind, "task": one_line(episode.task, 1000)}
         if scene := scene_of(episode).strip():
             facts["scene"] = one_line(scene, _SCENE)
         page.facts(facts)
         self._steps(episode)
-        if not self._blind:
+        if not blind:
             self._words(episode)
             for title in node_titles(self._bank, item):
                 page.text(f"  {title}")
@@ -127,6 +148,12 @@ class ReviewSession:
 
     def _judge(self, key: str) -> None:
         item, success = self._items[self._at], _VERDICTS[key]
+        if self._is_second(item):
+            look = look_again(self._bank, item.episode, success=success)
+            self._given.append((self._at, item.episode))
+            self._at += 1
+            self._page.text(f"{_END[success]}, {second_look_text(look)}; u takes it back")
+            return
         episode = known_episode(self._bank, item.episode)
         found = None if success is None else touched(self._bank, self.review, episode, success)
         if found is not None and found.overturns:
@@ -148,8 +175,9 @@ class ReviewSession:
             self._page.text("no verdict of this session is left to undo")
             return
         at, episode = self._given.pop()
+        take_back = take_back_look if self._is_second(self._items[at]) else take_back_outcome
         try:
-            take_back_outcome(self._bank, episode)
+            take_back(self._bank, episode)
         except TrajectoryError as error:  # someone else wrote meanwhile
             self._page.text(str(error))
         else:
@@ -160,4 +188,4 @@ class ReviewSession:
         self.review = review_of(self._bank, self._seed)
         seen = self._items[: self._at]
         known = {each.episode for each in seen}
-        self._items = seen + [each for each in self.review.items if each.episode not in known]
+        self._items = seen + [each for each in self._queue() if each.episode not in known]

@@ -30,6 +30,7 @@ from deltamem_tui.memory.episodes.withdrawal import written_by
 from deltamem_tui.memory.lift import kind_of
 from deltamem_tui.memory.methods import settings_of
 from deltamem_tui.memory.policies.admission import admitted_by
+from deltamem_tui.memory.second_looks import SecondLooks, second_looks
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 if TYPE_CHECKING:
@@ -44,11 +45,13 @@ class Review:
         items: The queue, the most urgent episode first.
         facts: What is known of each episode, by its id.
         drawn: The episodes of the random sample, reviewed or not.
+        second: Which reviewed ones come back, and how often the answer was the same.
     """
 
     items: list[ReviewItem]
     facts: Mapping[str, EpisodeFacts]
     drawn: frozenset[str]
+    second: SecondLooks
 
     def errors(self) -> JudgeErrors:
         """How often the judge was wrong by all verdicts of persons."""
@@ -66,6 +69,7 @@ class Review:
                 "all": _errors_record(self.errors()),
                 "sample": _errors_record(self.sampled_errors()),
             },
+            "second_looks": self.second.record(),
             "sampled": len(self.drawn),
             "sampled_reviewed": sum(self.facts[each].reviewed for each in self.drawn),
         }
@@ -98,6 +102,7 @@ def review_of(bank: Bank, seed: int = 0) -> Review:
         queue(facts, suspects, seed),
         {each.id: each for each in facts},
         frozenset(sample(facts, seed)),
+        second_looks(bank, seed),
     )
 
 

@@ -138,13 +138,13 @@ def sample(episodes: Sequence[EpisodeFacts], seed: int = 0) -> set[str]:
     """
     judged = [each for each in episodes if each.judge is not None]
     known = judged or [each for each in episodes if each.stated is not None]
-    return {each.id for each in known if _draw(each.id, seed) < _DRAWN}
+    return {each.id for each in known if is_drawn(each.id, seed, _DRAWN)}
 
 
-def _draw(episode: str, seed: int) -> float:
-    """A number from 0 to 1 that looks random."""
-    digest = hashlib.sha256(f"{seed} {episode}".encode()).digest()
-    return int.from_bytes(digest[:7]) / 2**56
+def is_drawn(name: str, seed: int, share: float) -> bool:
+    """Whether a name is among a share of all that looks random, always the same of one seed."""
+    digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
+    return int.from_bytes(digest[:7]) / 2**56 < share
 
 
 @dataclass(frozen=True, slots=True)

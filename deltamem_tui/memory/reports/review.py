@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.outcomes_together import JointVerdict
     from deltamem_tui.memory.review import Review, TouchedByVerdict, TouchedTogether
+    from deltamem_tui.memory.second_looks import SecondLook
 
 REASON_TEXTS: Mapping[Reason, str] = {
     "disagreement": "log and judge disagree",
@@ -125,7 +126,18 @@ def error_notes(review: Review) -> list[object]:
         ]
         if parts:
             notes.append(f"the judge, by {name}, {' and '.join(parts)}")
+    same = review.second.same
+    if same.judged:
+        share = f"{same.successes:,} of {same.judged:,}"
+        notes.append(f"you, on a second look, said the same {share}: {_interval(same)}")
     return notes
+
+
+def second_look_text(look: SecondLook) -> str:
+    """What a second look came to, for who took it."""
+    if look.is_same:
+        return "as you said before"
+    return f"before you said {_ENDS[look.first]}, which stays; `deltamem outcome` changes it"
 
 
 def _drawn(review: Review) -> str:
