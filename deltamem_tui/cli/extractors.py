@@ -128,6 +128,19 @@ def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, 
     return folders
 
 
+def writer_key(invocation: Invocation, wanted: ModelOptions, extractor: str | None) -> str:
+    """What tells the writer from others: the rules, or a model and all prompts it may be given."""
+    import hashlib
+
+    if extractor is not None:
+        return extractor
+    digest = hashlib.sha256()
+    for folder in checked_prompts(invocation, wanted.prompts):
+        for path in sorted(folder.glob("*/*.md")):
+            digest.update(path.read_bytes())
+    return f"{invocation.settings(model=wanted.model).model} {digest.hexdigest()}"
+
+
 def _rules(name: str, wanted: ModelOptions) -> RulesExtractor:
     if name != "rules":
         raise UsageError(

@@ -10,9 +10,10 @@ import typer
 
 from deltamem_tui import paths
 from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import ModelOptions, checked_prompts, extractor_for
+from deltamem_tui.cli.extractors import ModelOptions, extractor_for, writer_key
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.read_log import episodes_of_bank, read_logs_once
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
 from deltamem_tui.text import counted
@@ -137,9 +138,11 @@ def run(
         source = _bank_of(invocation, logs)
         given = domain or (source.manifest.domain if source else None)
         if source is None:
-            episodes, excluded, errors = _read(invocation, logs, format, given, stop)
+            episodes, excluded, errors = read_logs_once(
+                invocation, logs, format, given, stop, "nothing was replayed yet"
+            )
         else:
-            episodes, excluded, errors = _of_bank(source), {}, []
+            episodes, excluded, errors = episodes_of_bank(source), {}, []
             embedder = embedder or str(source.manifest.embedder.get("model") or "") or None
         chosen = given or _domain_of(episodes)
         tools = ReplayTools(
@@ -153,7 +156,7 @@ def run(
             judge_error,
             seed,
             kind_field,
-            _writer_key(invocation, wanted, extractor),
+            writer_key(invocation, wanted, extractor),
         )
         result = _replayed(invocation, episodes, plan, tools, excluded, stop)
     return _shown(result, errors)
@@ -171,55 +174,10 @@ def _bank_of(invocation: Invocation, logs: Sequence[str]) -> Bank | None:
         return None
 
 
-def _of_bank(bank: Bank) -> list[Trajectory]:
-    from deltamem_tui.memory.episodes.stored_episodes import episodes
-
-    return [*episodes(bank)]
-
-
-def _read(
-    invocation: Invocation,
-    logs: Sequence[str],
-    format: str | None,  # noqa: A002 - the word that people type
-    domain: str | None,
-    stop: Interruption,
-) -> tuple[list[Trajectory], Mapping[str, int], list[DeltaMemError]]:
-    """The episodes of logs as an import keeps them, how many are none, and why."""
-    import tempfile
-
-    from deltamem_tui.memory.banks import create_bank
-    from deltamem_tui.memory.episodes.log_import import LogImport
-
-    with tempfile.TemporaryDirectory(prefix="deltamem-replay-") as folder:
-        bank = create_bank(Path(folder) / "log", embedder="hashing", domain=domain or "generic")
-        job = LogImport(bank, logs, format=format, domain=domain or "", listed=False)
-        with invocation.output.progress("reading", job.total_bytes) as advance:
-            job.run(advance=advance, stopped=stop)
-        if stop:
-            raise InterruptionError("interrupted", hint="nothing was replayed yet")
-        refusals = list[DeltaMemError](job.report.refusals)
-        duplicates = job.report.count("duplicate") + job.report.count("updated")
-        excluded = {"recorded before": duplicates, "cannot be read": len(refusals)}
-        return _of_bank(bank), excluded, refusals
-
-
 def _domain_of(episodes: Sequence[Trajectory]) -> str:
     """The domain that all episodes have; `generic` if they have several or none."""
     domains = {each.domain for each in episodes}
     return (domains.pop() if len(domains) == 1 else "") or "generic"
-
-
-def _writer_key(invocation: Invocation, wanted: ModelOptions, extractor: str | None) -> str:
-    """What tells the writer from others: the rules, or a model and all prompts it may be given."""
-    import hashlib
-
-    if extractor is not None:
-        return extractor
-    digest = hashlib.sha256()
-    for folder in checked_prompts(invocation, wanted.prompts):
-        for path in sorted(folder.glob("*/*.md")):
-            digest.update(path.read_bytes())
-    return f"{invocation.settings(model=wanted.model).model} {digest.hexdigest()}"
 
 
 def _replayed(

@@ -124,8 +124,7 @@ class Outlines(Horizontal):
             display = arranged.displays.get(name)
             view.set_class(display is None, "-unused")
             shown = display or Display(name, name)
-            words = arranged.arrangement.wanted.words
-            view.show(Outline(family, expanded), arranged.due, node_id, shown, words)
+            view.show(Outline(family, expanded), arranged.due, node_id, shown)
         if arranged.arrangement.wanted.empty:
             self._folds = None
 

@@ -1,0 +1,1 @@
+"""Who competes: methods with their policies, raw memories, banks that are given."""

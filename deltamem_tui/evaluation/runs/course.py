@@ -1,0 +1,69 @@
+"""One contestant's way through the games, try by try, with what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from deltamem_tui.evaluation.agent import Agent
+from deltamem_tui.evaluation.contestants.memory import Memory
+from deltamem_tui.evaluation.environment import Game, GameInfo
+from deltamem_tui.evaluation.runs.course_folder import CourseFolder
+from deltamem_tui.evaluation.runs.game_result import (
+    GameResult,
+    played,
+    result_of,
+    with_learning,
+)
+from deltamem_tui.trajectory.model import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Games that are played one after another with one memory.
+
+    Attributes:
+        learns: Whether the memory learns from each try.
+        tries: How often a game is played at most, until it is solved.
+        limit: How many actions there are in a game.
+        domain: That of the episodes.
+        between: Called before each try; what it raises ends the work.
+    """
+
+    agent: Agent
+    memory: Memory
+    folder: CourseFolder
+    learns: bool
+    tries: int
+    limit: int
+    domain: str
+    between: Callable[[], object]
+
+    def tried(self, info: GameInfo) -> list[GameResult]:
+        """The tries at a game that are finished, in their order."""
+        found = (self.folder.results.get((info.name, at)) for at in range(1, self.tries + 1))
+        return [each for each in found if each is not None]
+
+    def is_over(self, info: GameInfo) -> bool:
+        """Whether a game is solved, or was tried often enough."""
+        tried = self.tried(info)
+        return len(tried) == self.tries or any(each.success for each in tried)
+
+    def play(self, info: GameInfo, load: Callable[[], Game]) -> None:
+        """Play a game until it is over, as far as it was not played before.
+
+        What was played, but not learnt when the run was killed, is learnt now.
+        """
+        while not self.is_over(info):
+            self.between()
+            attempt = len(self.tried(info)) + 1
+            episode = self.folder.played.pop((info.name, attempt), None)
+            if episode is None:
+                episode = self._played(info, load(), attempt)
+                self.folder.keep_episode(episode)
+            learnt = self.learns and bool(episode.steps) and self.memory.learn(episode)
+            result = with_learning(result_of(episode, self.limit), self.memory, learnt=learnt)
+            self.folder.keep_result(result)
+
+    def _played(self, info: GameInfo, game: Game, attempt: int) -> Trajectory:
+        return played(self.agent, game, info, self.limit, self.memory, attempt, self.domain)

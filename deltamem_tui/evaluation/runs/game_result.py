@@ -1,0 +1,119 @@
+"""A game that was played: the episode that is kept, and the numbers that are in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from deltamem_tui.evaluation.agent import Agent, AgentCost, Playthrough
+from deltamem_tui.evaluation.contestants.memory import Memory
+from deltamem_tui.evaluation.environment import Game, GameInfo
+from deltamem_tui.text import clean, count_tokens
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+
+UNKNOWN_COST = "unknown"
+_KEYS = ("memory_tokens", "agent_calls", "agent_tokens", "agent_cost")
+
+
+class GameResult(Struct, frozen=True):
+    """One try at a game.
+
+    Attributes:
+        attempt: Which try it was, from 1.
+        score: From 0 to 1.
+        success: Whether the goal was reached.
+        steps: Actions taken; the limit where the goal was not reached.
+        memory_tokens: Of the text that the agent was handed.
+        calls: How often the agent's model was asked; `tokens` and `cost` are what that took, None
+            if the price is not known.
+        learnt: Whether the memory learnt from it.
+        nodes: Units of memory after that.
+    """
+
+    game: str
+    kind: str
+    attempt: int
+    score: float
+    success: bool
+    steps: int
+    memory_tokens: int
+    calls: int
+    tokens: int
+    cost: float | None
+    learnt: bool = False
+    nodes: int = 0
+
+
+def played(
+    agent: Agent,
+    game: Game,
+    info: GameInfo,
+    limit: int,
+    memory: Memory,
+    attempt: int,
+    domain: str,
+) -> Trajectory:
+    """Play a game with what a memory hands over for it, and write down what was done.
+
+    Raises:
+        LanguageModelError: The agent's model cannot be asked at all.
+        UsageError: The agent's program cannot be run, or breaks the protocol.
+    """
+    under_way = Playthrough(game, limit)
+    start = under_way.start
+    shown = memory.recall(start, info.name)
+    cost = agent.play(under_way, shown.text)
+    facts = {
+        "game": info.name,
+        "split": info.split,
+        "task_type": info.kind,
+        "trial": str(attempt),
+        **_stated(cost, count_tokens(shown.text)),
+    }
+    score = under_way.score
+    return Trajectory(
+        clean(start.task),
+        clean(start.scene),
+        tuple(_clean(each) for each in under_way.steps),
+        Outcome(score >= 1, score, "stated"),
+        domain=domain,
+        agent=agent.name,
+        metadata={key: fact for key, fact in facts.items() if fact},
+        receipts=() if shown.receipt is None else (shown.receipt,),
+    )
+
+
+def result_of(episode: Trajectory, limit: int) -> GameResult:
+    """The numbers of an episode that `played` wrote down."""
+    facts = episode.metadata
+    tokens, calls, agent_tokens, cost = (facts[key] for key in _KEYS)
+    success = bool(episode.outcome.success)
+    return GameResult(
+        facts["game"],
+        facts.get("task_type", ""),
+        int(facts["trial"]),
+        episode.outcome.reward or 0.0,
+        success,
+        len(episode.steps) if success else limit,
+        int(tokens),
+        int(calls),
+        int(agent_tokens),
+        None if cost == UNKNOWN_COST else float(cost),
+    )
+
+
+def with_learning(result: GameResult, memory: Memory, *, learnt: bool) -> GameResult:
+    """A result with what became of the memory."""
+    return replace(result, learnt=learnt, nodes=memory.nodes)
+
+
+def _stated(cost: AgentCost, memory_tokens: int) -> Mapping[str, str]:
+    spent = UNKNOWN_COST if cost.cost is None else repr(cost.cost)
+    values = (str(memory_tokens), str(cost.calls), str(cost.tokens), spent)
+    return dict(zip(_KEYS, values, strict=True))
+
+
+def _clean(step: Step) -> Step:
+    return step.with_texts(clean)

@@ -1,0 +1,167 @@
+"""What every face says of a finished evaluation: warnings, numbers as text, a page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
+from deltamem_tui.memory.replay.intervals import Estimate
+from deltamem_tui.text import clean, counted
+
+Cell = str | int | float | None
+
+COMPARED = ("score", "success", "steps")
+"""The measures whose differences are shown."""
+
+
+def difference_of(estimate: Estimate) -> str:
+    """`-.05 (-.20 +.10)`: a difference with its interval; empty if there is none."""
+    parts = [estimate.value, estimate.low, estimate.high]
+    texts = [f"{each:+.2f}".replace("0.", ".", 1) for each in parts if each is not None]
+    return f"{texts[0]} ({' '.join(texts[1:])})" if len(texts) > 1 else "".join(texts)
+
+
+def interval_of(estimate: Estimate) -> str:
+    """`.50 (.42 .58)`: a share with its interval; empty if there is none."""
+    return difference_of(estimate).replace("+", "")
+
+
+def value_of(each: EntrantResult, measure: str) -> float | None:
+    """A measure of a contestant; None if it is not known."""
+    found = each.measures.get(measure)
+    return None if found is None else found.estimate.value
+
+
+def title_of(found: EvaluationResult) -> str:
+    """What was evaluated, in a line."""
+    parts = [f"{found.environment} {found.split}", found.protocol, counted(found.games, "game")]
+    parts += [f"{found.tries} tries"] if found.tries > 1 else []
+    parts += [f"in {found.order} order"] if found.order != "environment" else []
+    return f"{', '.join(parts)}, played by {found.agent}"
+
+
+def warnings(found: EvaluationResult) -> list[str]:
+    """What is to be known before the numbers are believed."""
+    return [
+        f"{each.entrant.name}: {line}"
+        for each in found.contestants
+        for line in _warnings(each, found.games)
+    ]
+
+
+def _warnings(each: EntrantResult, games: int) -> Iterator[str]:
+    guard = each.guard
+    if guard.seen:
+        had = f"had learnt from {guard.seen} of the {counted(games, 'game')} before"
+        then = "what it learnt from a game was hidden in it" if guard.hidden else "not hidden"
+        score = guard.unseen_score
+        rest = f"; score in the others {interval_of(score)}" if score else ""
+        yield f"{had} ({then}){rest}"
+    if guard.unknown:
+        episodes = counted(guard.unknown, "episode")
+        yield f"comes from {episodes} of which the game is not known, so it may have seen more"
+
+
+def columns(found: EvaluationResult) -> Mapping[str, Callable[[EntrantResult], Cell]]:
+    """The columns of the table of contestants, those left out that have nothing to say."""
+    every: dict[str, Callable[[EntrantResult], Cell]] = {
+        "score": lambda each: _rounded(value_of(each, "score"), 3),
+        "success": lambda each: _rounded(value_of(each, "success"), 3),
+        "steps": lambda each: _rounded(value_of(each, "steps"), 1),
+        "memory tokens": lambda each: _rounded(value_of(each, "memory_tokens"), 0),
+        "nodes": lambda each: each.size.nodes,
+        "tokens a node": lambda each: _rounded(each.tokens_per_node, 0),
+        "calls": lambda each: _rounded(value_of(each, "calls"), 1),
+        "tokens": lambda each: _rounded(value_of(each, "tokens"), 0),
+        "cost": lambda each: _rounded(value_of(each, "cost"), 5),
+        "writer's calls": lambda each: each.writer.calls,
+        "writer's cost": lambda each: _rounded(each.writer.cost, 5),
+        "seen": lambda each: each.guard.seen,
+    }
+    usual = ("score", "success", "steps", "memory tokens", "nodes", "tokens a node")
+    return {
+        name: cell
+        for name, cell in every.items()
+        if name in usual or any(cell(each) for each in found.contestants)
+    }
+
+
+def _rounded(value: float | None, places: int) -> float | None:
+    return None if value is None else round(value, places) if places else float(round(value))
+
+
+def markdown_page(found: EvaluationResult) -> str:
+    """A finished evaluation as a page of Markdown."""
+    lines = [f"# {title_of(found)}", "", *main_table(found)]
+    if told := warnings(found):
+        lines += ["", *(f"- {_escaped(each)}" for each in told)]
+    if len(found.contestants) > 1:
+        lines += ["", f"## Less {_escaped(found.contestants[0].entrant.name)}", ""]
+        lines += _differences(found)
+    if found.tries > 1:
+        lines += ["", "## Solved by the try", "", *_tries(found)]
+    if any(each.kinds for each in found.contestants):
+        lines += ["", "## By kind of task", "", *_kinds(found)]
+    return "\n".join([*lines, "", *_small_print(found), ""])
+
+
+def main_table(found: EvaluationResult) -> list[str]:
+    """The contestants with all their numbers, the score with its interval."""
+    cells = columns(found)
+    head = ["contestant", *cells]
+    rows: list[list[Cell]] = [
+        [each.entrant.name, *(cell(each) for cell in cells.values())] for each in found.contestants
+    ]
+    for row, each in zip(rows, found.contestants, strict=True):
+        row[1] = interval_of(each.measures["score"].estimate)
+    return _table(head, rows)
+
+
+def _differences(found: EvaluationResult) -> list[str]:
+    rows = [
+        [each.entrant.name, *(difference_of(each.measures[m].difference) for m in COMPARED)]
+        for each in found.contestants[1:]
+    ]
+    return _table(["contestant", *COMPARED], rows)
+
+
+def _tries(found: EvaluationResult) -> list[str]:
+    rows: list[list[Cell]] = [
+        [each.entrant.name, *(round(share, 3) for share in each.solved_by)]
+        for each in found.contestants
+    ]
+    return _table(["contestant", *map(str, range(1, found.tries + 1))], rows)
+
+
+def _kinds(found: EvaluationResult) -> list[str]:
+    rows: list[list[Cell]] = [
+        [kind, first.games, *(_of_kind(each, kind) for each in found.contestants)]
+        for kind, first in found.contestants[0].kinds.items()
+    ]
+    return _table(["kind", "games", *(each.entrant.name for each in found.contestants)], rows)
+
+
+def _of_kind(each: EntrantResult, kind: str) -> float | None:
+    return _rounded(each.kinds[kind].measures["score"].estimate.value, 3)
+
+
+def _small_print(found: EvaluationResult) -> Iterator[str]:
+    yield (
+        f"Limit {found.limit} actions; seed {found.seed}; embedder {_escaped(found.embedder)}; "
+        f"writer {_escaped(found.writer.split()[0])}. Intervals and differences are the middle "
+        "95 % of a paired bootstrap over the games."
+    )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
+    lines = [[_escaped(each) for each in head], ["---"] * len(head)]
+    lines += [["" if cell is None else _escaped(_text(cell)) for cell in row] for row in rows]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _text(cell: str | int | float) -> str:
+    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+
+
+def _escaped(text: str) -> str:
+    return clean(text).replace("\n", " ").replace("|", "\\|").replace("<", "&lt;")
