@@ -121,6 +121,24 @@ async def scores(person: Person) -> None:
     await person.press("c")
 
 
+async def only_locked(person: Person) -> None:
+    """A filter that one node below a root fits."""
+    await filtered(person, "locked")
+
+
+async def only_fridges(person: Person) -> None:
+    """A filter that some steps of an episode fit."""
+    await person.press("3")
+    await filtered(person, "fridge")
+
+
+async def filtered(person: Person, words: str) -> None:
+    """A filter, and the cursor on the first line."""
+    await person.press("slash")
+    await person.write(words)
+    await person.press("enter", "g")
+
+
 @dataclass(frozen=True)
 class Deed:
     """What an action does.
@@ -214,6 +232,8 @@ DEEDS: Mapping[str, Deed] = {
     # Trees
     "evidence": Deed({"screen": "EpisodesScreen"}),
     "filter": Deed({"focus": "filter"}),
+    "next_match": Deed({"node": "cool some object in a locked fridge"}, ready=only_locked),
+    "previous_match": Deed({"node": "cool some object in a locked fridge"}, ready=only_locked),
     "sort": Deed({"order": "newest"}),
     "chain": Deed({"step": 2}, before=("f",)),
     "step_down": Deed({"step": 1}, before=("f", "c", "[", "[")),
@@ -260,6 +280,8 @@ DEEDS: Mapping[str, Deed] = {
     "match_evidence": Deed({"screen": "EpisodesScreen"}, before=("2",), ready=a_match),
     # Episodes
     "filter_episodes": Deed({"focus": "filter"}, before=("3",)),
+    "next_episode_match": Deed({"match": 9}, ready=only_fridges),
+    "previous_episode_match": Deed({"match": 12}, ready=only_fridges),
     "sort_episodes": Deed({"order": "newest"}, before=("3",)),
     "import_logs": asks("Import episodes", "3"),
     "extract": asks("Learn from the waiting episodes", "3"),

@@ -69,7 +69,9 @@ def screen_state(person: Person) -> dict[str, object]:
         return {"left": str(screen.query_one("#before").border_title)}
     if isinstance(screen, EpisodesScreen):
         number = str(screen.query_one("#node", TextPane).border_title)
-        return {"order": screen.list_filter.arrangement.order, "number": number}
+        match = screen.query_one("#steps", TextPane).match
+        order = screen.list_filter.arrangement.order
+        return {"order": order, "number": number, "match": match}
     if isinstance(screen, ReviewScreen):
         return {"blind": screen.query_one(ReviewList).blind}
     if isinstance(screen, StatisticsScreen):

@@ -149,10 +149,10 @@ def test_a_remapped_key_works_and_the_old_one_does_not(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("d")
         assert person.node.depth == 1
-        await person.press("ctrl+n")
+        await person.press("ctrl+y")
         assert person.node.depth == 2
 
-    browse(folder, story, "kitchen", configuration=Configuration(keys={"next_due": "ctrl+n"}))
+    browse(folder, story, "kitchen", configuration=Configuration(keys={"next_due": "ctrl+y"}))
 
 
 def test_a_key_for_no_action_names_the_nearest(folder: Path) -> None:

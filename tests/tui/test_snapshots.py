@@ -62,7 +62,7 @@ async def learning(person: Person) -> None:
 
 
 async def palette_filled(person: Person) -> None:
-    await person.until(lambda: "Step up the chain" in person.screen)
+    await person.until(lambda: "Filter the nodes" in person.screen)
 
 
 async def estimated(person: Person) -> None:
@@ -162,7 +162,7 @@ VIEWS = {
 """What is looked at in every theme, from the bank `kitchen` on."""
 
 MORE_VIEWS = {
-    "open-filter": View(("1", "slash"), "label:failure", back=("escape", "escape")),
+    "open-filter": View(("1", "slash"), "object label:failure", back=("escape", "escape")),
     "move": View(("g", "j", "m", "k"), back=_BACK),
     "estimate": View(("3",), ready=estimated, back=_BACK),
     "export-question": View(("1", "b", "g", "j", "j", "e"), ready=export_asked, back=_BACK),

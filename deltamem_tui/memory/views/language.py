@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.views.occurrences import fold
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class Filter:
         for count, row in enumerate(np.flatnonzero(kept).tolist()):
             if count % _CHECKED_EVERY == 0 and stopped():
                 break
-            text = table.text(row).casefold()
+            text = fold(table.text(row))
             kept[row] = all(
                 word in text or (word in by_id and by_id[word][row]) for word in self.words
             )
@@ -220,9 +221,9 @@ class Language:
             )
         found = Filter()
         for word in _split(text):
-            name, colon, value = word.casefold().partition(":")
+            name, colon, value = fold(word).partition(":")
             if not colon or name not in self._names:
-                found = replace(found, words=(*found.words, word.casefold()))
+                found = replace(found, words=(*found.words, fold(word)))
                 continue
             try:
                 found = self._with_condition(found, name, value)
@@ -238,7 +239,7 @@ class Language:
         has to learn that.
         """
         for word in _split(text):
-            name, colon, value = word.casefold().partition(":")
+            name, colon, value = fold(word).partition(":")
             if colon and name not in self._names and _NAME.fullmatch(name):
                 near = get_close_matches(name, self._names, n=1, cutoff=0.7)
                 meant = f"; did you mean {near[0]}:{one_line(value, 20)}?" if near else ""

@@ -153,6 +153,22 @@ ACTIONS: tuple[Action, ...] = (
     # Trees
     Action("evidence", ("E",), "Show the episode that the node is from", "trees", brief="episode"),
     Action("filter", ("slash",), "Filter the nodes", "trees", brief="filter"),
+    Action(
+        "next_match",
+        ("ctrl+n", "f3"),
+        "Go to the next match of the filter",
+        "trees",
+        "to_match(1)",
+        brief="next match",
+    ),
+    Action(
+        "previous_match",
+        ("ctrl+p", "f15"),
+        "Go to the previous match of the filter",
+        "trees",
+        "to_match(-1)",
+        brief="previous",
+    ),
     Action("sort", ("s",), "Sort siblings another way", "trees", brief="sort"),
     Action("chain", ("c",), "Show the chain from the root to the node", "trees", brief="chain"),
     Action("step_down", ("right_square_bracket",), "Step down the chain", "trees", "step(1)"),
@@ -194,6 +210,22 @@ ACTIONS: tuple[Action, ...] = (
     # Episodes
     Action(
         "filter_episodes", ("slash",), "Filter the episodes", "episodes", "filter", brief="filter"
+    ),
+    Action(
+        "next_episode_match",
+        ("ctrl+n", "f3"),
+        "Go to the next match of the filter",
+        "episodes",
+        "to_match(1)",
+        brief="next match",
+    ),
+    Action(
+        "previous_episode_match",
+        ("ctrl+p", "f15"),
+        "Go to the previous match of the filter",
+        "episodes",
+        "to_match(-1)",
+        brief="previous",
     ),
     Action("sort_episodes", ("s",), "Sort the episodes another way", "episodes", "sort"),
     Action("import_logs", ("i",), "Import episodes from logs", "episodes", brief="import"),
@@ -303,6 +335,7 @@ _KEY_NAMES = {
     "right_square_bracket": "]",
     "pagedown": "page down",
     "pageup": "page up",
+    "f15": "shift+f3",
 }
 
 

@@ -30,10 +30,12 @@ class Piece:
     Attributes:
         text: What it says.
         repeats: Whether it is said above, or beside, as well.
+        found: Whether it is what was sought.
     """
 
     text: str
     repeats: bool
+    found: bool = False
 
 
 def sequences(texts: Iterable[str]) -> frozenset[WordSequence]:

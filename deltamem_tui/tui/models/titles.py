@@ -15,6 +15,7 @@ from operator import itemgetter
 
 from rich.cells import cell_len, set_cell_size
 
+from deltamem_tui.tui.models.found_words import holding
 from deltamem_tui.tui.models.repeats import Piece, WordSequence, repeated_words, sequences
 from deltamem_tui.tui.models.words import cuttable
 
@@ -40,13 +41,16 @@ def shown(title: Title) -> str:
     return "".join(piece.text for piece in title)
 
 
-def titles(entries: Sequence[Entry], width: int, above: str = "") -> list[Title]:
+def titles(
+    entries: Sequence[Entry], width: int, above: str = "", sought: Sequence[str] = ()
+) -> list[Title]:
     """Titles by which neighbours can be told apart.
 
     Args:
         entries: What can be said of each, on one line, in the order in which they stand.
         width: The cells that a title may take.
         above: What stands above all of them, such as their parent's title; may be empty.
+        sought: Words that do not give way, as a filter has them.
 
     Returns:
         A title for each. From 24 cells on, no two of them look the same.
@@ -54,10 +58,11 @@ def titles(entries: Sequence[Entry], width: int, above: str = "") -> list[Title]
     if all(len(entry) == 1 for entry in entries):
         return [(Piece(each, repeats=False),) for each in _short([entry[0] for entry in entries])]
     texts = [cuttable(entry[0]) for entry in entries]
-    by_text = _apart(list(dict.fromkeys(texts)), width, above)
+    by_text = _apart(list(dict.fromkeys(texts)), width, above, sought)
     found = [by_text[text] for text in texts]
     for places in [*_same(found), *_lone(texts, above)]:
-        rest = titles([entries[place][1:] for place in places], width - len(LIKE_ABOVE))
+        below = [entries[place][1:] for place in places]
+        rest = titles(below, width - len(LIKE_ABOVE), sought=sought)
         for place, title in zip(places, rest, strict=True):
             if place != places[0] or texts[place] == above:
                 found[place] = _like_above(title, width)
@@ -94,11 +99,13 @@ def _short(ids: Sequence[str]) -> list[str]:
     return [each[:length] for each in ids]
 
 
-def _apart(texts: Sequence[str], width: int, above: str = "") -> dict[str, Title]:
+def _apart(
+    texts: Sequence[str], width: int, above: str = "", sought: Sequence[str] = ()
+) -> dict[str, Title]:
     """Different texts with their titles; of those that look the same, what they part in."""
     words = {text: text.split(" ") for text in texts}
     common = _common(texts, above)
-    found = {text: _fitted(words[text], common, width) for text in texts}
+    found = {text: _fitted(words[text], common, width, sought) for text in texts}
     for places in _same([*found.values()]):
         alike = [texts[place] for place in places]
         begun = _begun([words[text] for text in alike])
@@ -107,7 +114,7 @@ def _apart(texts: Sequence[str], width: int, above: str = "") -> dict[str, Title
         head = _head(found[alike[0]], width // 2)
         room = width - cell_len(shown(head))
         ends = {text: " ".join(words[text][begun:]) for text in alike}
-        apart = _apart([*ends.values()], room)
+        apart = _apart([*ends.values()], room, sought=sought)
         found |= {text: (*head, *apart[end]) for text, end in ends.items()}
     return found
 
@@ -133,9 +140,13 @@ def _head(title: Title, width: int) -> Title:
     return (Piece(f"{begin} {_LEFT_OUT}" if begin else _LEFT_OUT, repeats=True),)
 
 
-def _fitted(words: Sequence[str], common: AbstractSet[WordSequence], width: int) -> Title:
-    """A text in at most `width` cells: what is common gives way, from the left."""
-    marks = repeated_words(words, common)
+def _fitted(
+    words: Sequence[str], common: AbstractSet[WordSequence], width: int, sought: Sequence[str]
+) -> Title:
+    """A text in at most `width` cells: what is common and not sought gives way, from the left."""
+    kept = holding(words, sought)
+    repeated = repeated_words(words, common)
+    marks = [each and not keep for each, keep in zip(repeated, kept, strict=True)]
     pieces = [
         Piece(" ".join(word for word, _ in run), repeats)
         for repeats, run in groupby(zip(words, marks, strict=True), key=itemgetter(1))

@@ -108,7 +108,11 @@ class EpisodesScreen(BankScreen):
     def _show(self, books: _Books) -> None:
         """Lists the episodes."""
         listed = self.list_filter
-        in_place, listed.shown_as = listed.shown_as is listed.arrangement, listed.arrangement
+        in_place = listed.shown_as is listed.arrangement
+        listed.was_shown(listed.arrangement)
+        for pane in (self._steps, self._node):
+            pane.mark(listed.words)
+        self._list.words = listed.words
         self._whole, book = books
         self._list.show(book, self._outcomes.target_among(book.ids), in_place=in_place)
         self._head()
@@ -273,6 +277,10 @@ class EpisodesScreen(BankScreen):
     def action_filter(self) -> None:
         """Lets the user type a filter."""
         self.list_filter.open()
+
+    def action_to_match(self, direction: int) -> None:
+        """Goes to the next match of the filter, or to the one before."""
+        self.list_filter.to_match(direction, self._steps.to_match)
 
     def action_sort(self) -> None:
         """Sorts the episodes another way."""

@@ -10,7 +10,9 @@ from deltamem_tui.memory.views.language import Language
 from deltamem_tui.tui.core.background import Inquiry, Stopped
 from deltamem_tui.tui.models.arrangement import Arrangement, OrderT
 from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar
 from deltamem_tui.tui.widgets.filter_line import FilterLine
+from deltamem_tui.tui.widgets.text_pane import TextPane
 
 FoundT = TypeVar("FoundT")
 
@@ -61,6 +63,26 @@ class ListFilter(Generic[OrderT, FoundT]):
         self.inquiry = Inquiry(screen, name)
         self.arrangement = arrangement
         self.shown_as: Arrangement[OrderT] | None = None
+
+    def was_shown(self, arrangement: Arrangement[OrderT]) -> None:
+        """Remembers how the list is arranged that one sees, and offers the keys that go with it."""
+        self.shown_as = arrangement
+        self._screen.query_one(KeyBar).filtered = not arrangement.wanted.empty
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the list that one sees is filtered by, but for the conditions."""
+        return self.shown_as.wanted.words if self.shown_as else ()
+
+    def to_match(self, direction: int, among: Callable[[int], object]) -> None:
+        """Goes to the next match: in the text in focus, else where `among` looks for it."""
+        notes, pane = self._screen.browser.notes, self._screen.focused
+        if self.shown_as is None or self.shown_as.wanted.empty:
+            notes.notify("there is no filter whose matches one could go to")
+        elif not isinstance(pane, TextPane):
+            among(direction)
+        elif not pane.to_match(direction):
+            notes.notify("nothing in this text is sought by the filter")
 
     def arrange(self, *, at_once: bool = False) -> None:
         """Lets a thread arrange the list.

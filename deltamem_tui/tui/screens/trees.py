@@ -134,7 +134,9 @@ class TreesScreen(BankScreen):
 
     def _show(self, arranged: ArrangedNodes) -> None:
         """Shows the outlines, the cursor and what was expanded as they were."""
-        self.list_filter.shown_as = arranged.arrangement
+        self.list_filter.was_shown(arranged.arrangement)
+        for pane in (self._pane, self._beside):
+            pane.mark(self.list_filter.words)
         self._outlines.show(arranged)
         self._outlines.head(self.list_filter.line.text)
         if self._target and not self.list_filter.inquiry.has_more:
@@ -245,6 +247,10 @@ class TreesScreen(BankScreen):
     def action_filter(self) -> None:
         """Lets the user type a filter."""
         self.list_filter.open()
+
+    def action_to_match(self, direction: int) -> None:
+        """Goes to the next match of the filter, or to the one before."""
+        self.list_filter.to_match(direction, self.shown.to_match)
 
     def action_sort(self) -> None:
         """Sorts siblings another way."""

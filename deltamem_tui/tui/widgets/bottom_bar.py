@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 from textual import events
 from textual.binding import Binding
+from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
@@ -35,12 +36,23 @@ _WRITING = frozenset(
 )
 """The actions whose keys are not shown for a frozen bank. The key itself says why."""
 
+_MATCHES = frozenset(
+    {
+        *("next_match", "previous_match"),
+        *("next_episode_match", "previous_episode_match"),
+    }
+)
+"""The actions whose keys are shown only where something is filtered."""
+
 
 class KeyBar(Widget):
     """Keys with what they do; a click on one does it.
 
     Args:
         scopes: The scopes of the screen: the keys of the first come first.
+
+    Attributes:
+        filtered: Whether what one sees is filtered.
     """
 
     COMPONENT_CLASSES = {"keys--key"}  # noqa: RUF012 - textual reads it so
@@ -52,6 +64,8 @@ class KeyBar(Widget):
         &:ansi > .keys--key { color: ansi_cyan; text-style: bold; }
     }
     """
+
+    filtered: reactive[bool] = reactive(False)
 
     def __init__(self, scopes: Sequence[Scope]) -> None:
         super().__init__()
@@ -99,13 +113,16 @@ class KeyBar(Widget):
         """One binding an action that can be done, in the order of the scopes."""
         home = browser_of(self).session.home
         frozen = home is not None and home.is_read and home.bank.frozen
+        hidden = (_WRITING if frozen else set()) | (set() if self.filtered else _MATCHES)
         found: dict[str, Binding] = {}
         for active in self.screen.active_bindings.values():
-            if active.binding.show and not (frozen and active.binding.id in _WRITING):
+            if active.binding.show and active.binding.id not in hidden:
                 found.setdefault(active.binding.action, active.binding)
         return sorted(found.values(), key=lambda binding: self._rank(binding.id or ""))
 
     def _rank(self, name: str) -> int:
+        if name in _MATCHES:
+            return -1  # who filters wants to see what was found
         return self._order.index(name) if name in self._order else len(self._order)
 
     async def on_click(self, event: events.Click) -> None:

@@ -68,7 +68,7 @@ class EpisodeList(LineList):
         quiet = self.style_of("quiet")
         room = width - _MARK - 1 - (_STATE if width < _NARROW else _FACTS)
         left = line_of((f" {mark} ", self.style_of(name)))
-        left.append_text(told_apart(self._title(line, room), None, quiet))
+        left.append_text(self.mark(told_apart(self._title(line, room), None, quiet)))
         if width < _NARROW:
             return columns(left, line_of((episode.state, quiet)), width)
         right = f"{episode.source} · {counted(episode.steps, 'step')} · {episode.state:>7}"
@@ -79,7 +79,7 @@ class EpisodeList(LineList):
         if (line, room) not in self._titles:
             first = line - line % BLOCK
             lines = range(first, min(first + BLOCK, self.line_count()))
-            found = titles([self._entry(each) for each in lines], room)
+            found = titles([self._entry(each) for each in lines], room, sought=self.words)
             if len(self._titles) > _KEPT:
                 self._titles.clear()
             self._titles |= {(each, room): title for each, title in zip(lines, found, strict=True)}

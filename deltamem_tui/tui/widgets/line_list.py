@@ -11,15 +11,21 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from deltamem_tui.memory.views.occurrences import occurrences
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.widgets.painting import strip_of
 
 
 class LineList(ScrollView, can_focus=True):
-    """Lines with a cursor. A kind of list says how many there are and what each says."""
+    """Lines with a cursor. A kind of list says how many there are and what each says.
+
+    Attributes:
+        words: What is sought, as a filter has it: it is marked where a kind of list asks for that.
+    """
 
     COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
         *("line--cursor", "line--warning", "line--good", "line--quiet", "line--strong"),
+        "line--found",
     }
     DEFAULT_CSS = """
     LineList {
@@ -34,6 +40,7 @@ class LineList(ScrollView, can_focus=True):
         & > .line--good { color: $text-success; }
         & > .line--quiet { text-style: dim; }
         & > .line--strong { color: $text-primary; }
+        & > .line--found { background: $warning-muted; color: $text-warning; text-style: bold; }
         &:ansi > .line--cursor { text-style: bold underline; }
         &:ansi:focus > .line--cursor {
             color: ansi_default; background: ansi_default; text-style: reverse bold;
@@ -42,11 +49,15 @@ class LineList(ScrollView, can_focus=True):
         &:ansi > .line--good { color: ansi_green; }
         &:ansi > .line--quiet { color: ansi_default; text-style: dim; }
         &:ansi > .line--strong { color: ansi_cyan; }
+        &:ansi > .line--found {
+            color: ansi_yellow; background: ansi_default; text-style: bold underline;
+        }
     }
     """
     BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
 
     cursor: reactive[int] = reactive(0, init=False)
+    words: tuple[str, ...] = ()
 
     class Moved(Message):
         """The cursor is on another line, or the line says something else."""
@@ -72,8 +83,14 @@ class LineList(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def style_of(self, name: str) -> Style:
-        """The style of a part of a line: `warning`, `good`, `quiet`, `strong`."""
+        """The style of a part of a line: `warning`, `good`, `quiet`, `strong`, `found`."""
         return self.get_component_rich_style(f"line--{name}", partial=True)
+
+    def mark(self, text: Text) -> Text:
+        """Marks in a part of a line what is sought."""
+        for begin, end in occurrences(text.plain, self.words) if self.words else ():
+            text.stylize(self.style_of("found"), begin, end)
+        return text
 
     def lines_changed(self, cursor: int | None = None) -> None:
         """Draw anew after the lines changed, the cursor on the given line."""
@@ -95,8 +112,10 @@ class LineList(ScrollView, can_focus=True):
         text.truncate(width, overflow="ellipsis")
         style = self.rich_style
         if line == self.cursor:
-            cursor = self.get_component_rich_style("line--cursor", partial=True)
-            return strip_of(Text(text.plain, end=""), self.app.console, width, style + cursor)
+            cursor, found = self.style_of("cursor"), self.style_of("found")
+            spans = [each for each in text.spans if each.style == found]
+            text = Text(text.plain, end="", spans=spans)
+            return strip_of(text, self.app.console, width, style + cursor)
         return strip_of(text, self.app.console, width, style)
 
     def watch_cursor(self, before: int, after: int) -> None:

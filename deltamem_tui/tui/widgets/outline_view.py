@@ -56,9 +56,20 @@ class OutlineView(LineList):
         self._lines: OrderedDict[int, NodeLine] = OrderedDict()
         self._titles: dict[tuple[int, int], Title] = {}
 
-    def show(self, outline: Outline, due: DueRows, node_id: str | None, display: Display) -> None:
-        """Show an outline, the cursor on a node if it is there, else where it was."""
+    def show(
+        self,
+        outline: Outline,
+        due: DueRows,
+        node_id: str | None,
+        display: Display,
+        words: tuple[str, ...] = (),
+    ) -> None:
+        """Show an outline, the cursor on a node if it is there, else where it was.
+
+        `words` are marked: those that the nodes are filtered by.
+        """
         self.outline = outline
+        self.words = words
         self._due = due
         self.shown_as = display
         self._lines.clear()
@@ -143,7 +154,7 @@ class OutlineView(LineList):
         )
         numbers = _numbers(node, width, quiet)
         room = width - left.cell_len - 1
-        left.append_text(told_apart(self._title(row, room, width), label, quiet))
+        left.append_text(self.mark(told_apart(self._title(row, room, width), label, quiet)))
         return columns(left, numbers, width)
 
     def _title(self, row: int, room: int, width: int) -> Title:
@@ -159,7 +170,9 @@ class OutlineView(LineList):
             if len(self._titles) > _KEPT_TITLES:
                 self._titles.clear()
             for each, title in zip(
-                rows, titles([node.entry for node in nodes], room_left, above), strict=True
+                rows,
+                titles([node.entry for node in nodes], room_left, above, self.words),
+                strict=True,
             ):
                 self._titles[each, room] = title
         return self._titles[row, room]
@@ -244,6 +257,13 @@ class OutlineView(LineList):
         """Go to the root."""
         if self.line_count():
             self.cursor = self._shown.root_line(self.cursor)
+
+    def to_match(self, direction: int) -> None:
+        """Go to the next node that fits the filter, or the one before; it goes round."""
+        kept = self._shown.family.kept if self.line_count() else None
+        if kept is not None:
+            row = self._shown.seek(kept, self.cursor, direction)
+            self.lines_changed(None if row is None else self._shown.reveal(row))
 
     def action_seek(self, what: Literal["failure", "due"], direction: int) -> None:
         """Go to the next node of a kind, also if it is collapsed."""

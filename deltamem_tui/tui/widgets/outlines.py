@@ -124,7 +124,8 @@ class Outlines(Horizontal):
             display = arranged.displays.get(name)
             view.set_class(display is None, "-unused")
             shown = display or Display(name, name)
-            view.show(Outline(family, expanded), arranged.due, node_id, shown)
+            words = arranged.arrangement.wanted.words
+            view.show(Outline(family, expanded), arranged.due, node_id, shown, words)
         if arranged.arrangement.wanted.empty:
             self._folds = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -72,13 +73,14 @@ def wrapped_pieces(
     pieces: Sequence[Piece], console: Console, width: int
 ) -> Iterator[tuple[Piece, ...]]:
     """A line in pieces, folded at `width` cells."""
-    text = "".join(cuttable(piece.text) for piece in pieces)
+    pieces = [replace(piece, text=cuttable(piece.text)) for piece in pieces]
+    text = "".join(piece.text for piece in pieces)
     if "\t" not in text and cell_len(text) <= width:
         yield tuple(pieces)
         return
     line = Text()
     for piece in pieces:
-        line.append(cuttable(piece.text), "dim" if piece.repeats else "none")
+        line.append(piece.text, Style(dim=piece.repeats, reverse=piece.found))
     for folded in line.wrap(console, max(width, 1), overflow="fold", tab_size=4):
-        segments = folded.render(console)
-        yield tuple(Piece(each.text, bool(each.style and each.style.dim)) for each in segments)
+        styled = ((each.text, each.style or Style.null()) for each in folded.render(console))
+        yield tuple(Piece(text, bool(style.dim), bool(style.reverse)) for text, style in styled)

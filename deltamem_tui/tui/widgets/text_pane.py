@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.style import Style
@@ -13,9 +14,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from deltamem_tui.memory.views.occurrences import occurrences
 from deltamem_tui.text import clean
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of
+from deltamem_tui.tui.models.found_words import with_found
 from deltamem_tui.tui.models.repeats import Piece, pieces_of, sequences
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.painting import strip_of, wrapped, wrapped_pieces
@@ -61,10 +64,12 @@ class TextPane(ScrollView, can_focus=True):
     Attributes:
         sections: What is shown.
         current: The section that is marked; None for no marks at all.
+        match: The line with a word that is sought to which one went last; None if there is none.
     """
 
     COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
         *("pane--title", "pane--warning", "pane--quiet", "pane--current", "pane--new"),
+        *("pane--found", "pane--match"),
     }
     DEFAULT_CSS = """
     TextPane {
@@ -78,10 +83,18 @@ class TextPane(ScrollView, can_focus=True):
         & > .pane--warning { color: $text-warning; text-style: bold; }
         & > .pane--quiet { text-style: dim; }
         & > .pane--new { color: $text-success; }
+        & > .pane--found { background: $warning-muted; color: $text-warning; text-style: bold; }
+        & > .pane--match { background: $warning; color: $text; text-style: bold; }
         &:ansi > .pane--title { color: ansi_cyan; text-style: bold; }
         &:ansi > .pane--current { color: ansi_cyan; text-style: bold reverse; }
         &:ansi > .pane--warning { color: ansi_red; text-style: bold; }
         &:ansi > .pane--new { color: ansi_green; }
+        &:ansi > .pane--found {
+            color: ansi_yellow; background: ansi_default; text-style: bold underline;
+        }
+        &:ansi > .pane--match {
+            color: ansi_yellow; background: ansi_default; text-style: bold reverse;
+        }
         &:ansi > .pane--quiet { color: ansi_default; text-style: dim; }
     }
     """
@@ -94,8 +107,11 @@ class TextPane(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.sections: list[Section] = []
         self.current: int | None = None
+        self._words: tuple[str, ...] = ()
+        self.match: int | None = None
         self._lines: list[_Line] = []
         self._starts: list[int] = []
+        self._found: list[int] = []
         self._folded_at = 0
 
     def show(self, sections: Sequence[Section], current: int | None = None) -> None:
@@ -104,8 +120,37 @@ class TextPane(ScrollView, can_focus=True):
             return
         self.sections = list(sections)
         self.current = current
+        self.match = None
         self._fold()
         self._to_current()
+
+    def mark(self, words: tuple[str, ...]) -> None:
+        """Marks where words stand, as a filter has them; the text stays where it is."""
+        if words != self._words:
+            self._words, self.match = words, None
+            self._fold()
+
+    def to_match(self, direction: int) -> bool:
+        """Scrolls to the next line with a word that is marked, or the one before; it goes round.
+
+        What comes next is counted from the last such line if it is in sight, else from the top.
+
+        Returns:
+            Whether there is any.
+        """
+        if not self._found:
+            return False
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        here = self.match
+        if here is None or not top <= here < top + height:
+            here = top - 1 if direction > 0 else top + height
+        place = bisect_right(self._found, here) if direction > 0 else bisect_left(self._found, here)
+        place = place % len(self._found) if direction > 0 else place - 1
+        self.match = line = self._found[place]
+        if not top <= line < top + height:
+            self.scroll_to(y=line - height // 3, animate=False, force=True)
+        self.refresh()
+        return True
 
     def on_resize(self) -> None:
         """Fold anew for another width."""
@@ -135,7 +180,7 @@ class TextPane(ScrollView, can_focus=True):
         if line >= len(self._lines):
             return Strip.blank(width, self.rich_style)
         folded = self._lines[line]
-        text = self._painted(folded)
+        text = self._painted(folded, "match" if line == self.match else "found")
         if self.current is not None:
             marked = folded.section == self.current or self.sections[folded.section].marked
             mark = "▌ " if marked else "  "
@@ -151,6 +196,9 @@ class TextPane(ScrollView, can_focus=True):
             for number in range(len(self.sections)):
                 self._starts.append(len(self._lines))
                 self._lines += self._section_lines(number, room)
+        found = (any(piece.found for piece in line.pieces) for line in self._lines)
+        self._found = [line for line, each in enumerate(found) if each]
+        self.match = self.match if self.match in self._found else None
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
 
@@ -158,32 +206,48 @@ class TextPane(ScrollView, can_focus=True):
         section = self.sections[number]
         title = "current" if number == self.current else "title"
         heading = clean(section.title)
+        style = "warning" if section.warning else title
         lines = [
-            _Line(number, "warning" if section.warning else title, (Piece(line, repeats=False),))
-            for line in (wrapped(heading, self.app.console, width) if heading else ())
+            _Line(number, style, pieces)
+            for line in (heading.split("\n") if heading else ())
+            for pieces in self._folded(line, width)
         ]
         body, style = section.shown_body(self._read_key), "quiet" if section.quiet else ""
         if section.above and body:
             above = sequences(section.above)
             for each in body.split("\n"):
-                told = pieces_of(each, above, brief=section.brief)
+                brief = section.brief and not occurrences(each, self._words)
+                told = with_found(pieces_of(each, above, brief=brief), self._words)
                 folded = wrapped_pieces(told, self.app.console, width)
                 lines += [_Line(number, "delta", pieces) for pieces in folded]
         elif body:
-            folded_body = wrapped(body, self.app.console, width)
-            lines += [_Line(number, style, (Piece(line, repeats=False),)) for line in folded_body]
+            lines += [
+                _Line(number, style, pieces)
+                for line in body.split("\n")
+                for pieces in self._folded(line, width)
+            ]
         if number + 1 < len(self.sections):
             lines.append(_Line(number, "", ()))
         return lines
 
-    def _painted(self, line: _Line) -> Text:
+    def _folded(self, line: str, width: int) -> Iterator[tuple[Piece, ...]]:
+        """A line in which nothing is repeated, folded; most have nothing that is sought either."""
+        told = with_found([Piece(line, repeats=False)], self._words)
+        if any(piece.found for piece in told):
+            yield from wrapped_pieces(told, self.app.console, width)
+        else:
+            for each in wrapped(line, self.app.console, width):
+                yield (Piece(each, repeats=False),)
+
+    def _painted(self, line: _Line, found: str) -> Text:
         """A line in its style; of a delta, what repeats is quiet, and what is new has colour."""
         text = Text(end="")
         for piece in line.pieces:
             name = line.style
             if name == "delta":
                 name = "quiet" if piece.repeats else "new"
-            text.append(piece.text, self._style(name) if name else None)
+            style = self._style(name) if name else Style.null()
+            text.append(piece.text, style + self._style(found) if piece.found else style)
         return text
 
     @property
