@@ -68,3 +68,29 @@ def due_rows(solved: Tree, every: int) -> dict[str, list[int]]:
     for row in waiting_rows(solved):
         of_kind.setdefault(solved.node_at(row).payload["group"], []).append(row)
     return {kind: rows for kind, rows in of_kind.items() if len(rows) >= every}
+
+
+def stale_workflows(bank: Bank) -> dict[str, list[Node]]:
+    """The workflows of the kinds that a solved task was deleted from since their last induction.
+
+    Each induction writes a line of a solved task: what was deleted since stands behind those of
+    its kind. A compaction takes the texts of what was deleted, and so forgets that.
+    """
+    solved = bank.tree(SOLVED)
+    index, snapshot = solved.snapshot.index, solved.snapshot
+    rows = snapshot.current[snapshot.births]
+    rows = rows[index["consolidated"][rows]]
+    deleted = index["deleted"][rows]
+    gone: dict[str, int] = {}
+    for row in sorted(rows[deleted].tolist()):
+        gone[solved.node_at(row).payload.get("group", "")] = row
+    since = rows[~deleted & (rows > min(gone.values()))] if gone else rows[:0]
+    for row in since.tolist():
+        kind = solved.node_at(row).payload["group"]
+        if row > gone.get(kind, row):
+            del gone[kind]
+    found: dict[str, list[Node]] = {}
+    for node in bank.tree(WORKFLOWS) if gone else ():
+        if (kind := node.payload["group"]) in gone:
+            found.setdefault(kind, []).append(node)
+    return found

@@ -81,7 +81,7 @@ class Awm(Method):
         return {WORKFLOWS: clean(episode.task).strip(), SOLVED: ""}
 
     def due(self, bank: Bank) -> Sequence[Due]:
-        """The kinds whose last induction could not be used."""
+        """The kinds whose last induction could not be used, or came of what is lost by now."""
         return write.due(bank, of_bank(bank, AwmNumbers))
 
     def maintain(

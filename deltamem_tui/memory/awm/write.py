@@ -10,7 +10,13 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.awm.collections import SOLVED, WORKFLOWS
-from deltamem_tui.memory.awm.groups import WorkflowGroup, due_rows, known_kinds, waiting
+from deltamem_tui.memory.awm.groups import (
+    WorkflowGroup,
+    due_rows,
+    known_kinds,
+    stale_workflows,
+    waiting,
+)
 from deltamem_tui.memory.awm.induction import induce
 from deltamem_tui.memory.awm.settings import AwmNumbers
 from deltamem_tui.memory.awm.steps import was_done, way_of
@@ -100,11 +106,16 @@ def _marked(solved: Sequence[Node]) -> list[Revise]:
 
 
 def due(bank: Bank, numbers: AwmNumbers) -> list[Due]:
-    """The kinds whose workflows are to be induced: an answer that could not be used left them."""
+    """The kinds whose workflows are to be induced.
+
+    An answer that could not be used left them, or a solved task that they came of was deleted, as
+    by a verdict that overturned it.
+    """
     tree = bank.tree(SOLVED)
+    pending, stale = due_rows(tree, numbers.every), stale_workflows(bank)
     return [
-        Due(SOLVED, tuple(tree.node_at(row) for row in rows))
-        for rows in due_rows(tree, numbers.every).values()
+        *(Due(SOLVED, tuple(tree.node_at(row) for row in rows)) for rows in pending.values()),
+        *(Due(WORKFLOWS, tuple(stale[kind])) for kind in stale if kind not in pending),
     ]
 
 
@@ -114,12 +125,22 @@ def maintain(
     """Induce the workflows of a kind; None if that was done meanwhile."""
     group = WorkflowGroup.of(bank, kind, embedder)
     pending = waiting(group.solved)
-    if len(pending) < numbers.every:
+    if len(pending) < numbers.every and kind not in stale_workflows(bank):
         return None
+    if not group.solved:
+        return _without_workflows(group)
     done = induce(bank.tree(WORKFLOWS), group, group.solved, writer)
     result = MaintenanceResult(
         WORKFLOWS, tuple(pending), done.first, done.reason, done.calls, written=done.is_new
     )
     if done.first is None:
         return Plan(result)
-    return Plan(result, (*_marked(pending), *done.changes))
+    # A stale set has no task that waits: the last one's line says that it was induced anew.
+    return Plan(result, (*_marked(pending or group.solved[-1:]), *done.changes))
+
+
+def _without_workflows(group: WorkflowGroup) -> Plan[MaintenanceResult]:
+    """Delete the workflows of a kind of which no solved task is left."""
+    gone = tuple(Revise(WORKFLOWS, replace(each, deleted=True)) for each in group.workflows)
+    reason = "no solved task of the kind is left"
+    return Plan(MaintenanceResult(WORKFLOWS, group.workflows, None, reason), gone)

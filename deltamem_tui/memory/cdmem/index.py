@@ -94,10 +94,28 @@ def members(tree: Tree, root: Node) -> Rows:
 
 
 def unread(tree: Tree, root: Node) -> Rows:
-    """The rows of one list that its insights were not made from yet, in order of birth."""
+    """The rows of one list that its insights were not made from yet, in order of birth.
+
+    If one that they were made from was deleted since, as by a verdict, they are all to be read
+    anew. Each batch is a line of the root, so what was deleted since stands behind that.
+    """
     found = members(tree, root)
     read = tree.snapshot.first_row(root.payload["read"]) if root.payload["read"] else None
-    return found if read is None else found[tree.birth[found] > read]
+    if read is None or _was_deleted_since(tree, root, read):
+        return found
+    return found[tree.birth[found] > read]
+
+
+def _was_deleted_since(tree: Tree, root: Node, read: int) -> bool:
+    """Whether a member up to the one born at `read` was deleted after the last batch."""
+    index, current = tree.snapshot.index, tree.snapshot.current
+    rows = current[tree.snapshot.births[: tree.snapshot.births.searchsorted(read, "right")]]
+    rows = rows[(index["depth"][rows] == _MEMBER) & index["deleted"][rows]]
+    rows = rows[rows > tree.row(root.id)]
+    parents = current[index["parent"][rows]]
+    rows = rows[index["parent"][parents] == tree.birth[tree.row(root.id)]]
+    # A compaction leaves a tombstone without text at the place of the first line.
+    return any(tree.node_at(int(row)).text for row in rows)
 
 
 def similarities(tree: Tree, rows: Rows, vector: NDArray[np.floating]) -> NDArray[np.float64]:

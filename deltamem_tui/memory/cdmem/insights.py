@@ -46,6 +46,11 @@ class FullList:
     new: int
 
     @property
+    def is_anew(self) -> bool:
+        """Whether no insight was made yet, or they are made anew from the first member on."""
+        return self.new == len(self.members)
+
+    @property
     def purpose(self) -> str:
         """The prompt that its insights take."""
         if self.collection == ENVIRONMENTS:
@@ -92,7 +97,8 @@ def induce(index: IndexReader, full: FullList, size: int, writer: Writer) -> Ind
     inputs: Inputs = {
         "kind": kind,
         "batch": tuple(map(_text, batch)),
-        "insights": tuple(node.payload["text"] for node in present),
+        # What all are read anew for comes of none of the earlier ones.
+        "insights": tuple(node.payload["text"] for node in present if not full.is_anew),
     }
     calls: tuple[Call, ...] = ()
     try:

@@ -3,8 +3,9 @@
 An episode waits again, and is learnt anew as the bank's admission lets it. What it wrote is
 deleted, but a node that others' nodes hang below is relabelled, since a delta means nothing
 without its base. What it revised is as it was, unless that was changed since; what it counted is
-taken off. Sets that come of many episodes, and chains that were fused, stay until they are made
-anew. The journal has each node's revision before, and the counts, so that all of it can be undone.
+taken off. Sets that come of many episodes stay and are due: their methods see that what they came
+of is deleted. Chains that were fused stay. The journal has each node's revision before, and the
+counts, so that all of it can be undone.
 """
 
 from __future__ import annotations

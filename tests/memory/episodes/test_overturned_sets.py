@@ -1,0 +1,65 @@
+"""After a verdict that overturns an episode, the sets that came of it are due, and made without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.memory.awm.collections import WORKFLOWS
+from deltamem_tui.memory.cdmem.collections import TASK_INSIGHTS
+from deltamem_tui.memory.engine import due, learn
+from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
+from deltamem_tui.memory.runs.maintenance import consolidate
+from tests.memory.awm import support as awm
+from tests.memory.cdmem import support as cdmem
+
+STEPS = ["take it", "heat it"]
+
+
+def test_workflows_are_induced_without_it_and_go_with_the_last(tmp_path: Path) -> None:
+    bank = awm.new_bank(tmp_path / "bank")
+    tries = [awm.attempt(f"heat the {thing}", *STEPS) for thing in ("egg", "cup", "pan")]
+    writer = awm.Inducer([STEPS])
+    for each in tries:
+        learn(bank, each, writer)
+    give_outcome(bank, tries[1].id, success=False)
+    assert len(due(bank)) == 1
+    take_back_outcome(bank, tries[1].id)
+    assert due(bank) == []
+    give_outcome(bank, tries[1].id, success=False)
+    (kept,) = bank.tree(WORKFLOWS)
+    writer.given.clear()
+    (done,) = consolidate(bank, writer)
+    assert done.done
+    assert [len(each) for each in writer.given] == [2]
+    assert not any("cup" in text for text in writer.given[0])
+    assert [each.id for each in bank.tree(WORKFLOWS)] == [kept.id]
+    assert due(bank) == []
+    for each in (tries[0], tries[2]):
+        give_outcome(bank, each.id, success=False)
+    for _ in consolidate(bank, writer):
+        pass
+    assert (list(bank.tree(WORKFLOWS)), due(bank), verify(bank)) == ([], [], [])
+
+
+def test_insights_are_made_anew_from_what_is_left(tmp_path: Path) -> None:
+    bank = cdmem.new_bank(tmp_path / "bank", batch=2)
+    writer = cdmem.EchoWriter()
+    tries = [cdmem.episode(cdmem.TASKS[0], room, 2, at=at) for at, room in enumerate(cdmem.ROOMS)]
+    for each in tries:
+        learn(bank, each, writer)
+    assert due(bank) == []
+    give_outcome(bank, tries[0].id, success=False)
+    assert [each.collection for each in due(bank)] == ["short"]
+    take_back_outcome(bank, tries[0].id)
+    assert due(bank) == []
+    give_outcome(bank, tries[0].id, success=False)
+    writer.batches.clear()
+    for _ in consolidate(bank, writer):
+        pass
+    ((_, batch, insights),) = writer.batches
+    assert batch == tuple(f"go {cdmem.words(each)}" for each in tries[1:3])
+    assert insights == ()
+    made = {node.payload["text"] for node in bank.tree(TASK_INSIGHTS) if node.depth == 2}
+    assert made == {f"so {text}" for text in batch}
+    assert (due(bank), verify(bank)) == ([], [])
