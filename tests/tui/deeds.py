@@ -80,7 +80,7 @@ async def a_replay(person: Person) -> None:
 
 async def another_threshold(person: Person) -> None:
     """A threshold that the bank does not have yet."""
-    await person.press("t")
+    await person.press("escape", "t")
     await person.write("0.75")
     await person.press("enter")
 
@@ -108,7 +108,6 @@ OVERTURNS = "A failure overturns what counts. Write it?"
 
 async def a_match(person: Person) -> None:
     """A question with an answer, and the answer in focus."""
-    await person.press("slash")
     await person.write(BROKEN_MICROWAVE)
     await person.press("enter")
 
@@ -217,7 +216,7 @@ DEEDS: Mapping[str, Deed] = {
     "leave_replay": Deed({"screen": "BanksScreen"}, bank=None, ready=a_replay),
     "copy_replay": Deed({"copied": True}, "copied ", bank=None, ready=a_replay),
     # Any screen of a bank
-    "show_trees": shows("TreesScreen", "2"),
+    "show_trees": shows("TreesScreen", "3"),
     "show_recall": shows("RecallScreen"),
     "show_episodes": shows("EpisodesScreen"),
     "show_statistics": shows("StatisticsScreen"),
@@ -265,9 +264,9 @@ DEEDS: Mapping[str, Deed] = {
     "previous_failure": Deed({"node": BROKEN_STOVE}, before=("G",)),
     "next_due": Deed({"node": BROKEN_MICROWAVE, "lines": 4}),
     # Recall
-    "ask_task": Deed({"focus": "task"}, before=("2",)),
-    "ask_scene": Deed({"focus": "scene"}, before=("2",)),
-    "thresholds": Deed({"focus": "task-tau_base"}, before=("2",)),
+    "ask_task": Deed({"focus": "task"}, before=("2", "escape")),
+    "ask_scene": Deed({"focus": "scene"}, before=("2", "escape")),
+    "thresholds": Deed({"focus": "task-tau_base"}, before=("2", "escape")),
     "save_parameters": Deed(
         {"tau": 0.75, "event": "parameters"},
         "saved: task tree threshold 0.75, failure penalty ",

@@ -146,7 +146,7 @@ def test_who_went_on_is_not_asked_whether_to_delete_but_finds_the_question(
 
     async def story(person: Person) -> None:
         await person.pilot.press("D")
-        await person.pilot.press("2", "slash")
+        await person.pilot.press("2")
         await person.until(lambda: isinstance(person.app.screen, RecallScreen))
         gate.opened.set()
         await person.settle()

@@ -60,7 +60,7 @@ def test_it_is_listed_beside_banks_of_other_methods(notes: Path) -> None:
 
 def test_it_is_asked_in_the_recall_lab(notes: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         assert isinstance(person.app.screen, RecallScreen)
         await person.write("heat an egg")
         kinds = [line.kind for line in matches(person).lines]
@@ -110,7 +110,7 @@ def test_a_bank_whose_method_is_not_here_can_still_be_looked_at(notes: Path) -> 
     async def story(person: Person) -> None:
         assert f"{NOTES} · 3 nodes" in person.screen
         assert "Task\nheat some egg" in pane(person, "detail")
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write("heat an egg")
         assert "there is no method 'flat'" in pane(person, "context")
         await person.press("escape", "4")

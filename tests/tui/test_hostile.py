@@ -404,7 +404,7 @@ def test_episodes_of_another_domain_are_asked_about_harmlessly(
 
 def test_its_scores_are_shown_and_lead_to_its_nodes(hostile: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write("walk to [fridge 1]")
         matches = person.app.screen.query_one("#task-matches", MatchList)
         matches.focus()
@@ -445,7 +445,7 @@ def test_a_deep_chain_is_walked(hostile: Path) -> None:
 
 def test_the_recall_lab_takes_hostile_questions(hostile: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         for text in (*TEXTS[:10], "[/x]" * 50):
             person.app.screen.query_one("#task", Input).value = text
             await person.settle()

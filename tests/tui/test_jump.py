@@ -33,7 +33,7 @@ def test_a_letter_stands_on_every_place_and_takes_one_there(folder: Path) -> Non
         assert letters(person) == {"a": "task", "s": "env", "d": "detail"}
         await person.press("s")
         assert person.app.focused is person.trees.outline("env")
-        await person.press("2", "o")
+        await person.press("2", "escape", "o")
         panes = letters(person)
         assert list(panes.values())[:2] == ["task", "scene"]
         assert {"env-tau_base", "env-matches", "context"} < set(panes.values())
@@ -47,7 +47,7 @@ def test_a_letter_stands_on_every_place_and_takes_one_there(folder: Path) -> Non
 
 def test_it_works_from_a_line_one_types_in_and_can_be_left(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash", "ctrl+o", "escape")
+        await person.press("2", "ctrl+o", "escape")
         assert isinstance(person.app.screen, BankScreen)
         await person.press("ctrl+o", "9")
         assert isinstance(person.app.screen, BankScreen)

@@ -174,7 +174,7 @@ def test_a_bank_that_is_taken_away_or_replaced_ends_nothing(folder: Path) -> Non
         await person.press("c", "3", "4", "1", "j", "L")
         shutil.copytree(other, bank)
         person.app.session.look_for_changes()
-        await person.press("j", "2", "slash")
+        await person.press("j", "2")
         await person.write("heat some object")
         assert "▶" in person.screen
 

@@ -75,7 +75,6 @@ def test_what_is_found_out_while_the_bank_is_closed_is_dropped(
     async def story(person: Person) -> None:
         await person.press("enter", key)
         if key == "2":
-            await person.press("slash")
             await person.write("heat some object")
             await person.press("enter")
         app, pop_screen = person.app, person.app.pop_screen

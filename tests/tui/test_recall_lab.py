@@ -52,7 +52,7 @@ def test_what_is_typed_is_answered_as_recall_answers(folder: Path) -> None:
     expected = recall(Bank.open(folder / "kitchen"), TASK, "a kitchen with a locked fridge")
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         assert isinstance(person.app.screen, RecallScreen)
         await person.write(TASK)
         await person.press("tab")
@@ -73,7 +73,7 @@ def test_what_is_typed_is_answered_as_recall_answers(folder: Path) -> None:
 
 def test_a_threshold_above_the_best_score_means_a_new_root(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write("heat some object")
         assert matches(person).lines[0].kind == "match"
         line = person.app.screen.query_one("#task-tau_base", Input)
@@ -102,7 +102,7 @@ def test_the_penalty_pushes_failures_down(folder: Path) -> None:
     failure = "look at some object under the lamp"
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write(failure)
         assert matches(person).lines[0].entry[0] == failure
         person.app.screen.query_one("#task-failure_penalty", Input).value = "0.9"
@@ -122,7 +122,7 @@ def test_a_match_at_d_max_gives_a_sibling(folder: Path) -> None:
     )
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write("heat some object with a broken microwave")
         assert "would become a sibling of the match" in placement(person)
         assert "D_max = 2" in placement(person)
@@ -132,7 +132,7 @@ def test_a_match_at_d_max_gives_a_sibling(folder: Path) -> None:
 
 def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         person.app.screen.query_one("#env-tau_base", Input).value = "0.42"
         await person.settle()
         await person.press("f2")
@@ -146,7 +146,7 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
 
 def test_the_rule_of_recall_is_chosen_by_its_name(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         line = person.app.screen.query_one("#task-recall", Input)
         assert line.value == "kind"
         line.value = "pap"
@@ -170,7 +170,7 @@ def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -
         return Info("learnt")
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         line = person.app.screen.query_one("#task-tau_base", Input)
         line.value = "0.9"
         await person.settle()
@@ -195,7 +195,7 @@ def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
     from deltamem_tui.memory.settings import replaced
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         played = person.app.screen.query_one("#task-tau_base", Input)
         other = person.app.screen.query_one("#env-tau_base", Input)
         played.value = "0.9"
@@ -214,7 +214,7 @@ def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
 
 def test_nothing_is_saved_while_a_line_says_no_number(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         line = person.app.screen.query_one("#task-tau_base", Input)
         for text in ("0.9", "0.9.5"):
             line.value = text
@@ -234,7 +234,7 @@ def test_a_frozen_bank_can_be_played_with_but_not_saved(folder: Path) -> None:
     Bank.open(folder / "kitchen").freeze()
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write("heat some object")
         person.app.screen.query_one("#task-tau_base", Input).value = "0.99"
         await person.settle()
@@ -248,7 +248,7 @@ def test_a_frozen_bank_can_be_played_with_but_not_saved(folder: Path) -> None:
 
 def test_enter_on_a_match_shows_it_in_its_tree(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write("heat some object with a broken microwave")
         await person.press("enter")
         chosen = matches(person).node
@@ -284,13 +284,13 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
     monkeypatch.setattr(recall_screen, "answer", counted)
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         assert threads == []
         person.app.screen.query_one("#task", Input).value = TASK
         await person.until(begun.is_set)
         await person.pilot.press("escape", "1")
         assert isinstance(person.app.screen, TreesScreen)
-        await person.pilot.press("2", "slash")
+        await person.pilot.press("2")
         assert "asking" in person.screen
         # Typed meanwhile: one more question, not one for each letter.
         for text in ("look", "look at", "look at some object under the lamp"):
@@ -338,7 +338,7 @@ def test_a_bank_that_gets_another_embedder_is_asked_with_its_vectors(
     embedders(monkeypatch)
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write(TASK)
         assert "▶1.000" in person.screen
         reembed(Bank.open(folder / "kitchen"), Turned())
@@ -367,7 +367,7 @@ def test_an_answer_of_the_bank_as_it_was_is_asked_for_again(
     monkeypatch.setattr(recall_screen, "answer", slow)
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         person.app.screen.query_one("#task", Input).value = "sing a song"
         await person.until(begun.is_set)
         bank = Bank.open(folder / "kitchen")
@@ -401,7 +401,7 @@ def test_what_is_asked_while_an_answer_fails_is_asked_all_the_same(
     monkeypatch.setattr(recall_screen, "answer", slow)
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         line = person.app.screen.query_one("#task", Input)
         line.value = "sing"
         await person.until(begun.is_set)
@@ -437,7 +437,7 @@ def test_a_question_that_is_taken_back_is_not_answered(
     monkeypatch.setattr(recall_screen, "answer", slow)
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         line = person.app.screen.query_one("#task", Input)
         line.value = TASK
         await person.until(begun.is_set)
@@ -462,7 +462,7 @@ def test_an_embedder_that_cannot_be_loaded_is_told(folder: Path) -> None:
     manifest.write_text(json.dumps(record))
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write(TASK)
         assert "/no/such/model" in person.said[-1]
         assert "No answer" in person.screen
@@ -478,7 +478,7 @@ def test_the_context_has_the_header_of_the_folder_in_the_settings(
     header.write_text('+++\npurpose = "Mine"\n+++\nRead this as our house does.\n')
 
     async def story(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write(TASK)
         assert "Read this as our house does." in context(person)
         assert "some object" in context(person)
@@ -488,24 +488,30 @@ def test_the_context_has_the_header_of_the_folder_in_the_settings(
     missing = Configuration(prompts=tmp_path / "nowhere")
 
     async def nowhere(person: Person) -> None:
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write(TASK)
         assert "there is no folder of prompts here" in context(person)
 
     browse(folder, nowhere, "kitchen", configuration=missing)
 
 
-def test_letters_are_keys_until_a_line_is_asked_for(folder: Path) -> None:
-    """Also of a bank that was left on the lab: who opens it has not said where to type."""
+def test_what_is_typed_goes_into_the_task_of_who_came_to_ask(folder: Path) -> None:
+    """But not of who opens a bank that was left on the lab, and has not said where to type."""
 
     async def leave(person: Person) -> None:
-        await person.press("2", "q")
+        await person.press("2", "h", "q", "escape", "1", "2", "j")
+        line = person.app.screen.query_one("#task", Input)
+        assert (line.value, line.has_focus) == ("hq", False), "what is asked is there to be read"
+        await person.press("slash", "ctrl+u", "escape", "1", "2", "1", "escape", "question_mark")
+        await person.press("escape", "j")
+        assert (line.value, line.has_focus) == ("1", False)
+        await person.press("q")
 
     async def come_back(person: Person) -> None:
         assert isinstance(person.app.screen, RecallScreen)
         await person.press("3")
         assert isinstance(person.app.screen, EpisodesScreen)
-        await person.press("2", "slash", "3")
+        await person.press("2", "3")
         assert person.app.screen.query_one("#task", Input).value == "3"
 
     browse(folder, leave, "kitchen")

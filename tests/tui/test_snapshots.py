@@ -147,7 +147,7 @@ VIEWS = {
     "palette": View(("colon",), ready=palette_filled, back=_BACK),
     "delete": View(("D",), back=_BACK),
     "edit-on-the-page": View(("e",), back=_BACK),
-    "recall": View(("2", "slash"), "heat some object and put it in a place", back=_BACK),
+    "recall": View(("2",), "heat some object and put it in a place", back=_BACK),
     "episodes": View(("3",)),
     "import": View(("i",), back=_BACK),
     "extract": View(("E",), back=_BACK),

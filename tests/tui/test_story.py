@@ -140,9 +140,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     assert Bank.open(bank).tree("task").node(node.id).payload == node.payload
     # Ask the bank what an agent would be told.
     terminal.press("2")
-    terminal.until("2 Recall", "Type a")
-    terminal.press("/")
-    terminal.until("f1 help")
+    terminal.until("2 Recall", "Type a", "f1 help")
     terminal.write(chain[0].payload["activation_condition"])
     terminal.until("▶", "would become", "## ")
     # Quit, the bank sound.
@@ -191,9 +189,7 @@ def test_a_newcomer_comes_from_an_empty_folder_to_a_context(tmp_path: Path) -> N
         terminal.press("Enter")
         terminal.until("0 waiting", "2 nodes")
         terminal.press("2")
-        terminal.until("2 Recall", "Type a")
-        terminal.press("/")
-        terminal.until("f1 help")
+        terminal.until("2 Recall", "Type a", "f1 help")
         terminal.write("put a clean mug in shelf.")
         terminal.until("▶", "<past_experience>")
         terminal.press("Escape")

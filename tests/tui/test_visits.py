@@ -51,7 +51,7 @@ def test_a_node_leads_to_its_steps_and_back(tmp_path: Path) -> None:
         assert person.node.id == node.id
         await person.press("greater_than_sign")
         assert LEARNT.task in pane(person, "steps")
-        await person.press("2", "slash")
+        await person.press("2")
         await person.write("heat some egg")
         await person.press("enter", "slash")
         await person.write("cool it")

@@ -408,8 +408,6 @@ def test_an_embedder_that_still_loads_keeps_nobody_from_leaving(folder: Path) ->
         terminal.press("2")
         terminal.until("Type a task")
         seen = len(terminal.written)
-        terminal.press("/")
-        terminal.until("f1", seen)  # letters are typed now
         terminal.press("heat some")
         terminal.until("asking", seen)
         start = len(terminal.written)

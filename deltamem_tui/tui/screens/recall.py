@@ -9,6 +9,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
@@ -54,7 +55,7 @@ class RecallScreen(BankScreen):
     """Two questions above, the collections' answers in the middle, the agent's context below."""
 
     SCOPES = ("recall", "list", "bank", "app")
-    AUTO_FOCUS = "MatchList"  # never first a line, which would take the keys of a quick user
+    AUTO_FOCUS = ""  # see `on_mount`
     BINDINGS: ClassVar = [*bindings("recall")]
     DEFAULT_CSS = """
     RecallScreen .question { height: 1; }
@@ -115,8 +116,14 @@ class RecallScreen(BankScreen):
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Show the bank's numbers. Letters are keys here too, until a line is asked for."""
-        self._focus_answer()
+        """Show the bank's numbers. Who comes here types a task.
+
+        Who opens a bank that was left here did not choose the lab: their letters are keys.
+        """
+        if len(self.home.screens) > 1:
+            self._focus_question()
+        else:
+            self._focus_answer()
         self.query_one("#context", TextPane).border_title = "context"
         self._remark("")
         self._explain()
@@ -184,6 +191,14 @@ class RecallScreen(BankScreen):
             self.browser.session.visits.leave(Visit(self.home.path, "recall", before))
         self._ask()
         self._focus_answer(-1 if event.input.id == "scene" else 0)
+
+    def on_screen_suspend(self) -> None:
+        """Is ready to be typed into for when the user comes back; not so after a dialog."""
+        if not isinstance(self.app.screen, ModalScreen) and not any(self.place()):
+            self._focus_question()
+
+    def _focus_question(self) -> None:
+        self.query_one("#task").focus()
 
     def _focus_answer(self, place: int = 0) -> None:
         if self._names:
@@ -282,7 +297,7 @@ class RecallScreen(BankScreen):
 
     def action_ask_task(self) -> None:
         """Type a task."""
-        self.query_one("#task").focus()
+        self._focus_question()
 
     def action_ask_scene(self) -> None:
         """Type a scene."""
