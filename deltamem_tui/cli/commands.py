@@ -80,6 +80,7 @@ COMMANDS = (
     CommandEntry("lift", "Tend"),
     CommandEntry("forget", "Tend"),
     CommandEntry("undo", "Tend"),
+    CommandEntry("redo", "Tend"),
     CommandEntry("compact", "Tend"),
     CommandEntry("reembed", "Tend"),
     CommandEntry("prompts", "Ask models"),

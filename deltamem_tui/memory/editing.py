@@ -11,6 +11,7 @@ changed since it was read; then nothing is written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,9 +23,9 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone, version_before
+from deltamem_tui.bank.undo import REDO, UNDO, commits_since, last_not_undone, version_before
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import BankError
+from deltamem_tui.errors import BankError, NodeNotFoundError
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
 
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ChangeKind = Literal["edit", "relabel", "move", "delete", "forget", "undo"]
-_UNDOABLE: tuple[ChangeKind, ...] = ("edit", "relabel", "move", "delete", "forget")
+ChangeKind = Literal["edit", "relabel", "move", "delete", "forget", "undo", "redo"]
+BY_HAND: tuple[ChangeKind, ...] = ("edit", "relabel", "move", "delete", "forget")
+"""The changes that can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def subtree(tree: Tree, node_id: str) -> list[Node]:
 
 def undoable(bank: Bank) -> Commit | None:
     """The last change by hand that was not undone yet; None if there is none."""
-    return last_not_undone(bank, lambda commit: commit.event in _UNDOABLE)
+    return last_not_undone(bank, lambda commit: commit.event in BY_HAND)
 
 
 def undo(bank: Bank, expected: Commit | None = None) -> Change:
@@ -172,26 +174,49 @@ def undo(bank: Bank, expected: Commit | None = None) -> Change:
         raise _not_the_last(bank)
     if commit is None:
         raise nothing_to_undo(bank)
-    tree, revisions = _recorded(bank, commit)
+    tree, revisions = recorded(bank, commit)
     with bank.writing() as batch:
         if any(_comes_after(each, commit) for each in commits_since(bank, seen)):
             raise _not_the_last(bank)
         shown = bank.tree(tree)
-        earlier = [
-            version_before(shown, node_id, revision, commit)
-            for node_id, revision in revisions.items()
-        ]
-        earlier.sort(key=lambda version: version[0].depth)
-        nodes = [batch.revise_node(tree, node, shown.embeddings[row]) for node, row in earlier]
+        earlier = [version_before(shown, *each, commit) for each in revisions.items()]
+        nodes = put_back(batch, shown, earlier)
         batch.log(UNDO, {"undoes": commit.sequence, "what": commit.event, "tree": tree})
-    return Change("undo", tree, tuple(nodes))
+    return Change("undo", tree, nodes)
+
+
+def put_back(batch: Batch, tree: Tree, versions: Iterable[tuple[Node, int]]) -> tuple[Node, ...]:
+    """Let nodes say again what they did in other versions, given with their rows.
+
+    Raises:
+        BankError: Another node was hung below one of them since that goes, or goes elsewhere.
+    """
+    ordered = sorted(versions, key=lambda version: version[0].depth)
+    _refuse_left_below(tree, [node for node, _ in ordered])
+    return tuple(batch.revise_node(tree.name, node, tree.embeddings[row]) for node, row in ordered)
+
+
+def _refuse_left_below(tree: Tree, nodes: Sequence[Node]) -> None:
+    ids = {node.id for node in nodes}
+    for node in nodes:
+        with suppress(NodeNotFoundError):  # one that is deleted has nothing below it
+            row = tree.row(node.id)
+            if not node.deleted and node.depth == int(tree.depth[row]):
+                continue
+            below = [tree.node_at(int(each)).id for each in tree.child_rows(row)]
+            if not ids.issuperset(below):
+                raise BankError(
+                    "another node was hung below it since",
+                    source=node.id,
+                    hint="move or delete that one first",
+                )
 
 
 def _comes_after(newer: Commit, commit: Commit) -> bool:
     """Whether a newer commit makes another one no longer the last to be undone."""
     if newer.event == UNDO:
         return newer.detail.get("undoes") == commit.sequence
-    return newer.event in _UNDOABLE
+    return newer.event in (*BY_HAND, REDO)
 
 
 def nothing_to_undo(bank: Bank) -> BankError:
@@ -258,7 +283,7 @@ def _refuse_too_deep(bank: Bank, tree: str, depth: int) -> None:
         )
 
 
-def _recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:
+def recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:
     """The tree and the revisions before, as the journal has them."""
     detail: Mapping[str, Any] = commit.detail
     tree, nodes = detail.get("tree"), detail.get("nodes")

@@ -23,3 +23,5 @@ def test_what_goes_is_shown_then_done_then_undone(program: Program) -> None:
         each["id"] for each in before
     }
     assert program("undo", "kitchen").code == 1
+    redone = program.json("redo", "kitchen").data
+    assert (redone["redone"], redone["nodes"][0]) == ("forget", done["deletions"][0]["node"])

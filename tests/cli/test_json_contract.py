@@ -122,6 +122,7 @@ forget kitchen
 forget kitchen --preset ehr
 forget kitchen --capacity 1
 undo kitchen
+redo kitchen
 search kitchen 'heat some egg' --tree env --limit 2
 search kitchen 'heat some egg'
 recall kitchen 'heat some egg and put it on the table.' --env 'You are in a kitchen.'

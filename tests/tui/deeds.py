@@ -251,6 +251,7 @@ DEEDS: Mapping[str, Deed] = {
         {"screen": "ConfirmDialog", "title": "Delete 3 nodes of the task tree?"},
     ),
     "undo": Deed({"label": "success", "event": "undo"}, "undone: relabel of ", before=("L",)),
+    "redo": Deed({"label": "failure", "event": "redo"}, "redone: relabel of ", before=("L", "u")),
     "other_tree": Deed({"tree": "env", "focus": "env"}),
     # An outline
     "expand": Deed({"lines": 5}),

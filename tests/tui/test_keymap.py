@@ -152,19 +152,19 @@ def test_the_program_refuses_before_it_draws(folder: Path) -> None:
 
 
 def test_what_is_said_names_the_keys_that_were_chosen(folder: Path) -> None:
-    keys = {"undo": "U", "move": "ctrl+x", "make_root": "ctrl+y", "step_back": "B"}
+    keys = {"undo": "Y", "move": "ctrl+x", "make_root": "ctrl+y", "step_back": "B"}
     keys |= {"calibrate": "C", "next_node": "f9", "import_logs": "I"}
 
     async def story(person: Person) -> None:
         await person.press("L")
-        assert person.said[-1].endswith("is a failure now; U undoes it")
+        assert person.said[-1].endswith("is a failure now; Y undoes it")
         await person.press("ctrl+x")
         assert person.said[-1] == (
             "go to its new parent and press ctrl+x, or ctrl+y to make it a root; B cancels"
         )
         await person.press("B", "D", "y")
-        assert person.said[-1] == "deleted 3 nodes; U undoes it"
-        await person.press("U", "3")
+        assert person.said[-1] == "deleted 3 nodes; Y undoes it"
+        await person.press("Y", "3")
         assert "f9 shows the next" in person.screen
         await person.press("4", "w")
         assert person.said[-1] == "no thresholds were proposed yet: C proposes some"

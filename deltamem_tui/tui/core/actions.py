@@ -179,6 +179,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("make_root", ("M",), "Make the node a root", "trees"),
     Action("delete", ("delete", "D"), "Delete the node with all below it", "trees"),
     Action("undo", ("u",), "Undo the last change by hand", "trees", brief="undo"),
+    Action("redo", ("U",), "Redo what was undone last", "trees"),
     Action("other_tree", ("t",), "Go to the other tree", "trees"),
     # An outline
     Action("expand", ("l", "right"), "Expand, or go to the first child", "tree"),

@@ -1,8 +1,8 @@
-"""Undoing a change by hand; one that this browser did not make is asked about before."""
+"""Undoing and redoing changes by hand; what this browser did not do is asked about before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.errors import NodeNotFoundError
-from deltamem_tui.memory import editing
+from deltamem_tui.memory import editing, redoing
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.job import BankChange, WorkPlan
@@ -19,6 +19,7 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import local_time
 
 _SHOWN = 5
+_ELSEWHERE = ", not made here"
 
 
 def undo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
@@ -37,24 +38,67 @@ def undo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
     if commit is None:
         raise editing.nothing_to_undo(bank)
     if own.has(bank, commit):
-        return _undo(path, commit, "")
+        return _undo(path, own, commit, "")
     question = f"Undo the {_what(commit)}, which was not made here?"
-    return WorkPlan(
-        "undoing",
+    return _plan(bank, "undoing", question, commit, lambda: _undo(path, own, commit, _ELSEWHERE))
+
+
+def redo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
+    """Make the change to the bank at `path` again that was undone last, or ask.
+
+    Args:
+        path: The bank.
+        own: What this browser did: its own undos are redone unasked.
+
+    Raises:
+        BankError: Nothing is left to redo, or it cannot be redone.
+        BankFrozenError: The bank is frozen.
+    """
+    bank = Bank.open(path)
+    found = redoing.redoable(bank)
+    if found is None:
+        raise redoing.nothing_to_redo(bank)
+    undone, commit = found
+    if own.has(bank, undone):
+        return _redo(path, own, undone, commit, "")
+    question = f"Redo the {_what(commit)}, which was not undone here?"
+    return _plan(
+        bank,
+        "redoing",
         question,
-        [_section(bank, commit)],
-        lambda _: _undo(path, commit, ", not made here"),
-        later=f"{one_line(path.name, 40)}: {question}",
+        commit,
+        lambda: _redo(path, own, undone, commit, ", not undone here"),
     )
 
 
-def _undo(path: Path, commit: Commit, whose: str) -> BankChange:
+def _plan(
+    bank: Bank, name: str, question: str, commit: Commit, work: Callable[[], BankChange]
+) -> WorkPlan:
+    later = f"{one_line(bank.path.name, 40)}: {question}"
+    return WorkPlan(name, question, [_section(bank, commit)], lambda _: work(), later=later)
+
+
+def _undo(path: Path, own: SessionEdits, commit: Commit, whose: str) -> BankChange:
     """Undo a change, and look at what came back."""
-    change = editing.undo(Bank.open(path), commit)
-    node = change.nodes[0]
+    bank = Bank.open(path)
+    change = editing.undo(bank, commit)
+    own.note(bank)
+    return _changed(path, f"undone: {_what(commit)}{whose}", "as before", change)
+
+
+def _redo(path: Path, own: SessionEdits, undone: Commit, commit: Commit, whose: str) -> BankChange:
+    """Make a change again, and look at what it changed."""
+    bank = Bank.open(path)
+    change = redoing.redo(bank, undone)
+    own.note(bank)
+    return _changed(path, f"redone: {_what(commit)}{whose}", "changed again", change)
+
+
+def _changed(path: Path, done: str, how: str, change: editing.Change) -> BankChange:
     number = counted(len(change.nodes), "node")
-    summary = f"undone: {_what(commit)}{whose}; {number} as before"
-    return BankChange(path, summary, (change.tree, node.id))
+    living = next((each.id for each in change.nodes if not each.deleted), None)
+    node = (change.tree, living) if living else None
+    return BankChange(path, f"{done}; {number} {how}", node)
 
 
 def _what(commit: Commit) -> str:

@@ -271,6 +271,14 @@ class NodeEditor:
             path, edits = self._screen.home.path, self._screen.browser.session.edits
             self._screen.browser.work.start("undoing", lambda _: undo_last(path, edits))
 
+    def redo(self) -> None:
+        """Makes the change again that was undone last."""
+        from deltamem_tui.tui.jobs.undoing import redo_last
+
+        if self._screen.writable():
+            path, edits = self._screen.home.path, self._screen.browser.session.edits
+            self._screen.browser.work.start("redoing", lambda _: redo_last(path, edits))
+
     @property
     def _undo_hint(self) -> str:
         return f"{self._screen.browser.key_of('undo')} undoes it"

@@ -328,3 +328,7 @@ class TreesScreen(BankScreen):
     def action_undo(self) -> None:
         """Undoes the last change by hand."""
         self.editor.undo()
+
+    def action_redo(self) -> None:
+        """Makes the change again that was undone last."""
+        self.editor.redo()
