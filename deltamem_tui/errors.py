@@ -30,6 +30,7 @@ DeltaMemError
 │   ├── PromptTooLongError    the prompt does not fit the model's window
 │   ├── AnswerError           answers came, but none that could be used
 │   └── BudgetError           the next call could pass the limit on cost
+├── GameError                 a game of an evaluation cannot be played on
 └── ExtractionError           an extractor could not distil an episode
 ```
 
@@ -201,3 +202,7 @@ class BudgetError(LanguageModelError):
 
 class ExtractionError(DeltaMemError):
     """An extractor could not distil an episode."""
+
+
+class GameError(DeltaMemError):
+    """A game of an evaluation cannot be played on: its process died, or broke its protocol."""

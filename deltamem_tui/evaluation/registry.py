@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -59,8 +60,9 @@ def _from_file(file: Path, name: str) -> Environment:
     if not file.is_file():
         raise UsageError("there is no such file", source=one_line(str(file), 200))
     try:
-        found = getattr(_imported(file), name)
-        made = found if hasattr(found, "games") and not isinstance(found, type) else found()
+        with redirect_stdout(sys.stderr):
+            found = getattr(_imported(file), name)
+            made = found if hasattr(found, "games") and not isinstance(found, type) else found()
     except Exception as error:  # whatever the user's own code can raise
         told = one_line(f"{type(error).__name__}: {error}", 200)
         raise UsageError(
