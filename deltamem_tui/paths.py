@@ -64,6 +64,11 @@ def banks_folder(chosen: str | Path | None = None) -> Path:
     return here if here.is_dir() else _user_folder("data") / "memory_banks"
 
 
+def evaluations_folder() -> Path:
+    """Where runs of evaluations are kept by default. It may not exist yet."""
+    return _user_folder("data") / "evaluations"
+
+
 def shipped_banks_folder() -> Path:
     """The folder of the banks that come with the package."""
     return _shipped_root() / "memory_banks"

@@ -77,6 +77,7 @@ COMMANDS = (
     CommandEntry("calibrate", "Learn"),
     CommandEntry("parameters", "Learn"),
     CommandEntry("replay", "Compare"),
+    CommandEntry("evaluate", "Compare"),
     CommandEntry("lift", "Tend"),
     CommandEntry("forget", "Tend"),
     CommandEntry("undo", "Tend"),

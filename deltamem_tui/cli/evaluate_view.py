@@ -54,7 +54,7 @@ def show(page: Page, found: EvaluationResult) -> None:
             [(letter, each.entrant.name, *each.solved_by) for letter, each in labelled],
             headed=True,
         )
-    if len(labelled[0][1].kinds) > 1:
+    if len(labelled[0][1].by_kind) > 1:
         page.text("")
         page.text("score by kind of task", style="bold")
         _kinds(page, labelled)
@@ -68,9 +68,12 @@ def _kinds(page: Page, labelled: Sequence[tuple[str, EntrantResult]]) -> None:
         (
             kind,
             first.games,
-            *(_rounded(each.kinds[kind].measures["score"].estimate.value) for _, each in labelled),
+            *(
+                _rounded(each.by_kind[kind].measures["score"].estimate.value)
+                for _, each in labelled
+            ),
         )
-        for kind, first in labelled[0][1].kinds.items()
+        for kind, first in labelled[0][1].by_kind.items()
     ]
     page.table(("kind", "games", *(letter for letter, _ in labelled)), rows, headed=True)
 

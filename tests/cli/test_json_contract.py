@@ -146,6 +146,12 @@ replay kitchen --admit coarse --extractor rules
 replay log.jsonl --method synapse --forget nonsense --extractor rules
 replay kitchen --method synapse --forget none --forget capacity=1 --judge-error .2 --extractor rules
 
+evaluate house.py:HouseEnvironment --learn-from log.jsonl --method raw --bank kitchen --dry-run
+evaluate house.py:HouseEnvironment --learn-from log.jsonl --method synapse --bank kitchen
+evaluate house.py:HouseEnvironment --bank kitchen --games 1
+evaluate house.py:HouseEnvironment --protocol nonsense
+evaluate nonsense
+
 export kitchen -o out.deltamem --builder 'The kitchen team'
 export kitchen -o out.deltamem
 export kitchen -o out.deltamem --replace --episodes --journal
@@ -288,6 +294,7 @@ def told() -> dict[str, Answer]:
 def lay_out(folder: Path) -> None:
     """The logs and banks that the story names."""
     write_log(folder / "log.jsonl", [*RECORDS, *ENOUGH])
+    shutil.copy(ROOT / "tests" / "evaluation" / "house.py", folder)
     unsaid = [heat(thing, success=None) for thing in ("fig", "pear")]
     unsaid[0]["outcome"] = {"success": None, "reason": "the run broke off"}
     write_log(folder / "unsaid.jsonl", unsaid)

@@ -41,7 +41,7 @@ def test_online_memories_begin_empty_and_learn_each_kind_once(tmp_path: Path) ->
     assert (synapse.size.nodes, synapse.learnt, synapse.learnt_before) == (8, 12, 0)
     assert synapse.measures["steps"].difference.value == pytest.approx(-6 / 12)
     assert synapse.measures["cost"].estimate.value == 0.5
-    assert synapse.kinds["red"].measures["steps"].estimate.value == 1.5
+    assert synapse.by_kind["red"].measures["steps"].estimate.value == 1.5
     assert synapse.curves.nodes[-1] == 8
 
 

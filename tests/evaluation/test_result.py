@@ -54,9 +54,9 @@ def test_measures_are_over_games_whatever_their_tries(scores: list[list[float]])
         solved = sum(1.0 in each[:at] for each in scores)
         assert first.solved_by[at - 1] == pytest.approx(solved / count)
     kinds = {kind: [b for at, b in enumerate(best) if "ab"[at % 2] == kind] for kind in "ab"}
-    assert {kind: each.measures["score"].estimate.value for kind, each in first.kinds.items()} == {
-        kind: pytest.approx(sum(some) / len(some)) for kind, some in kinds.items() if some
-    }
+    assert {
+        kind: each.measures["score"].estimate.value for kind, each in first.by_kind.items()
+    } == {kind: pytest.approx(sum(some) / len(some)) for kind, some in kinds.items() if some}
     assert first.tokens_per_node == 25
     assert second.measures["score"].difference.value == 0
     rest = second.guard.unseen_score

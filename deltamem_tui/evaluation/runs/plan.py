@@ -17,7 +17,6 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.contestants.entrant import Entrant
 from deltamem_tui.evaluation.environment import GameInfo
 from deltamem_tui.evaluation.runs.games import GameOrder
-from deltamem_tui.paths import APPLICATION
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_line
@@ -139,13 +138,6 @@ def digest_of_bank(bank: Bank) -> str:
         digest.update(bytes(bank.snapshots[name].text))
         digest.update(bank.snapshots[name].counters.tobytes())
     return digest.hexdigest()[:32]
-
-
-def default_folder() -> Path:
-    """Where runs are kept by default. It may not exist yet."""
-    import platformdirs
-
-    return platformdirs.user_data_path(APPLICATION, appauthor=False) / "evaluations"
 
 
 def keep_plan(folder: Path, plan: EvaluationPlan) -> None:

@@ -100,7 +100,7 @@ def markdown_page(found: EvaluationResult) -> str:
         lines += _differences(found)
     if found.tries > 1:
         lines += ["", "## Solved by the try", "", *_tries(found)]
-    if any(each.kinds for each in found.contestants):
+    if any(each.by_kind for each in found.contestants):
         lines += ["", "## By kind of task", "", *_kinds(found)]
     return "\n".join([*lines, "", *_small_print(found), ""])
 
@@ -136,13 +136,13 @@ def _tries(found: EvaluationResult) -> list[str]:
 def _kinds(found: EvaluationResult) -> list[str]:
     rows: list[list[Cell]] = [
         [kind, first.games, *(_of_kind(each, kind) for each in found.contestants)]
-        for kind, first in found.contestants[0].kinds.items()
+        for kind, first in found.contestants[0].by_kind.items()
     ]
     return _table(["kind", "games", *(each.entrant.name for each in found.contestants)], rows)
 
 
 def _of_kind(each: EntrantResult, kind: str) -> float | None:
-    return _rounded(each.kinds[kind].measures["score"].estimate.value, 3)
+    return _rounded(each.by_kind[kind].measures["score"].estimate.value, 3)
 
 
 def _small_print(found: EvaluationResult) -> Iterator[str]:

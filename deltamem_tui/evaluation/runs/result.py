@@ -97,7 +97,7 @@ class EntrantResult(Struct, frozen=True):
 
     Attributes:
         measures: By name, as `MEASURES`; one whose values are not known is left out.
-        kinds: By the kind of task, in the order in which they come.
+        by_kind: By the kind of task, in the order in which they come.
         solved_by: The share of games that were solved at the first try, the first two, and so on.
         learnt_before: Episodes that its memory had learnt before the games.
         learnt: Tries that it learnt from.
@@ -108,7 +108,7 @@ class EntrantResult(Struct, frozen=True):
 
     entrant: Entrant
     measures: Mapping[str, Measure]
-    kinds: Mapping[str, KindResult]
+    by_kind: Mapping[str, KindResult]
     solved_by: tuple[float, ...]
     learnt_before: int
     learnt: int

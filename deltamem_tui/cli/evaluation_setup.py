@@ -1,0 +1,250 @@
+"""What an evaluation is made of, from the words of its command line."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deltamem_tui import paths
+from deltamem_tui.cli.extractors import ModelOptions, extractor_for, writer_key
+from deltamem_tui.cli.interruption import Interruption
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.read_log import read_logs_once
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.embedding.protocol import Embedder
+    from deltamem_tui.evaluation.agent import Agent
+    from deltamem_tui.evaluation.contestants.entrant import Entrant
+    from deltamem_tui.evaluation.environment import Environment, GameInfo
+    from deltamem_tui.evaluation.runs.evaluation import EvaluationTools
+    from deltamem_tui.evaluation.runs.plan import EvaluationPlan, Protocol
+    from deltamem_tui.memory.rules_extractor import RulesExtractor
+    from deltamem_tui.memory.writers.model import ModelExtractor
+    from deltamem_tui.trajectory.model import Trajectory
+
+RULES = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for, as `evaluate.run` declares it."""
+
+    environment: str
+    agent: str
+    protocol: str | None
+    methods: Sequence[str] | None
+    admissions: Sequence[str]
+    forgettings: Sequence[str]
+    banks: Sequence[str]
+    contestants: Path | None
+    learn_from: Sequence[str]
+    format: str | None
+    train: str | None
+    train_games: int | None
+    split: str | None
+    games: int | None
+    games_from: Path | None
+    order: str
+    seed: int
+    tries: int
+    leave_one_out: bool
+    judge_error: float | None
+    parallel: int
+    embedder: str | None
+    extractor: str | None
+    models: ModelOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """An evaluation that can begin.
+
+    Attributes:
+        log: The episodes that methods learn before the games.
+        errors: What of the log cannot be read.
+        notes: What a person should know of how it was understood.
+        asks_models: Whether a model plays or writes.
+    """
+
+    plan: EvaluationPlan
+    tools: EvaluationTools
+    log: Sequence[Trajectory]
+    errors: Sequence[DeltaMemError]
+    notes: Sequence[str]
+    asks_models: bool
+
+    @property
+    def default_folder(self) -> Path:
+        """Where the run is kept if nothing else is said."""
+        return paths.evaluations_folder() / self.plan.digest
+
+
+def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption) -> Setup:
+    """Make ready what was asked for.
+
+    Raises:
+        DeltaMemError: Something that was named is not there, or does not go together.
+    """
+    from dataclasses import asdict
+
+    from msgspec import json
+
+    from deltamem_tui.evaluation.registry import environment_named
+    from deltamem_tui.evaluation.runs.evaluation import EvaluationTools
+    from deltamem_tui.evaluation.runs.games import in_game_order, order_named
+    from deltamem_tui.evaluation.runs.plan import (
+        EvaluationPlan,
+        check,
+        digest_of_bank,
+        digest_of_episodes,
+    )
+
+    order = order_named(wishes.order)
+    entrants, banks = _entrants(invocation, wishes)
+    protocol = _protocol(wishes, entrants)
+    environment = environment_named(wishes.environment, games=wishes.games_from)
+    agent = _agent(wishes, environment)
+    writer, key = _writer(invocation, wishes, environment.domain, entrants)
+    log, errors = _log(invocation, wishes, environment.domain, stop)
+    loaded = _embedder(invocation, wishes, banks)
+    split = wishes.split or environment.splits[0]
+    games = _drawn(environment, split, wishes.games, wishes.seed)
+    train = (
+        _drawn(environment, wishes.train, wishes.train_games, wishes.seed) if wishes.train else []
+    )
+    plan = EvaluationPlan(
+        environment.name,
+        split,
+        tuple(in_game_order(games, order, wishes.seed)),
+        order,
+        wishes.seed,
+        environment.limit,
+        wishes.tries,
+        agent.name,
+        protocol,
+        tuple(entrants),
+        environment.domain,
+        loaded.card.model,
+        hashlib.sha256(json.encode(asdict(loaded.card))).hexdigest()[:16],
+        key,
+        tuple(in_game_order(train, order, wishes.seed)),
+        digest_of_episodes(log),
+        tuple(digest_of_bank(each) for each in banks),
+        wishes.judge_error,
+        wishes.leave_one_out,
+        _own_file(wishes.environment),
+    )
+    check(plan)
+    tools = EvaluationTools(
+        lambda game: nullcontext(environment.load(game)),
+        environment.game_of,
+        agent,
+        loaded,
+        writer,
+        wishes.parallel,
+    )
+    asks = agent.name != RULES or key != RULES
+    return Setup(plan, tools, log, errors, [], asks)
+
+
+def _entrants(invocation: Invocation, wishes: Wishes) -> tuple[Sequence[Entrant], list[Bank]]:
+    """Who competes, and the banks among them."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.evaluation.contestants.baselines import BASELINES
+    from deltamem_tui.evaluation.contestants.entrant import banks_named, entrants, read_entrants
+    from deltamem_tui.memory.methods import names
+
+    if wishes.contestants is not None:
+        if wishes.methods or wishes.banks:
+            raise UsageError("--contestants has all that compete: leave --method and --bank out")
+        places = {name: invocation.bank(name) for name in banks_named(wishes.contestants)}
+        found = read_entrants(wishes.contestants, places)
+    else:
+        methods: Sequence[str] | None = wishes.methods
+        if methods is None:
+            alone = wishes.banks or wishes.protocol == "none"
+            methods = ["nothing"] if alone else [*BASELINES, *names()]
+        places = {name: invocation.bank(name) for name in wishes.banks}
+        found = entrants(methods, wishes.admissions, wishes.forgettings, places)
+    return found, [Bank.open(each.bank) for each in found if each.bank]
+
+
+def _protocol(wishes: Wishes, entrants: Sequence[Entrant]) -> Protocol:
+    from deltamem_tui.evaluation.runs.plan import PROTOCOLS
+
+    if wishes.protocol is None:
+        begun = wishes.learn_from or wishes.train or any(each.bank for each in entrants)
+        return "frozen" if begun else "online"
+    for each in PROTOCOLS:
+        if each == wishes.protocol:
+            return each
+    raise UsageError(
+        f"there is no protocol {one_line(wishes.protocol, 40)!r}",
+        hint=f"one of {', '.join(PROTOCOLS)}",
+    )
+
+
+def _agent(wishes: Wishes, environment: Environment) -> Agent:
+    from deltamem_tui.evaluation.agents.rules import RulesAgent
+
+    if wishes.agent != RULES:
+        raise UsageError("there is no agent but `rules` yet")
+    return RulesAgent(environment.domain)
+
+
+def _writer(
+    invocation: Invocation, wishes: Wishes, domain: str, entrants: Sequence[Entrant]
+) -> tuple[RulesExtractor | ModelExtractor, str]:
+    """What puts experience into words, and its key: the rules, unless a model is named for it."""
+    methods = [each.method for each in entrants if each.sort == "method"]
+    named = wishes.models.model is not None
+    extractor = wishes.extractor or (None if named else RULES)
+    if extractor is not None and not named:
+        from deltamem_tui.memory.rules_extractor import RulesExtractor
+
+        if extractor != RULES:
+            extractor_for(invocation, domain, methods, extractor, wishes.models)
+        return RulesExtractor(), RULES
+    made = extractor_for(invocation, domain, methods or ["deltamem"], extractor, wishes.models)
+    return made, writer_key(invocation, wishes.models, extractor)
+
+
+def _log(
+    invocation: Invocation, wishes: Wishes, domain: str, stop: Interruption
+) -> tuple[Sequence[Trajectory], Sequence[DeltaMemError]]:
+    if not wishes.learn_from:
+        return (), ()
+    episodes, _, errors = read_logs_once(
+        invocation, wishes.learn_from, wishes.format, domain, stop, "nothing was played yet"
+    )
+    return [each for each in episodes if each.outcome.known], errors
+
+
+def _embedder(invocation: Invocation, wishes: Wishes, banks: Sequence[Bank]) -> Embedder:
+    from deltamem_tui.embedding.load import load
+
+    of_bank = str(banks[0].manifest.embedder.get("model") or "") if banks else ""
+    return load(invocation.settings(embedder=wishes.embedder or of_bank or None).embedder)
+
+
+def _drawn(
+    environment: Environment, split: str, count: int | None, seed: int
+) -> Sequence[GameInfo]:
+    from deltamem_tui.evaluation.runs.games import drawn
+
+    return drawn(environment.games(split), count, seed)
+
+
+def _own_file(spec: str) -> str:
+    """A digest of the file of the user's own that defines an environment; empty for ours."""
+    file = Path(spec.rpartition(":")[0]).expanduser()
+    if file.suffix != ".py" or not file.is_file():
+        return ""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]

@@ -1,0 +1,127 @@
+"""`deltamem evaluate` plays what an environment of a user's own offers, and compares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Program, write_log
+from tests.places import ROOT
+
+HOUSE = f"{ROOT / 'tests' / 'evaluation' / 'house.py'}:HouseEnvironment"
+EPISODE = {
+    "task": "put a mug in cabinet.",
+    "environment": "Looking quickly around you, you see a cabinet 1, a fridge 1.",
+    "steps": [
+        {"action": "go to fridge 1", "observation": "The fridge 1 is closed."},
+        {"action": "open fridge 1", "observation": "In it, you see a mug 1."},
+        {"action": "take mug 1 from fridge 1", "observation": "You pick up the mug 1."},
+        {"action": "go to cabinet 1", "observation": "On it, you see nothing."},
+        {"action": "move mug 1 to cabinet 1", "observation": "You move the mug 1."},
+    ],
+    "outcome": {"success": True, "reward": 1.0, "source": "stated"},
+    "metadata": {"game": "dev/mug", "task_type": "put"},
+}
+
+
+@pytest.fixture
+def learning(empty: Program) -> tuple[str, ...]:
+    """What has methods learn one episode, of a game that is played."""
+    log = write_log(empty.folder / "log.jsonl", [EPISODE])
+    return ("evaluate", HOUSE, "--learn-from", str(log), "--embedder", "hashing")
+
+
+def test_methods_are_compared_and_what_is_finished_is_kept(
+    empty: Program, learning: tuple[str, ...]
+) -> None:
+    asked = (*learning, "--method", "nothing", "--method", "deltamem", "--method", "raw")
+    left = empty.json(*asked, "--dry-run").data
+    assert (left["tries"], left["played"]) == (12, 0)
+    assert not Path(left["folder"]).exists()
+    found = empty.json(*asked, "--markdown", "page.md").data
+    nothing, deltamem, _ = found["contestants"]
+    assert nothing["measures"]["score"]["estimate"]["value"] == 0
+    assert deltamem["measures"]["score"]["difference"]["value"] == 1
+    assert deltamem["guard"]["seen"] == 1
+    assert "| deltamem | 1.00" in Path("page.md").read_text()
+    assert empty.json(*asked, "--dry-run").data["tries"] == 0
+    assert empty.json(*asked).data == found
+    kept = Path(found["folder"]) / "02-deltamem" / "episodes.jsonl"
+    assert empty.json("convert", str(kept), "-o", "again.jsonl").code == 0
+
+
+def test_a_pipe_gets_tables_and_the_guard_is_told(
+    empty: Program, learning: tuple[str, ...]
+) -> None:
+    answer = empty(*learning, "--method", "nothing", "--method", "deltamem", "--tries", "2")
+    assert answer.code == 0
+    header, *rows = (line.split("\t") for line in answer.out.splitlines() if "\t" in line)
+    assert "score" in header
+    assert [len(each) for each in rows[:2]] == [len(header)] * 2
+    assert "1 of the 4 games before" in answer.err
+
+
+def test_contestants_come_from_a_file(program: Program) -> None:
+    log = write_log(program.folder / "log.jsonl", [EPISODE])
+    file = program.folder / "who.toml"
+    file.write_text(
+        "[[contestant]]\nmethod = 'nothing'\n"
+        "[[contestant]]\nmethod = 'deltamem'\nset = ['task.recall=paper']\nname = 'by threshold'\n"
+        "[[contestant]]\nbank = 'kitchen'\n"
+    )
+    asked = ("evaluate", HOUSE, "--contestants", str(file), "--learn-from", str(log))
+    found = program.json(*asked, "--games", "2", "--split", "train").data
+    names = [each["entrant"]["name"] for each in found["contestants"]]
+    assert names == ["nothing", "by threshold", "kitchen"]
+    assert found["contestants"][1]["entrant"]["parameters"] == ["task.recall=paper"]
+    assert found["games"] == 2
+    file.write_text("[[contestant]]\nmethods = 'nothing'\n")
+    assert "methods" in program(*asked).error
+
+
+def test_ctrl_c_keeps_what_is_finished(
+    empty: Program, learning: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TESTED", str(os.getpid()))
+    own = empty.folder / "own.py"
+    own.write_text(
+        "import os, signal, sys\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "from tests.evaluation.house import HouseEnvironment\n"
+        "class Interrupted(HouseEnvironment):\n"
+        "    def load(self, game):\n"
+        "        if not os.path.exists('once'):\n"
+        "            open('once', 'w').close()\n"
+        "            os.kill(int(os.environ['TESTED']), signal.SIGINT)\n"
+        "        return super().load(game)\n"
+    )
+    asked = ("evaluate", f"{own}:Interrupted", *learning[2:], "--method", "raw", "--out", "run")
+    assert empty(*asked).code == 130
+    assert len((empty.folder / "run" / "01-raw" / "results.jsonl").read_text().splitlines()) == 1
+    assert len(empty.json(*asked).data["contestants"][0]["results"]) == 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--protocol", "nonsense"),
+        ("--protocol", "online"),
+        ("--protocol", "none"),
+        ("--method", "nonsense"),
+        ("--order", "nonsense"),
+        ("--split", "nonsense"),
+        ("--admit", "coarse"),
+        ("--protocol", "unfrozen", "--leave-one-out"),
+        ("--contestants", "nowhere.toml"),
+        ("--contestants", "log.jsonl"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    empty: Program, learning: tuple[str, ...], wrong: tuple[str, ...]
+) -> None:
+    method = () if "--contestants" in wrong else ("--method", "synapse")
+    answer = empty(*learning, *method, *wrong)
+    assert answer.code == 2
+    assert answer.error
