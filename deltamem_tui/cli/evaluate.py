@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -212,8 +213,8 @@ def run(
         extractor,
         ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout),
     )
-    with interruptible() as stop:
-        setup = set_up(invocation, wishes, stop)
+    with interruptible() as stop, ExitStack() as stack:
+        setup = set_up(invocation, wishes, stop, stack)
         folder = (out or setup.default_folder).expanduser()
         if dry_run:
             return _estimated(setup, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deltamem_tui.evaluation.agent import Agent
     from deltamem_tui.evaluation.contestants.entrant import Entrant
     from deltamem_tui.evaluation.environment import Environment, GameInfo
+    from deltamem_tui.evaluation.game_pool import GamePool
     from deltamem_tui.evaluation.runs.evaluation import EvaluationTools
     from deltamem_tui.evaluation.runs.plan import EvaluationPlan, Protocol
     from deltamem_tui.memory.rules_extractor import RulesExtractor
@@ -86,8 +87,8 @@ class Setup:
         return paths.evaluations_folder() / self.plan.digest
 
 
-def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption) -> Setup:
-    """Make ready what was asked for.
+def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: ExitStack) -> Setup:
+    """Make ready what was asked for; processes that are started end with `stack`.
 
     Raises:
         DeltaMemError: Something that was named is not there, or does not go together.
@@ -96,7 +97,7 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption) -> Setup:
 
     from msgspec import json
 
-    from deltamem_tui.evaluation.registry import environment_named
+    from deltamem_tui.evaluation.game_pool import GamePool
     from deltamem_tui.evaluation.runs.evaluation import EvaluationTools
     from deltamem_tui.evaluation.runs.games import in_game_order, order_named
     from deltamem_tui.evaluation.runs.plan import (
@@ -109,16 +110,17 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption) -> Setup:
     order = order_named(wishes.order)
     entrants, banks = _entrants(invocation, wishes)
     protocol = _protocol(wishes, entrants)
-    environment = environment_named(wishes.environment, games=wishes.games_from)
+    pool = stack.enter_context(
+        GamePool(wishes.environment, wishes.parallel, games=wishes.games_from)
+    )
+    environment = pool.environment
     agent = _agent(wishes, environment)
     writer, key = _writer(invocation, wishes, environment.domain, entrants)
     log, errors = _log(invocation, wishes, environment.domain, stop)
     loaded = _embedder(invocation, wishes, banks)
     split = wishes.split or environment.splits[0]
-    games = _drawn(environment, split, wishes.games, wishes.seed)
-    train = (
-        _drawn(environment, wishes.train, wishes.train_games, wishes.seed) if wishes.train else []
-    )
+    games = _drawn(pool, split, wishes.games, wishes.seed)
+    train = _drawn(pool, wishes.train, wishes.train_games, wishes.seed) if wishes.train else []
     plan = EvaluationPlan(
         environment.name,
         split,
@@ -143,12 +145,7 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption) -> Setup:
     )
     check(plan)
     tools = EvaluationTools(
-        lambda game: nullcontext(environment.load(game)),
-        environment.game_of,
-        agent,
-        loaded,
-        writer,
-        wishes.parallel,
+        pool.playing, environment.game_of, agent, loaded, writer, wishes.parallel
     )
     asks = agent.name != RULES or key != RULES
     return Setup(plan, tools, log, errors, [], asks)
@@ -234,12 +231,10 @@ def _embedder(invocation: Invocation, wishes: Wishes, banks: Sequence[Bank]) -> 
     return load(invocation.settings(embedder=wishes.embedder or of_bank or None).embedder)
 
 
-def _drawn(
-    environment: Environment, split: str, count: int | None, seed: int
-) -> Sequence[GameInfo]:
+def _drawn(pool: GamePool, split: str, count: int | None, seed: int) -> Sequence[GameInfo]:
     from deltamem_tui.evaluation.runs.games import drawn
 
-    return drawn(environment.games(split), count, seed)
+    return drawn(pool.games(split), count, seed)
 
 
 def _own_file(spec: str) -> str:

@@ -103,7 +103,8 @@ def entrants(
         for each in contestants([method], admissions, forgettings):
             found[Entrant(_name(each), each.method, each.admission, each.forgetting)] = None
     for name, path in (banks or {}).items():
-        found[Entrant(one_line(name, _NAME_WIDTH), bank=str(path))] = None
+        shown = one_line(Path(name).name or name, _NAME_WIDTH)
+        found[Entrant(shown, bank=str(path.resolve()))] = None
     return _named_apart(found)
 
 
