@@ -39,7 +39,8 @@ def environment_named(spec: str, *, games: Path | None = None) -> Environment:
     """
     if games is not None and spec not in _WITH_GAMES:
         raise UsageError(
-            "only ALFWorld and WebShop are told where their games lie", hint="leave out --games"
+            "only ALFWorld and WebShop are told where their games lie",
+            hint="leave out --games-from",
         )
     file, colon, name = spec.rpartition(":")
     if colon and file.endswith(".py"):

@@ -65,7 +65,7 @@ def test_a_missing_java_and_missing_games_are_named(
     scienceworld.simulator.cache_clear()
     with pytest.raises(UsageError, match="Java"):
         environment_named("scienceworld").games("dev")
-    with pytest.raises(UsageError, match="--games"):
+    with pytest.raises(UsageError, match="--games-from"):
         environment_named("alfworld", games=tmp_path).games("dev")
     no_archive = tmp_path / "games.tar"
     no_archive.write_text("nothing packed")
@@ -166,7 +166,7 @@ def test_what_is_no_environment_is_refused(tmp_path: Path) -> None:
         environment_named("alfwrld")
     with pytest.raises(UsageError, match="no such file"):
         environment_named(f"{tmp_path}/none.py:World")
-    with pytest.raises(UsageError, match="--games"):
+    with pytest.raises(UsageError, match="--games-from"):
         environment_named("scienceworld", games=tmp_path)
 
 

@@ -25,7 +25,7 @@ GAMES_VARIABLE = "DELTAMEM_GAMES"
 _INNER = ("", "alfworld_games", "json_2.1.1")
 _HINT = (
     "`alfworld-download` fetches them; "
-    f"or name their folder or archive by --games or {GAMES_VARIABLE}"
+    f"or name their folder or archive by --games-from or {GAMES_VARIABLE}"
 )
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from deltamem_tui.bank.node import Label
 
-Purpose = Literal["extract", "fuse", "induce", "classify", "draw", "judge"]
+Purpose = Literal["extract", "fuse", "induce", "classify", "draw", "judge", "act"]
 """What the journal calls a call of a model; see `writers.extraction.Call`."""
 
 OF_AN_EPISODE = frozenset({"environment", "task", "trajectory", "outcome", "memory", "words"})
@@ -64,6 +64,7 @@ HEADER = "memory_header"
 JUDGE = "judge"
 SCENE = "environment"
 KIND = "kind"
+AGENT = "agent"
 
 SHARED: Mapping[str, PromptUse] = {
     JUDGE: PromptUse(inputs=_LOG, call="judge"),
@@ -73,5 +74,6 @@ SHARED: Mapping[str, PromptUse] = {
         inputs=frozenset({"task", "kinds", "words"}), fields=("kind",), call="classify"
     ),
     HEADER: PromptUse(inputs=frozenset()),
+    AGENT: PromptUse(inputs=frozenset({"context", "task", "scene", "history"}), call="act"),
 }
 """The prompts that belong to no method."""
