@@ -6,7 +6,6 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := deltamem_tui tests benchmarks
 PYTEST_FLAGS ?=
-ALL_MEMORIES := nothing weighted raw kind paper bank --embedder hashing minilm
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start the program some hundred times; it need not be compiled each time.
@@ -14,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check lint types walls bench yardstick fuzz memory formats shipped format clean
+.PHONY: help demo test thorough check lint types walls bench results fuzz memory formats shipped format clean
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -44,10 +43,9 @@ walls: $(READY)
 bench: $(READY) ## Measure speed and quality, one JSON line each
 	$(BIN)/python -m benchmarks
 
-yardstick: $(READY) ## Play ALFWorld and ScienceWorld with memories and without: an hour, needs a Java
+results: $(READY) ## Play ALFWorld and ScienceWorld with all memories for docs/results.md: hours, needs a Java
 	$(BIN)/pip install --quiet -c constraints.txt --editable '.[alfworld,scienceworld]'
-	nice $(BIN)/python -m benchmarks.yardstick scienceworld $(ALL_MEMORIES)
-	nice $(BIN)/python -m benchmarks.yardstick alfworld $(ALL_MEMORIES) --most 60
+	nice $(BIN)/python docs/build_results.py --parallel 2
 
 fuzz: $(READY) ## Break logs for ten minutes, and see that every reader takes or refuses them
 	$(BIN)/python -m benchmarks.fuzzing

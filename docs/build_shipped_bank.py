@@ -38,15 +38,15 @@ from deltamem_tui.trajectory.readers.native import to_record
 
 DOCS = Path(__file__).parent
 SHIPPED = DOCS.parent / "memory_banks"
-_YARDSTICK = (
-    "What the same rules learn from the yardstick's training episodes scores {} in its "
-    "development games (`python -m benchmarks.yardstick`)."
+_SCORE = (
+    "What the same rules learn from all training episodes scores {} in development games "
+    "(`deltamem evaluate`)."
 )
 BANKS: Mapping[str, str] = {
     "scienceworld": "Skills and scene knowledge from 30 kinds of ScienceWorld tasks. "
-    + _YARDSTICK.format("0.62 of 1"),
+    + _SCORE.format("0.62 of 1"),
     "alfworld": "Skills and scene knowledge from the six kinds of ALFWorld tasks. "
-    + _YARDSTICK.format("0.98 of 1, in 8 steps,"),
+    + _SCORE.format("0.98 of 1, in 8 steps,"),
 }
 """What the banks are, by the names of their domains."""
 

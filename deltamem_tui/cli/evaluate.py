@@ -228,21 +228,23 @@ def _played(
     invocation: Invocation, setup: Setup, folder: Path, stop: Interruption
 ) -> EvaluationResult:
     from deltamem_tui.evaluation.runs.evaluation import evaluate
+    from deltamem_tui.evaluation.runs.opening import pieces_before
 
-    total = len(setup.plan.games) * len(setup.plan.entrants)
+    plan = setup.plan
+    total = sum(
+        len(plan.games) + pieces_before(plan, each, len(setup.log)) for each in plan.entrants
+    )
     with invocation.output.progress("playing", total) as advance:
 
         def between() -> None:
             if stop:
                 raise KeyboardInterrupt
 
-        def done(entrant: Entrant) -> None:
-            advance(1, entrant.name)
+        def done(entrant: Entrant, pieces: int) -> None:
+            advance(pieces, entrant.name)
 
         try:
-            return evaluate(
-                setup.plan, setup.tools, folder, log=setup.log, between=between, advance=done
-            )
+            return evaluate(plan, setup.tools, folder, log=setup.log, between=between, advance=done)
         except KeyboardInterrupt as error:
             hint = "what is finished is kept; the same command goes on"
             raise InterruptionError("interrupted", source=str(folder), hint=hint) from error

@@ -89,7 +89,7 @@ def evaluate(
     *,
     log: Sequence[Trajectory] = (),
     between: Callable[[], object] = lambda: None,
-    advance: Callable[[Entrant], object] = lambda _: None,
+    advance: Callable[[Entrant, int], object] = lambda *_: None,
 ) -> EvaluationResult:
     """Play what is left of an evaluation, and say what it came to.
 
@@ -100,7 +100,8 @@ def evaluate(
         log: The episodes that contestants learn before the games.
         between: Called before each try, and each episode that is learnt, in whatever thread;
             what it raises ends the work. What is finished stays.
-        advance: Called for each contestant and game that is over.
+        advance: Called for a contestant with how many of its pieces are done: games, and before
+            them the games and episodes that it learns from.
 
     Raises:
         UsageError: The plan's parts do not go together, or the folder keeps another evaluation.
@@ -127,6 +128,7 @@ def evaluate(
             tools.game_of,
             Path(scratch),
             unless_halted,
+            advance,
         )
         players = [
             _Player(plan, tools, maker, entrant, folder / name)
@@ -190,6 +192,7 @@ class _Player:
         for info in self._plan.train:
             with ExitStack() as stack:
                 course.play(info, partial(_loaded, stack, self._tools, info))
+            self._maker.advance(self.entrant, 1)
 
     def _course(self, memory: Memory, folder: CourseFolder, *, learns: bool, tries: int) -> Course:
         plan, between = self._plan, self._maker.between
@@ -226,14 +229,14 @@ def _play(
     games: Sequence[GameInfo],
     players: Sequence[_Player],
     tools: EvaluationTools,
-    advance: Callable[[Entrant], object],
+    advance: Callable[[Entrant, int], object],
 ) -> None:
     for info in games:
         with ExitStack() as stack:
             load = cache(partial(_loaded, stack, tools, info))
             for each in players:
                 each.course.play(info, load)
-                advance(each.entrant)
+                advance(each.entrant, 1)
 
 
 def _loaded(stack: ExitStack, tools: EvaluationTools, info: GameInfo) -> Game:

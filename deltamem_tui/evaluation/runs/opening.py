@@ -56,6 +56,11 @@ class StartingPoint(Struct, frozen=True):
     usage: Usage = Usage()
 
 
+def pieces_before(plan: EvaluationPlan, entrant: Entrant, log: int) -> int:
+    """How many episodes and games a contestant learns from before the games that count."""
+    return log * (entrant.sort == "method") + len(plan.train) * (entrant.sort != "bank")
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryMaker:
     """Makes contestants' memories.
@@ -65,6 +70,7 @@ class MemoryMaker:
         log: The episodes that are learnt before the games.
         scratch: A folder for copies that go away when the run ends.
         between: Called before each episode that is learnt; what it raises ends the work.
+        advance: Called for a contestant with how many episodes of the log it has learnt.
     """
 
     plan: EvaluationPlan
@@ -75,6 +81,7 @@ class MemoryMaker:
     game_of: GameOf
     scratch: Path
     between: Callable[[], object]
+    advance: Callable[[Entrant, int], object]
 
     def memory(self, entrant: Entrant, folder: Path, earlier: Sequence[Trajectory]) -> Memory:
         """The memory of a contestant as it was left, or as it begins.
@@ -109,6 +116,7 @@ class MemoryMaker:
         """
         path = folder / _FILE
         if path.exists():
+            self.advance(entrant, pieces_before(self.plan, entrant, len(self.log)))
             return msgspec.json.decode(path.read_bytes(), type=StartingPoint)
         before = Usage()
         if isinstance(memory, BankMemory):
@@ -116,6 +124,7 @@ class MemoryMaker:
             for each in self.log if entrant.sort == "method" else ():
                 self.between()
                 memory.learn(each)
+                self.advance(entrant, 1)
         if entrant.sort != "bank":
             train()
         found = self._looked_at(memory, before)
