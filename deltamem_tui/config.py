@@ -34,6 +34,7 @@ DEFAULT_EMBEDDER = "intfloat/e5-base-v2"
 """The embedder that the published thresholds belong to."""
 
 _PREFIX = "DELTAMEM_"
+_NO_SETTINGS = frozenset({paths.GAMES_VARIABLE})  # read where it is used
 _FOLDERS = frozenset({"banks", "prompts"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -172,9 +173,9 @@ def _read_environment(
 
 
 def _ours(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The variables with our prefix; an empty one counts as not set, as shells have it."""
+    """The settings' variables; an empty one counts as not set, as shells have it."""
     for variable, value in sorted(variables.items()):
-        if variable.startswith(_PREFIX) and value:
+        if variable.startswith(_PREFIX) and value and variable not in _NO_SETTINGS:
             yield variable, value
 
 

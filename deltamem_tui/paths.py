@@ -23,6 +23,7 @@ from deltamem_tui.text import one_line
 
 APPLICATION = "deltamem"
 BANKS_VARIABLE = "DELTAMEM_BANKS"
+GAMES_VARIABLE = "DELTAMEM_GAMES"
 MANIFEST = "bank.json"
 ARCHIVE_SUFFIX = ".deltamem"
 SETTINGS_FILE = "deltamem.toml"

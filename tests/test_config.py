@@ -108,7 +108,8 @@ def test_an_unknown_table_is_an_unknown_key() -> None:
 
 
 def test_an_unknown_variable_is_remarked_on_with_the_nearest_and_stops_nothing() -> None:
-    found = config.load({"DELTAMEM_MODLE": "x", "DELTAMEM_DOMAIN": "go", "PATH": "/bin"})
+    variables = {"DELTAMEM_MODLE": "x", "DELTAMEM_DOMAIN": "go", "DELTAMEM_GAMES": "/", "PATH": "/"}
+    found = config.load(variables)
     (remark,) = found.remarks
     assert remark == (
         "DELTAMEM_MODLE in the environment is not a setting; did you mean DELTAMEM_MODEL?"

@@ -20,12 +20,10 @@ SPLITS = {
 }
 """Each split with the name of its folder."""
 
-GAMES_VARIABLE = "DELTAMEM_GAMES"
-
 _INNER = ("", "alfworld_games", "json_2.1.1")
 _HINT = (
     "`alfworld-download` fetches them; "
-    f"or name their folder or archive by --games-from or {GAMES_VARIABLE}"
+    f"or name their folder or archive by --games-from or {paths.GAMES_VARIABLE}"
 )
 
 
@@ -41,7 +39,7 @@ def games_root(chosen: Path | None) -> Path:
         UsageError: There are no games.
         StorageError: The archive cannot be unpacked.
     """
-    named = chosen or os.environ.get(GAMES_VARIABLE)
+    named = chosen or os.environ.get(paths.GAMES_VARIABLE)
     places = [Path(named).expanduser()] if named else _usual_places()
     for place in places:
         if root := _root_in(_unpacked(place) if place.is_file() else place):
