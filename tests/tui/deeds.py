@@ -194,6 +194,8 @@ DEEDS: Mapping[str, Deed] = {
     "export_bank": asks("Export kitchen", bank=None),
     "install_bank": asks("Install a bank", bank=None),
     "merge_banks": asks("Merge into kitchen", bank=None),
+    "rename_bank": asks("Rename kitchen", bank=None),
+    "delete_bank": asks("Delete kitchen?", bank=None),
     "look_again": Deed({"lines": 2}, bank=None, ready=another_bank),
     "open_replay": asks("Open a finished replay", bank=None),
     "compare_banks": Deed(

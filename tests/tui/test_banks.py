@@ -441,3 +441,26 @@ def test_a_bank_that_is_gone_from_the_list_is_no_advice_to_make_one(folder: Path
         assert "no bank here (R on the list of banks reloads it)" in person.said[-1]
 
     browse(folder, story)
+
+
+def test_a_bank_is_renamed_and_deleted_once_its_name_was_typed(folder: Path) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        await person.press("f2")
+        await person.write("galley")
+        await person.press("enter")
+        assert person.said[-1].startswith("kitchen is galley now")
+        await person.press("D")
+        assert "9 nodes and 3 episodes go for good" in person.screen
+        assert "it is frozen" in person.screen
+        await person.write("kitchen")
+        await person.press("enter")
+        assert (folder / "galley").is_dir()
+        await person.write("galley")
+        await person.press("enter")
+        assert person.said[-1].startswith("deleted galley: 9 nodes and 3 episodes")
+        assert not list(folder.iterdir())
+        assert "No banks yet" in person.screen
+
+    browse(folder, story)

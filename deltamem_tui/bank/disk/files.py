@@ -216,6 +216,18 @@ def other_folder(path: Path) -> Iterator[Path]:
         sync(path.parent)
 
 
+def remove_folder(path: Path) -> None:
+    """Remove a folder, or a file, with all that is in it. It is gone from its place in one step.
+
+    What a killed process leaves of it is a draft, which the next one clears away.
+
+    Raises:
+        StorageError: It cannot be moved away; it is as it was.
+    """
+    with storage_errors(path), temp_files.beside(path, path.rename):
+        sync(path.parent)
+
+
 def exchange(one: Path, other: Path) -> None:
     """Let two folders of one file system change places, in one step."""
     import ctypes

@@ -110,6 +110,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("export_bank", ("e",), "Export: write the bank into one file", "banks", brief="export"),
     Action("install_bank", ("i",), "Install a bank from elsewhere", "banks", brief="install"),
     Action("merge_banks", ("m",), "Merge other banks into this one", "banks", brief="merge"),
+    Action("rename_bank", ("f2",), "Rename the bank", "banks"),
+    Action("delete_bank", ("delete", "D"), "Delete the bank", "banks"),
     Action("look_again", ("R",), "Reload the list of banks", "banks"),
     Action("open_replay", ("r",), "Open a finished replay", "banks"),
     Action("compare_banks", ("c",), "Compare the bank with another, side by side", "banks"),

@@ -1,4 +1,4 @@
-"""Whole banks: made, frozen, verified, exported, installed, merged."""
+"""Whole banks: made, frozen, verified, renamed, deleted, exported, installed, merged."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkP
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.place import BankContents
     from deltamem_tui.memory.reports.view import ReportSection
     from deltamem_tui.memory.transfer.merging import Merge
 
 _MOST_LINES = 20
 _SHOWN = 60
+_MEGABYTE = 1_000_000
 
 
 # Making
@@ -215,6 +217,49 @@ def verify(path: Path, progress: Progress) -> Info:
     where = ", ".join(part for part in (first.source, first.position) if part)
     words = f"{bank.name}: {counted(len(flaws), 'flaw')}; {where}: {first.message}"
     return Info(words, warning=True)
+
+
+# Renaming and deleting
+
+
+def rename(path: Path, name: str) -> BankChange:
+    """Call the bank at `path` otherwise.
+
+    Raises:
+        BankError: Another process writes to it, or something of that name lies there.
+    """
+    from deltamem_tui.bank import place
+
+    with about("name"):
+        renamed = place.rename(path, name)
+    return BankChange(
+        renamed, f"{path.name} is {renamed.name} now; hooks and scripts must name it so, too"
+    )
+
+
+def deletion_lines(found: BankContents) -> list[str]:
+    """What goes with a bank that is deleted."""
+    if found.error:
+        lines = [f"it cannot be opened: {found.error}"]
+    else:
+        nodes = sum(found.nodes.values())
+        lines = [f"{counted(nodes, 'node')} and {counted(found.episodes, 'episode')} go for good"]
+    if found.frozen:
+        lines.append("it is frozen, which does not keep it from being deleted")
+    size = f"{found.bytes / 1e6:,.1f} MB" if found.bytes >= _MEGABYTE else f"{found.bytes:,} bytes"
+    return [*lines, f"{counted(found.files, 'file')}, {size}; this cannot be undone"]
+
+
+def delete(path: Path, expected: BankContents) -> BankChange:
+    """Delete the bank at `path`, if it is still what was shown.
+
+    Raises:
+        BankError: It holds something else by now, or another process writes to it.
+    """
+    from deltamem_tui.bank import place
+
+    place.delete(path, expected)
+    return BankChange(path, f"deleted {path.name}: {deletion_lines(expected)[0]}")
 
 
 # Exporting, installing, merging

@@ -6,12 +6,15 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from textual.screen import Screen
+
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError, BankFrozenError, EmbeddingError, UsageError
 from deltamem_tui.memory.methods import DEFAULT, choices
 from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.trajectory.domains import GENERIC, KNOWN, domain_named
+from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.job import BankChange, Progress, Retry
@@ -118,6 +121,44 @@ def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:
         browser.work.start("looking at what is frozen", lambda _: banks.plan_unfreeze(path))
     else:
         browser.work.start("freezing", lambda _: banks.freeze(path, unfreeze))
+
+
+def rename(browser: Browser, path: Path) -> None:
+    """Asks what a bank is to be called."""
+    if not is_own(browser, path):
+        return
+    lines = (FormLine("name", "Name", path.name, "letters, digits, '.', '_' and '-'"),)
+
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
+        with about("name"):
+            name = paths.check_bank_name(answer["name"])
+        if name == path.name:
+            raise UsageError("it is called so already")
+        return browser.work.start("renaming", lambda _: banks.rename(path, name), retry=retry)
+
+    browser.forms.ask(f"Rename {path.name}", lines, begin, bank=path)
+
+
+def delete(browser: Browser, screen: Screen[None], path: Path) -> None:
+    """Shows what goes with a bank, and deletes it once its name was typed."""
+    from deltamem_tui.bank.place import BankContents, contents
+
+    if not is_own(browser, path):
+        return
+    name = one_line(path.name, 60)
+
+    def ask(found: BankContents) -> None:
+        def begin(answer: FormAnswer, retry: Retry) -> bool:
+            if answer["name"] != path.name:
+                with about("name"):
+                    raise UsageError(f"nothing was deleted: this is not {name}")
+            return browser.work.start("deleting", lambda _: banks.delete(path, found), retry=retry)
+
+        lines = (FormLine("name", "To delete it, type its name"),)
+        preview = banks.deletion_lines(found)
+        browser.forms.ask(f"Delete {name}?", lines, begin, bank=path, preview=lambda *_: preview)
+
+    look_up(screen, "looking at what goes", lambda _: contents(path), ask)
 
 
 def verify(browser: Browser, path: Path) -> None:

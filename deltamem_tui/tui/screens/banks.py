@@ -210,6 +210,16 @@ class BanksScreen(Screen[None]):
         if bank := self._list.bank:
             bank_actions.freeze(self.browser, bank.place.path, frozen=bank.frozen)
 
+    def action_rename_bank(self) -> None:
+        """Asks what the bank is to be called."""
+        if path := self._path:
+            bank_actions.rename(self.browser, path)
+
+    def action_delete_bank(self) -> None:
+        """Shows what goes with the bank, and deletes it once its name was typed."""
+        if path := self._path:
+            bank_actions.delete(self.browser, self, path)
+
     def action_verify_bank(self) -> None:
         """Verifies every file of the bank."""
         if path := self._path:

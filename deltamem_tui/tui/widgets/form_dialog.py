@@ -180,7 +180,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
                 self.query_one("#preview", Static).update(Text(clean("\n".join(lines))))
                 self.on_resize()
 
-        if self.is_mounted:
+        if self.is_attached:
             look_up(self, "looking ahead", work, show)
 
     def on_input_submitted(self) -> None:

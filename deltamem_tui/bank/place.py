@@ -1,0 +1,117 @@
+"""A bank's place in the file system: another name for it, and its end.
+
+A bank is called like its folder, so neither writes to it: a frozen bank stays what it was frozen
+as. Both are one step for every other process, and are refused while one of those writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from deltamem_tui import paths
+from deltamem_tui.bank.bank import LOCK_NAME, Bank
+from deltamem_tui.bank.disk import files
+from deltamem_tui.errors import BankBusyError, BankError, DeltaMemError
+from deltamem_tui.text import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class BankContents:
+    """What goes when a bank is deleted.
+
+    Attributes:
+        nodes: Living nodes by collection; empty if the bank cannot be opened.
+        episodes: How many episodes it has.
+        files: How many files lie in its folder, others than the bank's among them.
+        bytes: How large they are.
+        frozen: Whether it is frozen.
+        commit: The last commit, by number and time.
+        error: Why it cannot be opened; empty if it can.
+    """
+
+    nodes: Mapping[str, int]
+    episodes: int
+    files: int
+    bytes: int
+    frozen: bool
+    commit: tuple[int, str]
+    error: str = ""
+
+
+def contents(path: Path) -> BankContents:
+    """What lies at a bank's place, sound or not.
+
+    Raises:
+        StorageError: It cannot be looked at.
+    """
+    with files.storage_errors(path):
+        found = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+        size = sum(each.lstat().st_size for each in found if each.name != LOCK_NAME)
+    number = sum(each.name != LOCK_NAME for each in found)
+    try:
+        bank = Bank.open(path)
+        nodes = {name: len(tree) for name, tree in bank.trees.items()}
+        commit = bank.commit.sequence, bank.commit.time
+        return BankContents(nodes, len(bank.episodes), number, size, bank.frozen, commit)
+    except DeltaMemError as error:
+        return BankContents({}, 0, number, size, False, (-1, ""), one_line(str(error)))
+
+
+def rename(path: Path, name: str) -> Path:
+    """Call a bank otherwise; returns where it lies now, in the same folder.
+
+    An archive keeps its ending.
+
+    Raises:
+        UsageError: No bank can be called so.
+        BankExistsError: Something of that name lies there already.
+        BankBusyError: Another process is writing to it.
+        StorageError: The file system refused; it is called as before.
+    """
+    archive = path.is_file() and not name.endswith(paths.ARCHIVE_SUFFIX)
+    called = paths.check_bank_name(name + paths.ARCHIVE_SUFFIX if archive else name)
+    place = paths.new_bank_path(called, path.parent)
+    with _quiet(path), files.storage_errors(path):
+        path.rename(place)
+        files.sync(place.parent)
+    return place
+
+
+def delete(path: Path, expected: BankContents) -> None:
+    """Remove a bank with all that lies in its folder, for good.
+
+    Raises:
+        BankError: It holds something else by now, or is a link to a bank elsewhere.
+        BankBusyError: Another process is writing to it.
+        StorageError: The file system refused; it is as it was.
+    """
+    if path.is_symlink():
+        raise BankError(
+            "this is a link to a bank that lies elsewhere",
+            source=one_line(str(path)),
+            hint="delete that bank, or remove the link by hand",
+        )
+    with _quiet(path):
+        if contents(path) != expected:
+            raise BankError(
+                "it holds something else since you were asked; nothing was deleted",
+                source=one_line(str(path)),
+                hint="look at it again, then repeat",
+            )
+        files.remove_folder(path)
+
+
+@contextmanager
+def _quiet(path: Path) -> Iterator[None]:
+    """While no process writes to the bank; an archive is never written."""
+    if path.is_file():
+        yield
+        return
+    busy = BankBusyError(
+        "another process is writing to it", source=str(path), hint="try again when it is done"
+    )
+    with files.locked(path / LOCK_NAME, 0, busy):
+        yield
