@@ -334,6 +334,10 @@ def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
         from deltamem_tui.tui.screens.node_map import NodeMapScreen
 
         return NodeMapScreen(home)
+    if name == "growth":
+        from deltamem_tui.tui.screens.growth import GrowthScreen
+
+        return GrowthScreen(home)
     from deltamem_tui.tui.screens.trees import TreesScreen
 
     return TreesScreen(home)

@@ -210,6 +210,10 @@ DEEDS: Mapping[str, Deed] = {
     "map_right": Deed({"point": "5f23936c4d779eaf"}, before=("6",)),
     "map_node": Deed({"screen": "TreesScreen"}, before=("6",)),
     "other_map": Deed({"mapped": "env tree"}, before=("6",)),
+    # Growth
+    "earlier": Deed({"commit": 3}, before=("7",)),
+    "later": Deed({"commit": 3}, before=("7", "left", "left")),
+    "play": Deed({"playing": True}, before=("7",)),
     # Two banks
     "leave_comparison": Deed({"screen": "BanksScreen"}, bank=None, ready=two_banks),
     "merge_right": Deed({"screen": "ConfirmDialog"}, bank=None, ready=two_banks),
@@ -224,6 +228,7 @@ DEEDS: Mapping[str, Deed] = {
     "show_statistics": shows("StatisticsScreen"),
     "show_review": shows("ReviewScreen"),
     "show_map": shows("NodeMapScreen"),
+    "show_growth": shows("GrowthScreen"),
     "step_back": shows("BanksScreen", "escape"),
     "close_bank": shows("BanksScreen"),
     "freeze": Deed({"frozen": True, "sealed": True}, "froze kitchen"),

@@ -19,12 +19,14 @@ from deltamem_tui.tui.core.actions import ACTIONS, SCOPE_TITLES, Action
 from deltamem_tui.tui.core.state import save_theme
 from deltamem_tui.tui.screens.comparison import ComparisonScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.growth import GrowthScreen
 from deltamem_tui.tui.screens.node_map import NodeMapScreen
 from deltamem_tui.tui.screens.review import ReviewScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from deltamem_tui.tui.widgets.form_dialog import AskDialog
+from deltamem_tui.tui.widgets.growth import GrowthSlider
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.node_map import NodeMapView
 from deltamem_tui.tui.widgets.plots import Plot
@@ -72,6 +74,8 @@ def screen_state(person: Person) -> dict[str, object]:
         match = screen.query_one("#steps", TextPane).match
         order = screen.list_filter.arrangement.order
         return {"order": order, "number": number, "match": match}
+    if isinstance(screen, GrowthScreen):
+        return {"commit": screen.query_one(GrowthSlider).number, "playing": screen.playing}
     if isinstance(screen, ReviewScreen):
         return {"blind": screen.query_one(ReviewList).blind}
     if isinstance(screen, StatisticsScreen):

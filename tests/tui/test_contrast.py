@@ -27,7 +27,13 @@ def test_the_colours_of_every_theme_can_be_read(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         themes = list(BUILTIN_THEMES)  # all of them once: each has all styles worked out anew
-        for keys in (("c", "slash", *"heat"), ("escape", "3"), ("4",), ("question_mark",)):
+        for keys in (
+            ("c", "slash", *"heat"),
+            ("escape", "3"),
+            ("4",),
+            ("7", "left"),
+            ("question_mark",),
+        ):
             await person.press(*keys)
             looked, themes = themes, themes[1:2]
             for theme in looked:

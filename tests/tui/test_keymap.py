@@ -18,6 +18,7 @@ from deltamem_tui.tui.core.keymap import checked_keys
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.comparison import ComparisonScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.growth import GrowthScreen
 from deltamem_tui.tui.screens.node_map import NodeMapScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.replay import ReplayScreen
@@ -30,7 +31,7 @@ from tests.tui.support import Person, browse
 def test_the_scopes_that_share_a_screen_are_those_of_the_screens() -> None:
     screens = (
         *(BanksScreen, TreesScreen, RecallScreen, EpisodesScreen, StatisticsScreen),
-        *(ReviewScreen, NodeMapScreen, ReplayScreen, ComparisonScreen),
+        *(ReviewScreen, NodeMapScreen, GrowthScreen, ReplayScreen, ComparisonScreen),
     )
     assert [screen.SCOPES for screen in screens] == list(TOGETHER)
 

@@ -310,11 +310,14 @@ def test_sixty_columns_show_one_tree_at_a_time(folder: Path) -> None:
 
 def test_the_tabs_are_clicked(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.pilot.click("TopBar", offset=(95, 0))
-        await person.settle()
-        assert type(person.app.screen).__name__ == "StatisticsScreen"
+        for words, screen in (("4", "StatisticsScreen"), ("6", "NodeMapScreen")):
+            place = person.screen.splitlines()[0].index(words)
+            await person.pilot.click("TopBar", offset=(place, 0))
+            await person.settle()
+            assert type(person.app.screen).__name__ == screen
 
-    browse(folder, story, "kitchen")
+    for width in (60, 80, 120):
+        browse(folder, story, "kitchen", size=(width, 24))
 
 
 def test_nothing_moves_by_itself(folder: Path) -> None:

@@ -17,6 +17,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.outline import Outline
+from deltamem_tui.tui.widgets.outline_view import OutlineView
 from tests.tui.support import Person, bare_bank, browse
 
 ROOTS = 1_000
@@ -118,6 +119,21 @@ def test_a_filter_on_numbers_parses_nothing(large: Path, parsed: list[int]) -> N
         assert len(parsed) - before < 100
 
     browse(large, story, "large")
+
+
+def test_learning_is_replayed_without_parsing_what_is_not_seen(
+    large: Path, parsed: list[int]
+) -> None:
+    async def story(person: Person) -> None:
+        before = len(parsed)
+        await person.press("7")
+        grown = person.app.screen.query_one("#task", OutlineView)
+        assert grown.line_count() > ROOTS
+        await person.press("left")
+        assert grown.line_count() == 0
+        assert len(parsed) - before < 200
+
+    browse(large, story, "large", size=(120, 40))
 
 
 HEAVY = {"torch", "sentence_transformers", "sklearn", "litellm", "transformers"}

@@ -273,5 +273,17 @@ class Journal:
 
     def newest_first(self) -> Iterator[Commit]:
         """All commits, newest first: who stops early has read only the end of the file."""
+        return (tail.commit for tail in self.tails())
+
+    def tails(self) -> Iterator[Tail]:
+        """All commits, newest first, and how long the journal was with each."""
         for line, end in archive_view.backwards(self.path, _LINE_LIMIT):
-            yield parse(line, str(self.path), f"byte {end - len(line)}")
+            yield Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
+
+    def commit_at(self, start: int, stop: int) -> Commit:
+        """The commit whose line lies between two bytes of the journal."""
+        with files.storage_errors(self.path), archive_view.opened(self.path) as stream:
+            stream.seek(start)
+            return parse(
+                stream.read(min(stop - start, _LINE_LIMIT)), str(self.path), f"byte {start}"
+            )

@@ -22,6 +22,7 @@ Scope = Literal[
     "statistics",
     "review",
     "map",
+    "growth",
     "replay",
     "comparison",
     "list",
@@ -38,6 +39,7 @@ SCOPE_TITLES: Mapping[Scope, str] = {
     "statistics": "Statistics",
     "review": "Review",
     "map": "Map",
+    "growth": "Growth",
     "replay": "Replay",
     "comparison": "Two banks",
     "list": "In a list",
@@ -52,6 +54,7 @@ TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("statistics", "list", "bank", "app"),
     ("review", "list", "bank", "app"),
     ("map", "bank", "app"),
+    ("growth", "list", "bank", "app"),
     ("replay", "list", "app"),
     ("comparison", "list", "app"),
 )
@@ -124,6 +127,12 @@ ACTIONS: tuple[Action, ...] = (
         "map_node", ("enter",), "Show the node in its tree", "map", "show_map_node", brief="node"
     ),
     Action("other_map", ("t",), "Go to the other tree", "map", brief="other tree"),
+    # Growth
+    Action(
+        "earlier", ("h", "left"), "Go to the commit before", "growth", "go(-1)", brief="earlier"
+    ),
+    Action("later", ("l", "right"), "Go to the next commit", "growth", "go(1)", brief="later"),
+    Action("play", ("space",), "Play the commits from here, or stop", "growth", brief="play"),
     # Two banks
     Action("leave_comparison", ("escape", "b"), "Go back", "comparison", brief="back"),
     Action(
@@ -140,6 +149,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("show_statistics", ("4",), "Show the statistics", "bank", "show('statistics')"),
     Action("show_review", ("5",), "Show the episodes to review", "bank", "show('review')"),
     Action("show_map", ("6",), "Show the map of the nodes", "bank", "show('map')"),
+    Action("show_growth", ("7",), "Show how the trees grew", "bank", "show('growth')"),
     Action(
         "step_back",
         ("escape",),

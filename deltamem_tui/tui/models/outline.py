@@ -8,11 +8,15 @@ node with 50,000 children expands by inserting 50,000 numbers.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 import numpy as np
 
 from deltamem_tui.bank.tree_index import NO_PARENT
 from deltamem_tui.tui.models.family import Family, Mask, Rows
+
+Novelty = Literal["added", "changed"]
+"""What became of a node of which an outline says that it is new."""
 
 _NEAR = 200
 """No screen has more lines above the one that is drawn."""

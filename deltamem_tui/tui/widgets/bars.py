@@ -19,8 +19,12 @@ TABS = (
     ("recall", "2 Recall"),
     ("episodes", "3 Episodes"),
     ("statistics", "4 Statistics"),
+    ("review", "5 Review"),
+    ("map", "6 Map"),
+    ("growth", "7 Growth"),
 )
 _NARROW = 70
+_WIDE = 110
 
 
 class TopBar(Widget):
@@ -57,21 +61,29 @@ class TopBar(Widget):
     def _tabs(self) -> Text:
         text = Text(end="", no_wrap=True)
         for name, label in self._labels():
-            text.append(f" {label} ", "reverse bold" if name == self._tab else None)
+            text.append(label, "reverse bold" if name == self._tab else None)
         return text
 
     def _labels(self) -> tuple[tuple[str, str], ...]:
+        """The screens, each as its tab says it: all that there is room for beside the bank."""
         if not self._tab:
             return ()
-        if self.size.width >= _NARROW:
-            return TABS
-        return tuple((name, label if name == self._tab else label[:1]) for name, label in TABS)
+        width, found = self.size.width, []
+        for name, label in TABS:
+            here = name == self._tab
+            said = label if here or width >= _NARROW else label[:1]
+            if width < _WIDE:
+                said = said.replace("Statistics", "Stats")
+            found.append(
+                (name, f" {said} " if here or not _NARROW <= width < _WIDE else f" {said}")
+            )
+        return tuple(found)
 
     async def on_click(self, event: events.Click) -> None:
         """Show the screen whose name was clicked."""
         left = self.size.width
         for name, label in reversed(self._labels()):
-            left -= len(label) + 2
+            left -= len(label)
             if event.x >= left:
                 await self.screen.run_action(f"show('{name}')")
                 return

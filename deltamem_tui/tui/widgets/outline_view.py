@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from rich.style import Style
@@ -15,16 +15,18 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.tree_index import NO_PARENT
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
-from deltamem_tui.tui.core.actions import bindings
+from deltamem_tui.tui.core.actions import bindings, of_scopes
 from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.models.arrangement import DueRows
 from deltamem_tui.tui.models.family import Mask
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
-from deltamem_tui.tui.models.outline import Outline
+from deltamem_tui.tui.models.outline import Novelty, Outline
 from deltamem_tui.tui.models.titles import BLOCK, Title, titles
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of, told_apart
 
+_NOVELTIES: Mapping[Novelty, str] = {"added": "+ new", "changed": "~ changed"}
+_OWN = frozenset(action.method.partition("(")[0] for action in of_scopes(["tree"]))
 _KEPT_LINES = 512
 _KEPT_TITLES = 2_048
 _INDENT = 2
@@ -33,6 +35,11 @@ _NARROW = 34
 
 class OutlineView(LineList):
     """One tree as an outline.
+
+    Args:
+        tree_name: The tree.
+        past: Whether it shows what the tree was: then its keys belong to the screen, but for those
+            that move the cursor.
 
     Attributes:
         tree_name: The tree.
@@ -46,11 +53,13 @@ class OutlineView(LineList):
 
     moving: reactive[str] = reactive("", init=False)
 
-    def __init__(self, tree_name: str) -> None:
+    def __init__(self, tree_name: str, *, past: bool = False) -> None:
         super().__init__(id=tree_name if tree_name.isidentifier() else None)
         self.tree_name = tree_name
         self.outline: Outline | None = None
         self.parsed = 0
+        self._past = past
+        self._marks: Mapping[int, Novelty] = {}
         self._due: DueRows | None = None
         self.shown_as = Display(tree_name, tree_name)
         self._lines: OrderedDict[int, NodeLine] = OrderedDict()
@@ -78,6 +87,21 @@ class OutlineView(LineList):
         if node_id is not None and (row := self._row_of(node_id)) is not None:
             line = outline.reveal(row)
         self.lines_changed(line)
+
+    def show_past(
+        self, outline: Outline, display: Display, marks: Mapping[int, Novelty], line: int | None
+    ) -> None:
+        """Show what the tree was, the rows marked that were new, the cursor on a line."""
+        self._marks = marks
+        self.show(outline, lambda tree: tree.failure, None, display)
+        if line is not None:
+            self.lines_changed(line)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What was is not folded by keys."""
+        if self._past and action in _OWN:
+            return False
+        return super().check_action(action, parameters)
 
     @property
     def shown_tree(self) -> Tree | None:
@@ -139,11 +163,8 @@ class OutlineView(LineList):
         node = self._line(line)
         outline = self._shown
         quiet, strong = self.style_of("quiet"), self.style_of("strong")
-        label = self.style_of("warning") if node.failure else None
         row = int(outline.rows[line])
-        kept = outline.family.kept
-        if kept is not None and not kept[row]:
-            label = quiet
+        label = self.ink(row, node)
         fold = "  "
         if outline.family.count(row):
             fold = "▾ " if row in outline.expanded else "▸ "
@@ -152,10 +173,27 @@ class OutlineView(LineList):
             (fold, strong),
             ("» " if node.id == self.moving else _mark(node), label or strong),
         )
-        numbers = _numbers(node, width, quiet)
+        numbers = self.numbers(row, node, width)
         room = width - left.cell_len - 1
         left.append_text(self.mark(told_apart(self._title(row, room, width), label, quiet)))
         return columns(left, numbers, width)
+
+    def ink(self, row: int, node: NodeLine) -> Style | None:
+        """The style of a node's mark and title; None for the usual."""
+        kept = self._shown.family.kept
+        if kept is not None and not kept[row]:
+            return self.style_of("quiet")
+        if node.failure:
+            return self.style_of("warning")
+        return self.style_of("good") if row in self._marks else None
+
+    def numbers(self, row: int, node: NodeLine, width: int) -> Text:
+        """What stands at the right of a node's line. Counts are not known of what was."""
+        if row in self._marks:
+            return line_of((_NOVELTIES[self._marks[row]], self.style_of("good")))
+        if self._past:
+            return line_of((f"d{node.depth}", self.style_of("quiet")))
+        return _numbers(node, width, self.style_of("quiet"))
 
     def _title(self, row: int, room: int, width: int) -> Title:
         """What tells a node from its siblings and its parent, beside the widest numbers."""
@@ -166,7 +204,10 @@ class OutlineView(LineList):
             parent = int(family.parent[row])
             below = parent != NO_PARENT and self.shown_as.layered
             above = self._node_line(parent).trigger if below else ""
-            room_left = room - max(_numbers(each, width, Style.null()).cell_len for each in nodes)
+            room_left = room - max(
+                self.numbers(each, node, width).cell_len
+                for each, node in zip(rows, nodes, strict=True)
+            )
             if len(self._titles) > _KEPT_TITLES:
                 self._titles.clear()
             for each, title in zip(
