@@ -135,9 +135,9 @@ class LineList(ScrollView, can_focus=True):
         if not height:
             return
         if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False)
+            self.scroll_to(y=self.cursor, animate=False, force=True)
         elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False)
+            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True)
 
     def on_resize(self) -> None:
         """Keep the cursor's line in sight in the new size."""
