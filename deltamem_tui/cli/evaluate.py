@@ -33,6 +33,12 @@ AgentName = Annotated[
         help="Who plays: the agent without a model, or a model as litellm names it.",
     ),
 ]
+AgentCommand = Annotated[
+    str | None,
+    typer.Option(
+        "--agent-command", metavar="CMD", help="A program of your own that plays, in JSON lines."
+    ),
+]
 ProtocolName = Annotated[
     str | None,
     typer.Option(
@@ -147,6 +153,7 @@ def run(
     context: typer.Context,
     environment: EnvironmentName,
     agent: AgentName = "rules",
+    agent_command: AgentCommand = None,
     protocol: ProtocolName = None,
     method: Methods = None,
     admit: Admissions = None,
@@ -190,6 +197,7 @@ def run(
     wishes = Wishes(
         environment,
         agent,
+        agent_command,
         protocol,
         method,
         admit or ["strict"],
@@ -251,16 +259,31 @@ def _played(
 
 
 def _estimated(setup: Setup, folder: Path) -> Result:
+    from msgspec.structs import asdict, replace
+
+    from deltamem_tui.evaluation.agents.react import ReActAgent
     from deltamem_tui.evaluation.runs.estimate import estimate
 
-    found = estimate(setup.plan, folder, len(setup.log))
-    data = {name: getattr(found, name) for name in found.__struct_fields__}
-    shown = {name.replace("_", " "): value for name, value in data.items()}
+    plan, agent = setup.plan, setup.tools.agent
+    found = estimate(plan, folder, len(setup.log))
+    notes = ["dry run: nothing was played"]
+    if not found.played and isinstance(agent, ReActAgent):
+        with setup.tools.playing(plan.games[0]) as game:
+            usage = agent.estimate(game.start(), "", plan.limit)
+        found = replace(
+            found,
+            calls=float(usage.calls),
+            tokens=float(usage.prompt_tokens + usage.completion_tokens),
+            cost=usage.cost,
+            cost_left=None if usage.cost is None else usage.cost * found.tries,
+        )
+        notes.append("costs are those of games that take all actions, without a memory's text")
+    if setup.writes_by_model:
+        notes.append("what the writer's model takes is not in it")
+    data = asdict(found)
+    facts = {name.replace("_", " "): value for name, value in data.items()}
     return Result(
-        "evaluate",
-        {"folder": folder, **data},
-        view=lambda page: page.facts(shown),
-        notes=["dry run: nothing was played"],
+        "evaluate", {"folder": folder, **data}, view=lambda page: page.facts(facts), notes=notes
     )
 
 
@@ -277,7 +300,7 @@ def _shown(found: EvaluationResult, setup: Setup, folder: Path) -> Result:
     from deltamem_tui.cli.evaluate_view import show
     from deltamem_tui.evaluation.runs.report import warnings
 
-    notes = [*setup.notes, *warnings(found), f"kept in {folder}"]
+    notes = [*warnings(found), f"kept in {folder}"]
     data = {**to_builtins(found), "folder": str(folder)}
     return Result(
         "evaluate",

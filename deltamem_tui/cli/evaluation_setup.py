@@ -5,12 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltamem_tui import paths
-from deltamem_tui.cli.extractors import ModelOptions, extractor_for, writer_key
+from deltamem_tui.cli.extractors import (
+    ModelOptions,
+    checked_prompts,
+    extractor_for,
+    model_client,
+    writer_key,
+)
 from deltamem_tui.cli.interruption import Interruption
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.read_log import read_logs_once
@@ -20,7 +26,9 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.evaluation.agent import Agent
+    from deltamem_tui.evaluation.agents.command import CommandAgent
+    from deltamem_tui.evaluation.agents.react import ReActAgent
+    from deltamem_tui.evaluation.agents.rules import RulesAgent
     from deltamem_tui.evaluation.contestants.entrant import Entrant
     from deltamem_tui.evaluation.environment import Environment, GameInfo
     from deltamem_tui.evaluation.game_pool import GamePool
@@ -39,6 +47,7 @@ class Wishes:
 
     environment: str
     agent: str
+    agent_command: str | None
     protocol: str | None
     methods: Sequence[str] | None
     admissions: Sequence[str]
@@ -70,16 +79,14 @@ class Setup:
     Attributes:
         log: The episodes that methods learn before the games.
         errors: What of the log cannot be read.
-        notes: What a person should know of how it was understood.
-        asks_models: Whether a model plays or writes.
+        writes_by_model: Whether a model puts experience into words.
     """
 
     plan: EvaluationPlan
     tools: EvaluationTools
     log: Sequence[Trajectory]
     errors: Sequence[DeltaMemError]
-    notes: Sequence[str]
-    asks_models: bool
+    writes_by_model: bool
 
     @property
     def default_folder(self) -> Path:
@@ -114,8 +121,8 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
         GamePool(wishes.environment, wishes.parallel, games=wishes.games_from)
     )
     environment = pool.environment
-    agent = _agent(wishes, environment)
-    writer, key = _writer(invocation, wishes, environment.domain, entrants)
+    agent = _agent(invocation, wishes, environment)
+    writer, key = _writer(invocation, wishes, environment.domain, entrants, banks)
     log, errors = _log(invocation, wishes, environment.domain, stop)
     loaded = _embedder(invocation, wishes, banks)
     split = wishes.split or environment.splits[0]
@@ -147,8 +154,7 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
     tools = EvaluationTools(
         pool.playing, environment.game_of, agent, loaded, writer, wishes.parallel
     )
-    asks = agent.name != RULES or key != RULES
-    return Setup(plan, tools, log, errors, [], asks)
+    return Setup(plan, tools, log, errors, key != RULES)
 
 
 def _entrants(invocation: Invocation, wishes: Wishes) -> tuple[Sequence[Entrant], list[Bank]]:
@@ -188,19 +194,40 @@ def _protocol(wishes: Wishes, entrants: Sequence[Entrant]) -> Protocol:
     )
 
 
-def _agent(wishes: Wishes, environment: Environment) -> Agent:
-    from deltamem_tui.evaluation.agents.rules import RulesAgent
+def _agent(
+    invocation: Invocation, wishes: Wishes, environment: Environment
+) -> RulesAgent | ReActAgent | CommandAgent:
+    """Who plays: a program, the agent without a model, or a model."""
+    if wishes.agent_command is not None:
+        from deltamem_tui.evaluation.agents.command import CommandAgent
 
-    if wishes.agent != RULES:
-        raise UsageError("there is no agent but `rules` yet")
-    return RulesAgent(environment.domain)
+        if wishes.agent != RULES:
+            raise UsageError("--agent and --agent-command are two agents: leave one out")
+        timeout = wishes.models.timeout
+        if timeout is None:
+            return CommandAgent(wishes.agent_command)
+        return CommandAgent(wishes.agent_command, timeout=timeout)
+    if wishes.agent == RULES:
+        from deltamem_tui.evaluation.agents.rules import RulesAgent
+
+        return RulesAgent(environment.domain)
+    from deltamem_tui.evaluation.agents.react import ReActAgent
+
+    folders = checked_prompts(invocation, wishes.models.prompts)
+    client = model_client(invocation, replace(wishes.models, model=wishes.agent))
+    return ReActAgent(client, environment.domain, folders)
 
 
 def _writer(
-    invocation: Invocation, wishes: Wishes, domain: str, entrants: Sequence[Entrant]
+    invocation: Invocation,
+    wishes: Wishes,
+    domain: str,
+    entrants: Sequence[Entrant],
+    banks: Sequence[Bank],
 ) -> tuple[RulesExtractor | ModelExtractor, str]:
     """What puts experience into words, and its key: the rules, unless a model is named for it."""
     methods = [each.method for each in entrants if each.sort == "method"]
+    methods += [each.manifest.method for each in banks]
     named = wishes.models.model is not None
     extractor = wishes.extractor or (None if named else RULES)
     if extractor is not None and not named:

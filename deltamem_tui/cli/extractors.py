@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.batch import BatchCaller
     from deltamem_tui.llm.client import Client
+    from deltamem_tui.llm.cost import Budget
     from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.writers.model import ModelExtractor
 
@@ -32,6 +33,7 @@ class ModelOptions:
     dry_run: bool
     timeout: float | None
     batch: BatchCaller | None = None
+    budget: Budget | None = None
 
 
 def model_client(invocation: Invocation, wanted: ModelOptions) -> Client:
@@ -54,6 +56,7 @@ def model_client(invocation: Invocation, wanted: ModelOptions) -> Client:
         cached=not wanted.no_cache,
         asks=not wanted.dry_run,
         batch=wanted.batch,
+        budget=wanted.budget,
     )
 
 

@@ -306,10 +306,12 @@ def open_client(
     cached: bool = True,
     asks: bool = True,
     batch: Caller | None = None,
+    budget: Budget | None = None,
 ) -> Client:
     """The client for a model at `address`, or at its provider. No call is made.
 
-    It waits `timeout` seconds for each answer and never spends more than `max_cost` US dollars.
+    It waits `timeout` seconds for each answer and never spends more than `max_cost` US dollars;
+    clients of one `budget` that limit together.
     If nothing shall be asked, as for an estimate, it sends nothing and needs no key; nor does it
     where a `batch` is asked in place of the server.
 
@@ -324,7 +326,7 @@ def open_client(
         model,
         server=Server(address) if timeout is None else Server(address, timeout=timeout),
         cache=ResponseCache() if cached else None,
-        budget=Budget(max_cost) if asks else NoBudget(),
+        budget=(budget or Budget(max_cost)) if asks else NoBudget(),
         notify=notify,
         asks=asks,
         batch=batch,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.support import Program, write_log
+from tests.llm.server import ModelServer, Reply, Request
 from tests.places import ROOT
 
 HOUSE = f"{ROOT / 'tests' / 'evaluation' / 'house.py'}:HouseEnvironment"
@@ -103,6 +105,64 @@ def test_ctrl_c_keeps_what_is_finished(
     assert len(empty.json(*asked).data["contestants"][0]["results"]) == 4
 
 
+KEY = "sk-test-0123456789abcdef"
+
+
+def player(request: Request) -> Reply:
+    """A model that knows its way in the house."""
+    thing, _, way = request.prompt.rpartition("put a ")[2].partition(" in cabinet")
+    moves = ("go to fridge 1", "open fridge 1", f"take {thing} 1 from fridge 1", "go to cabinet 1")
+    number = way.count("\nAction:")
+    action = moves[number] if number < len(moves) else f"move {thing} 1 to cabinet 1"
+    return Reply(f"Thought: so it goes on\nAction: {action}")
+
+
+def test_a_model_plays_within_its_limit_and_nothing_is_paid_twice(
+    empty: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(empty.folder / "cache"))
+    server.replies = player
+    asked = ("evaluate", HOUSE, "--agent", "openai/gpt-4o-mini", "--api-base", server.base)
+    asked = (*asked, "--method", "nothing", "--method", "synapse", "--embedder", "hashing")
+    left = empty.json(*asked, "--dry-run").data
+    assert (left["tries"], left["calls"], server.requests) == (8, 20, [])
+    assert left["cost_left"] == pytest.approx(8 * left["cost"])
+    longest = 8_192 * 0.6e-6  # of an answer, which is set aside before each call
+    stopped = empty(*asked, "--max-cost", f"{longest + left['cost'] / 5:f}", "--no-cache")
+    assert (stopped.code, 0 < len(server.requests) < 40) == (1, True)
+    found = empty.json(*asked, "--no-cache", "--max-cost", "1").data
+    paid = len(server.requests)
+    nothing, synapse = found["contestants"]
+    assert nothing["measures"]["score"]["estimate"]["value"] == 1
+    assert nothing["measures"]["calls"]["estimate"]["value"] == 5
+    assert [each["nodes"] for each in synapse["results"]] == [1, 2, 3, 4]
+    assert empty.json(*asked).data == found
+    assert (paid, len(server.requests)) == (paid, paid)
+    assert empty.json(*asked, "--dry-run").data["cost_left"] == 0
+    texts = [each.read_bytes() for each in empty.folder.rglob("*") if each.is_file()]
+    assert texts
+    assert not any(KEY.encode() in each for each in texts)
+
+
+def test_a_program_plays(empty: Program, learning: tuple[str, ...]) -> None:
+    program = empty.folder / "player.py"
+    program.write_text(
+        "import json, sys\n"
+        "task = json.loads(sys.stdin.readline())\n"
+        "for line in task['memory'].splitlines():\n"
+        "    if line.startswith('> '):\n"
+        "        print(json.dumps({'action': line[2:], 'calls': 1}), flush=True)\n"
+        "        seen = json.loads(sys.stdin.readline())\n"
+        "        if seen['done']: break\n"
+    )
+    command = f"{sys.executable} {program}"
+    methods = ("--method", "raw", "--games", "1", "--parallel", "2")
+    found = empty.json(*learning, "--agent-command", command, *methods).data
+    assert found["agent"] == command
+    assert found["contestants"][0]["measures"]["calls"]["estimate"]["value"] > 0
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -115,6 +175,7 @@ def test_ctrl_c_keeps_what_is_finished(
         ("--admit", "coarse"),
         ("--protocol", "unfrozen", "--leave-one-out"),
         ("--contestants", "nowhere.toml"),
+        ("--agent", "openai/gpt-4o-mini", "--agent-command", "true"),
         ("--contestants", "log.jsonl"),
     ],
 )
