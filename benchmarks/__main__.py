@@ -25,6 +25,7 @@ NAMES = (
     "merging",
     "travelling",
     "sharding",
+    "forgetting",
     "quality",
     "methods",
     "extracting",

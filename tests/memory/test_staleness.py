@@ -18,6 +18,7 @@ from deltamem_tui.bank.node import Label, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.memory.ages import learnt_at
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings, names
@@ -114,6 +115,14 @@ def test_every_method_ranks_by_it_and_only_if_it_is_set(tmp_path: Path, method: 
     won = [each for each in real_episodes("alfworld") if each.outcome.success][:9]
     for each in won:
         learn(bank, each)
+    place = {name: number for number, name in enumerate(bank.episodes.ids(), 1)}
+    for tree in bank.trees.values():
+        known, slow = 0, []
+        for node in tree:
+            own = max((place[each] for each in node.origin.episodes), default=0)
+            known = max(known, own)
+            slow.append(own or known)
+        assert learnt_at(bank, tree)[tree.birth[tree.rows]].tolist() == slow
     task = won[0].task
     before = recall(bank, task, candidates=9)
     assert b"half_life" not in (bank.path / "bank.json").read_bytes()

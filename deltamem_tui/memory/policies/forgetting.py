@@ -150,20 +150,20 @@ def _with_all_below(nodes: Columns, flags: Flags) -> Flags:
 def _below(nodes: Columns, flags: Flags) -> Flags:
     """Which nodes have a flagged one below them."""
     found = np.zeros(len(nodes), dtype=np.bool_)
-    seen, parents = found.tolist(), nodes.parent.tolist()
-    for place in np.flatnonzero(flags).tolist():
-        above = parents[place]
-        while above >= 0 and not seen[above]:
-            seen[above] = True
-            above = parents[above]
-    found[:] = seen
+    above = nodes.parent[flags]
+    while len(above):
+        above = above[above >= 0]
+        above = above[~found[above]]
+        found[above] = True
+        above = nodes.parent[above]
     return found
 
 
 def _tops(nodes: Columns, flags: Flags) -> list[int]:
     """The flagged nodes, none of which is only a key, that do not hang below another of them."""
     going = _going(nodes, dict.fromkeys(np.flatnonzero(flags & ~nodes.key).tolist()))
-    return [place for place in np.flatnonzero(going).tolist() if _above(nodes, place, going)]
+    hanging = (nodes.parent >= 0) & going[nodes.parent]
+    return np.flatnonzero(going & ~hanging).tolist()
 
 
 def _above(nodes: Columns, place: int, going: Flags) -> bool:
@@ -175,22 +175,20 @@ def _going(nodes: Columns, tops: Mapping[int, object]) -> Flags:
     """The nodes that go if some do with all below them."""
     going = np.zeros(len(nodes), dtype=np.bool_)
     going[list(tops)] = True
-    if going.any():
-        flags, parents = going.tolist(), nodes.parent.tolist()
-        for place in np.flatnonzero(nodes.parent >= 0).tolist():  # each behind its parent
-            flags[place] = flags[place] or flags[parents[place]]
-        going[:] = flags
+    hanging = np.flatnonzero(nodes.parent >= 0)
+    while len(more := hanging[going[nodes.parent[hanging]] & ~going[hanging]]):
+        going[more] = True
     return going
 
 
 def subtree_sizes(nodes: Columns) -> list[int]:
     """How many nodes go with each, itself and the keys among them."""
-    sizes = [1] * len(nodes)
-    parents = nodes.parent.tolist()
-    for place in range(len(nodes) - 1, -1, -1):  # each before its parent
-        if parents[place] >= 0:
-            sizes[parents[place]] += sizes[place]
-    return sizes
+    sizes = np.ones(len(nodes), dtype=np.int64)
+    above = nodes.parent
+    while (hanging := above >= 0).any():  # once for each level: a node counts for all above it
+        sizes += np.bincount(above[hanging], minlength=len(nodes))
+        above = np.where(hanging, nodes.parent[above], -1)
+    return sizes.tolist()
 
 
 def _over_capacity(nodes: Columns, gone: Flags, capacity: int, unit: int) -> Iterator[int]:
