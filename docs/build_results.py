@@ -137,9 +137,13 @@ def leaders(found: EvaluationResult) -> str:
         measures = found.contestants[at].measures
         return measures["score"].estimate.value or 0.0, -(measures["steps"].estimate.value or 0.0)
 
-    best = found.contestants[max(range(len(found.contestants)), key=rank)].entrant
-    who = f"the {best.sort} {best.name}" if best.method != "nothing" else "who has no memory"
-    return f"The highest score, and of equal ones the fewest steps, has {who}."
+    first = max(range(len(found.contestants)), key=rank)
+    if not rank(first)[0]:
+        return "None of them scores."
+    best = found.contestants[first].entrant
+    return (
+        f"The highest score, and of equal ones the fewest steps, has the {best.sort} {best.name}."
+    )
 
 
 def with_tables(page: str, tables: str) -> str:

@@ -152,7 +152,13 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
     )
     check(plan)
     tools = EvaluationTools(
-        pool.playing, environment.game_of, agent, loaded, writer, wishes.parallel
+        pool.playing,
+        environment.game_of,
+        agent,
+        loaded,
+        writer,
+        wishes.parallel,
+        getattr(agent, "cancel", lambda: None),
     )
     return Setup(plan, tools, log, errors, key != RULES)
 

@@ -123,8 +123,9 @@ def test_a_model_plays_within_its_limit_and_nothing_is_paid_twice(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty.folder / "cache"))
     server.replies = player
-    asked = ("evaluate", HOUSE, "--agent", "openai/gpt-4o-mini", "--api-base", server.base)
-    asked = (*asked, "--method", "nothing", "--method", "synapse", "--embedder", "hashing")
+    agent = ("--agent", "openai/gpt-4o-mini", "--api-base", server.base)
+    methods = ("--method", "nothing", "--method", "synapse", "--embedder", "hashing")
+    asked = ("evaluate", HOUSE, *agent, *methods)
     left = empty.json(*asked, "--dry-run").data
     assert (left["tries"], left["calls"], server.requests) == (8, 20, [])
     assert left["cost_left"] == pytest.approx(8 * left["cost"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from random import SystemRandom
@@ -13,6 +15,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.contestants.entrant import entrants
+from deltamem_tui.evaluation.environment import Observation
+from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
@@ -21,7 +25,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.bank.killing import run_until_killed
 from tests.bank.quick_disk import no_waiting_for_the_disk
-from tests.evaluation.arcade import LIMIT, LOG, Arcade, plan, run, solved
+from tests.evaluation.arcade import LIMIT, LOG, Arcade, Machine, plan, run, solved
 
 __all__ = ["no_waiting_for_the_disk"]
 
@@ -80,6 +84,8 @@ def test_a_run_killed_time_and_again_ends_like_an_undisturbed_one(tmp_path: Path
     wanted = plan("online", who, tries=2, games=tuple(Arcade().games("test")[:5]))
     whole = run(tmp_path / "whole", wanted)
     torn, kills = tmp_path / "torn", 0
+    for _ in range(4):
+        kill_in_a_game(torn, wanted)
     while (
         run_until_killed(lambda: run(torn, wanted), SystemRandom().randint(20, 60 + 20 * kills))
         is None
@@ -90,6 +96,25 @@ def test_a_run_killed_time_and_again_ends_like_an_undisturbed_one(tmp_path: Path
     for mine in sorted((tmp_path / "whole").glob("*/episodes.jsonl")):
         other = tmp_path / "torn" / mine.parent.name / mine.name
         assert [each.id for each in episodes(mine)] == [each.id for each in episodes(other)]
+
+
+def kill_in_a_game(folder: Path, wanted: EvaluationPlan) -> None:
+    """Go on with a run in a process that is killed when the fourth action is taken."""
+    child = os.fork()
+    if child == 0:
+        taken, step = iter(range(3)), Machine.step
+
+        def last_step(machine: Machine, action: str) -> Observation:
+            if next(taken, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return step(machine, action)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Machine, "step", last_step)
+            run(folder, wanted)
+        os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
 
 
 def episodes(path: Path) -> list[Trajectory]:

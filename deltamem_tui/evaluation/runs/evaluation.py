@@ -53,6 +53,7 @@ class EvaluationTools:
         embedder: That of the banks which are made, and of the baselines.
         writer: What puts experience into words, for any method.
         parallel: How many games are played at once, as far as the protocol allows.
+        give_up: Called when games that are under way are not waited for any more.
     """
 
     playing: Callable[[GameInfo], AbstractContextManager[Game]]
@@ -61,6 +62,7 @@ class EvaluationTools:
     embedder: Embedder
     writer: Writer | Extractor
     parallel: int = 1
+    give_up: Callable[[], object] = lambda: None
 
 
 class SharedEmbedder:
@@ -135,10 +137,10 @@ def evaluate(
             for entrant, name in zip(plan.entrants, folders_of(plan), strict=True)
         ]
         lanes = _lanes(plan, players, tools.parallel)
-        _side_by_side([player.begin for player in players], tools.parallel, halted)
+        _side_by_side([player.begin for player in players], tools, halted)
         _side_by_side(
             [partial(_play, games, some, tools, advance) for games, some in lanes],
-            tools.parallel,
+            tools,
             halted,
         )
         return evaluation_result(plan, [each.finish() for each in players])
@@ -244,18 +246,21 @@ def _loaded(stack: ExitStack, tools: EvaluationTools, info: GameInfo) -> Game:
 
 
 def _side_by_side(
-    pieces: Sequence[Callable[[], None]], parallel: int, halted: threading.Event
+    pieces: Sequence[Callable[[], None]], tools: EvaluationTools, halted: threading.Event
 ) -> None:
     """Do pieces of work, so many at once; the first that fails ends the others."""
-    if parallel == 1:
+    if tools.parallel == 1:
         for each in pieces:
             each()
         return
-    with ThreadPoolExecutor(parallel) as pool:
+    with ThreadPoolExecutor(tools.parallel) as pool:
         running = [pool.submit(each) for each in pieces]
         done: set[Future[None]] = set()
         try:
             done, _ = wait(running, return_when=FIRST_EXCEPTION)
+        except KeyboardInterrupt:
+            tools.give_up()
+            raise
         finally:
             if len(done) < len(running):
                 halted.set()
