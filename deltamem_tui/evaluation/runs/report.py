@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from deltamem_tui.evaluation.runs.plan import LEARNING
 from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
 from deltamem_tui.memory.replay.intervals import Estimate
 from deltamem_tui.text import clean, counted
@@ -45,12 +46,14 @@ def warnings(found: EvaluationResult) -> list[str]:
     return [
         f"{each.entrant.name}: {line}"
         for each in found.contestants
-        for line in _warnings(each, found.games)
+        for line in _warnings(each, found)
     ]
 
 
-def _warnings(each: EntrantResult, games: int) -> Iterator[str]:
-    guard = each.guard
+def _warnings(each: EntrantResult, found: EvaluationResult) -> Iterator[str]:
+    guard, games = each.guard, found.games
+    if found.protocol in LEARNING and not each.learnt and each.entrant.method != "nothing":
+        yield "learnt nothing from its games"
     if guard.seen:
         had = f"had learnt from {guard.seen} of the {counted(games, 'game')} before"
         then = "what it learnt from a game was hidden in it" if guard.hidden else "not hidden"
