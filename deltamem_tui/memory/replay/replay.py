@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.disk import files, temp_files
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.replay.alignment import alignments, misaligned
 from deltamem_tui.memory.replay.contest import ReplayTools, record
@@ -177,19 +177,25 @@ def _recording(
         kept = msgspec.json.decode(path.read_bytes(), type=Recording)
         between(len(ordered))
         return kept
-    with tempfile.TemporaryDirectory(prefix="deltamem-replay-", dir=_scratch()) as folder:
-        found = record(Path(folder), contestant, ordered, tools, partial(between, 1))
+    with temp_files.beside(_scratch() / "deltamem-replay", _make_private) as folder:
+        found = record(folder, contestant, ordered, tools, partial(between, 1))
     files.make_folders(work)
     files.replace(path, msgspec.json.encode(found))
     return found
 
 
-def _scratch() -> Path | None:
+def _make_private(folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+
+
+def _scratch() -> Path:
     """Where a bank is made that is thrown away: in memory, where there is much and it is not said
     otherwise. Waiting for a disk takes half of the time elsewhere.
+
+    What a killed replay left there is removed by the next one that makes a bank.
     """
     spacious = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM
-    return _MEMORY if spacious and "TMPDIR" not in os.environ else None
+    return _MEMORY if spacious and "TMPDIR" not in os.environ else Path(tempfile.gettempdir())
 
 
 def _measured(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -101,6 +104,32 @@ def test_a_killed_replay_goes_on_and_ends_the_same(
         assert len([*tmp_path.glob("*/*.json")]) == (kill - 1) // 10
         assert replayed(tmp_path) == undisturbed
         assert not [*tmp_path.iterdir()]
+
+
+def test_the_bank_that_a_killed_replay_leaves_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: ReplayResult
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    if (child := os.fork()) == 0:
+        tools = ReplayTools("alfworld", load("hashing"), RulesExtractor())
+        begun = count()
+        try:
+            replay(
+                EPISODES,
+                PLAN,
+                tools,
+                folder=tmp_path / "work",
+                between=lambda *_: os._exit(9) if next(begun) == 5 else None,
+            )
+        finally:
+            os._exit(1)
+    os.waitpid(child, 0)
+    assert len([*scratch.iterdir()]) == 1
+    assert replayed(tmp_path / "work") == undisturbed
+    assert not [*scratch.iterdir()]
 
 
 def test_a_replay_without_truth_or_judge_is_refused(tmp_path: Path) -> None:
