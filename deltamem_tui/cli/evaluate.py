@@ -29,8 +29,9 @@ AgentName = Annotated[
     str,
     typer.Option(
         "--agent",
-        metavar="rules|MODEL",
-        help="Who plays: the agent without a model, or a model as litellm names it.",
+        metavar="rules|explorer|MODEL",
+        help="Who plays: the agent without a model, which does what a text says; one that then "
+        "explores by itself; or a model as litellm names it.",
     ),
 ]
 AgentCommand = Annotated[

@@ -26,9 +26,7 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.evaluation.agents.command import CommandAgent
-    from deltamem_tui.evaluation.agents.react import ReActAgent
-    from deltamem_tui.evaluation.agents.rules import RulesAgent
+    from deltamem_tui.evaluation.agent import Agent
     from deltamem_tui.evaluation.contestants.entrant import Entrant
     from deltamem_tui.evaluation.environment import Environment, GameInfo
     from deltamem_tui.evaluation.game_pool import GamePool
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from deltamem_tui.trajectory.model import Trajectory
 
 RULES = "rules"
+EXPLORER = "explorer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +199,8 @@ def _protocol(wishes: Wishes, entrants: Sequence[Entrant]) -> Protocol:
     )
 
 
-def _agent(
-    invocation: Invocation, wishes: Wishes, environment: Environment
-) -> RulesAgent | ReActAgent | CommandAgent:
-    """Who plays: a program, the agent without a model, or a model."""
+def _agent(invocation: Invocation, wishes: Wishes, environment: Environment) -> Agent:
+    """Who plays: a program, an agent without a model, or a model."""
     if wishes.agent_command is not None:
         from deltamem_tui.evaluation.agents.command import CommandAgent
 
@@ -217,6 +214,10 @@ def _agent(
         from deltamem_tui.evaluation.agents.rules import RulesAgent
 
         return RulesAgent(environment.domain)
+    if wishes.agent == EXPLORER:
+        from deltamem_tui.evaluation.agents.explorer import exploring_agent
+
+        return exploring_agent(environment.domain)
     from deltamem_tui.evaluation.agents.react import ReActAgent
 
     folders = checked_prompts(invocation, wishes.models.prompts)

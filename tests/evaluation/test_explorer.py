@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from deltamem_tui.evaluation.agent import Playthrough
-from deltamem_tui.evaluation.agents.explorer import ExploringAgent
-from deltamem_tui.evaluation.agents.rules import RulesAgent
+from deltamem_tui.evaluation.agents.explorer import ExploringAgent, exploring_agent
 from deltamem_tui.evaluation.environment import Observation, Start
 from tests.evaluation.house import House
 
@@ -33,12 +32,14 @@ class OpenHouse(House):
         return ("look", "inventory", *ways, *self.commands())
 
 
-def played(task: str, *, hot: bool = False, memory: str = "", limit: int = 12) -> Playthrough:
+def played(
+    task: str, *, hot: bool = False, memory: str = "", domain: str = "alfworld"
+) -> Playthrough:
     def reached(house: House) -> bool:
         return house.lies["mug 1"] == "cabinet 1" and (not hot or "mug 1" in house.hot)
 
-    game = Playthrough(OpenHouse(task, PLACES, reached), limit)
-    ExploringAgent(RulesAgent("alfworld")).play(game, memory)
+    game = Playthrough(OpenHouse(task, PLACES, reached), 12)
+    exploring_agent(domain).play(game, memory)
     return game
 
 
@@ -62,6 +63,11 @@ def test_the_memory_goes_first() -> None:
         "go to cabinet 1",
         "move mug 1 to cabinet 1",
     ]
+
+
+def test_where_no_commands_are_known_no_text_is_read() -> None:
+    task = "put a mug in cabinet."
+    assert played(task, memory=HINT, domain="own").steps == played(task, domain="own").steps
 
 
 def test_the_same_game_is_played_the_same_again() -> None:

@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from hashlib import sha256
 
+from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.agent import Agent, AgentCost, Playthrough
+from deltamem_tui.evaluation.agents.rules import RulesAgent
 
 _MOVES = frozenset(("go", "goto", "walk", "open", "enter"))
 _IDLE = frozenset(("look", "examine", "inventory", "help", "wait", "check", "task", "close"))
@@ -45,6 +47,14 @@ class ExploringAgent:
         cost = self._follower.play(game, memory) if self._follower else AgentCost()
         _explore(game)
         return cost
+
+
+def exploring_agent(domain: str) -> ExploringAgent:
+    """The agent for a kind of environment; where the rules know no commands, no text is read."""
+    try:
+        return ExploringAgent(RulesAgent(domain))
+    except UsageError:
+        return ExploringAgent()
 
 
 def _explore(game: Playthrough) -> None:
