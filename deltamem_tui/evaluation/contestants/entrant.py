@@ -47,6 +47,11 @@ class Entrant(Struct, frozen=True, omit_defaults=True):
         return "baseline" if self.method in BASELINES else "method"
 
     @property
+    def trains(self) -> bool:
+        """Whether it learns from games that are played before those that count."""
+        return self.sort != "bank" and self.method != "nothing"
+
+    @property
     def contestant(self) -> Contestant:
         """A method with its policies."""
         return Contestant(self.method, self.admission, self.forgetting)

@@ -56,7 +56,7 @@ def estimate(plan: EvaluationPlan, folder: Path, log: int) -> RunEstimate:
             if game not in solved
         )
     learners = sum(each.sort == "method" for each in plan.entrants)
-    trainees = sum(each.sort != "bank" for each in plan.entrants)
+    trainees = sum(each.trains for each in plan.entrants)
     tries = left + len(plan.train) * trainees
     learnt = log * learners + len(plan.train) * trainees + (left if plan.learns else 0)
     calls, tokens = _mean([each.calls for each in done]), _mean([each.tokens for each in done])

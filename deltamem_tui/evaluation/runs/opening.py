@@ -58,7 +58,7 @@ class StartingPoint(Struct, frozen=True):
 
 def pieces_before(plan: EvaluationPlan, entrant: Entrant, log: int) -> int:
     """How many episodes and games a contestant learns from before the games that count."""
-    return log * (entrant.sort == "method") + len(plan.train) * (entrant.sort != "bank")
+    return log * (entrant.sort == "method") + len(plan.train) * entrant.trains
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class MemoryMaker:
                 self.between()
                 memory.learn(each)
                 self.advance(entrant, 1)
-        if entrant.sort != "bank":
+        if entrant.trains:
             train()
         found = self._looked_at(memory, before)
         files.replace(path, msgspec.json.encode(found))
