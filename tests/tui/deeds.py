@@ -301,6 +301,7 @@ DEEDS: Mapping[str, Deed] = {
     "all_failed": Deed(
         {"screen": "ConfirmDialog", "title": "Mark 3 episodes as failures?"}, before=("3",)
     ),
+    "judge_by_model": asks("Let a model judge", "3"),
     "take_back": Deed(
         {"event": "undo"},
         "is as before: outcome unknown (source: unknown)",

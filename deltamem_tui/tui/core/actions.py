@@ -260,6 +260,12 @@ ACTIONS: tuple[Action, ...] = (
         "episodes",
         "judge_all(False)",
     ),
+    Action(
+        "judge_by_model",
+        ("J",),
+        "Let a model judge what is shown without an outcome",
+        "episodes",
+    ),
     Action("take_back", ("u",), "Take back your last verdict", "episodes"),
     Action("next_node", ("n",), "Show the next node from this episode", "episodes"),
     Action("episode_node", ("enter",), "Show the node in its tree", "episodes", brief="node"),

@@ -229,7 +229,7 @@ def plan_by_model(
     return WorkPlan(
         NAME,
         f"Ask {one_line(choice.model, 60)} about {count}?",
-        [Section("An estimate; nothing was sent yet", _estimate(usage, choice))],
+        [Section("An estimate; nothing was sent yet", estimate_text(usage, choice))],
         lambda at_work: extract_by_model(path, choice, configuration, at_work, ids, cure),
         can_stop=True,
         kind="estimate",
@@ -294,7 +294,8 @@ def _extractor(
     return extractor
 
 
-def _estimate(usage: Usage, choice: ModelChoice) -> str:
+def estimate_text(usage: Usage, choice: ModelChoice) -> str:
+    """What asking a model will take, a line each."""
     from deltamem_tui.memory.reports.view import usage_facts
 
     most = "no limit" if choice.max_cost is None else f"never more than ${choice.max_cost:.4f}"

@@ -28,7 +28,7 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.screens.filter_sort import ListFilter
-from deltamem_tui.tui.screens.import_forms import ask_for_logs, ask_what_learns
+from deltamem_tui.tui.screens.import_forms import ask_for_logs, ask_what_learns, ask_who_judges
 from deltamem_tui.tui.screens.outcome_editing import EpisodeInSight, OutcomeEditor
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
@@ -327,6 +327,11 @@ class EpisodesScreen(BankScreen):
             self.browser.notes.notify("the list does not show what the filter says yet")
             return
         self._outcomes.give_to_all(list(book.ids), shown_as.text, success=success)
+
+    def action_judge_by_model(self) -> None:
+        """Asks which model is to judge what is shown without an outcome."""
+        if (book := self._list.book) is not None:
+            ask_who_judges(self, list(book.ids))
 
     def action_take_back(self) -> None:
         """Takes back the outcome that was given last."""

@@ -1,12 +1,14 @@
-"""Asking for logs to import, and by what to learn from the episodes that wait."""
+"""Asking for logs to import, and which model is to learn or judge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.config import Configuration
 from deltamem_tui.errors import BudgetError, LanguageModelError, UsageError
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.job import Outcome, Progress, Retry
 from deltamem_tui.tui.jobs.episodes import (
@@ -16,6 +18,7 @@ from deltamem_tui.tui.jobs.episodes import (
     import_logs,
     plan_by_model,
 )
+from deltamem_tui.tui.jobs.judging import plan_judging, to_judge
 from deltamem_tui.tui.jobs.previews import preview_learning, preview_logs
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.inputs import completed_path
@@ -74,17 +77,7 @@ def ask_what_learns(screen: BankScreen) -> None:
         f"{browser.key_of('show_statistics')}, then {browser.key_of('calibrate')} proposes other "
         f"thresholds; {browser.key_of('relearn')} learns the same episodes in a new bank"
     )
-    lines = (
-        FormLine(
-            "model",
-            "Language model, as litellm names it",
-            configuration.model or "",
-            "leave it empty to learn by rules, free of charge",
-        ),
-        FormLine("max_cost", "Spend at most, in US dollars", hint="no limit"),
-        FormLine("concurrency", "Requests at a time", "1"),
-        FormLine("address", "A server of your own", hint="http://localhost:8000/v1"),
-    )
+    lines = _model_lines(configuration, "leave it empty to learn by rules, free of charge")
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["model"]:
@@ -104,3 +97,41 @@ def ask_what_learns(screen: BankScreen) -> None:
 
     title = "Learn from the waiting episodes"
     browser.forms.ask(title, lines, begin, bank=path, preview=lambda _, __: preview_learning(path))
+
+
+def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
+    """Asks which model is to judge those of some episodes that have no outcome, and asks it."""
+    if not screen.writable():
+        return
+    browser, path, configuration = screen.browser, screen.bank.path, screen.browser.configuration
+
+    def preview(_: FormAnswer, __: Callable[[], bool]) -> list[str]:
+        count = len(to_judge(Bank.open(path), ids))
+        shown = counted(len(ids), "episode")
+        return [f"{count:,} of {shown} that are shown: waiting, and without an outcome"]
+
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
+        if not answer["model"]:
+            with about("model"):
+                raise UsageError("name a model: without one nothing judges")
+        choice = ModelChoice.of(**answer)
+
+        def estimate(progress: Progress) -> Outcome:
+            with about("model", LanguageModelError), about("max_cost", BudgetError):
+                return plan_judging(path, choice, configuration, ids, progress)
+
+        return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
+
+    lines = _model_lines(configuration, "such as openai/gpt-4o-mini")
+    browser.forms.ask("Let a model judge", lines, begin, bank=path, preview=preview)
+
+
+def _model_lines(configuration: Configuration, hint: str) -> tuple[FormLine, ...]:
+    """Which model, and what it may take."""
+    model = configuration.model or ""
+    return (
+        FormLine("model", "Language model, as litellm names it", model, hint),
+        FormLine("max_cost", "Spend at most, in US dollars", hint="no limit"),
+        FormLine("concurrency", "Requests at a time", "1"),
+        FormLine("address", "A server of your own", hint="http://localhost:8000/v1"),
+    )
