@@ -76,6 +76,14 @@ def experiments(environment: str, embedder: str) -> Iterator[Experiment]:
         "episode as if it had succeeded.",
         ("--method", "synapse", "--method", "memp", "--method", "deltamem", *_NOISY, *by),
     )
+    if environment == "alfworld":  # ScienceWorld does not say what it would accept
+        yield Experiment(
+            "memories that begin empty",
+            "The agent explores where a memory's text ends, and every method learns from each game "
+            "after it was played.",
+            (*_EVERY, *by, "--agent", "explorer", "--protocol", "online"),
+            learns=False,
+        )
     yield Experiment(
         "a bank of another environment",
         f"The bank of {OTHER[environment]} that comes with the program, beside none.",
