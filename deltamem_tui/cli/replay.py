@@ -110,6 +110,7 @@ def run(
     no_cache: options.NoCache = False,
     prompts: options.Prompts = None,
     timeout: options.Timeout = None,
+    dry_run: options.DryRun = False,
 ) -> Result:
     """Replay a log to several methods and policies, and compare what each keeps and recalls.
 
@@ -119,6 +120,7 @@ def run(
 
     An interrupted replay goes on when the same command is given again: what one contestant
     recorded in one order is kept until all are done, and answers of models are kept anyway.
+    --dry-run says how much there is to do, and what a model would be asked at most.
     """
     from deltamem_tui.embedding.load import load
     from deltamem_tui.memory.methods import names
@@ -130,7 +132,7 @@ def run(
     invocation = Invocation.of(context)
     orders = orders_named(order or ("recorded", "shifted"))
     found = contestants(method or names(), admit or ["strict"], forget or ["none"])
-    wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, False, timeout)
+    wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
     if extractor is not None or not invocation.settings(model=model).model:
         extractor_for(invocation, "generic", [], extractor, wanted)  # before a log is read
     with ExitStack() as stack:
@@ -158,6 +160,10 @@ def run(
             kind_field,
             writer_key(invocation, wanted, extractor),
         )
+        if dry_run:
+            from deltamem_tui.cli.replay_estimate import estimated
+
+            return estimated(episodes, plan, tools, errors, stop)
         result = _replayed(invocation, episodes, plan, tools, excluded, stop)
     return _shown(result, errors)
 

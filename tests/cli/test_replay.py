@@ -57,3 +57,12 @@ def test_what_cannot_be_replayed_is_refused(
     answer = program("replay", "kitchen", *wrong, "--extractor", "rules")
     assert answer.code == code
     assert answer.error
+
+
+def test_a_dry_run_says_how_much_there_is_to_do(program: Program) -> None:
+    log = program.log(*ENOUGH, heat("pear", success=None))
+    asked = (*POLICIES, "--embedder", "hashing", "--domain", "alfworld", "--dry-run")
+    found = program.json("replay", log, *asked, "--extractor", "rules").data
+    steps = 2 * len(ENOUGH)
+    assert (found["episodes"], found["contestants"], found["steps"]) == (len(ENOUGH), 2, steps)
+    assert (found["orders"], found["usage"]) == (["recorded"], None)

@@ -97,10 +97,7 @@ def replay(
         LanguageModelError: The model cannot be asked at all.
         StorageError: The disk refused.
     """
-    known = [each for each in episodes if strict_word(each)]
-    if plan.judge_error is not None:
-        known = [judged_by_chance(each, plan.judge_error, plan.seed) for each in known]
-    _check(plan, known)
+    known = replayable(episodes, plan)
     kinds = kinds_of(known, plan.kind_field)
     work = (folder or default_folder()) / _digest(plan, known, tools)
     files.make_folders(work)
@@ -125,6 +122,19 @@ def replay(
         writer=tools.writer.name,
         contestants=tuple(found),
     )
+
+
+def replayable(episodes: Sequence[Trajectory], plan: ReplayPlan) -> list[Trajectory]:
+    """The episodes of which log or person say how they ended, with the judge's words of a plan.
+
+    Raises:
+        UsageError: There is none, or a judge is to admit who never judged.
+    """
+    known = [each for each in episodes if strict_word(each)]
+    if plan.judge_error is not None:
+        known = [judged_by_chance(each, plan.judge_error, plan.seed) for each in known]
+    _check(plan, known)
+    return known
 
 
 def distinct_orders(
