@@ -227,15 +227,16 @@ def run(
         folder = (out or setup.default_folder).expanduser()
         if dry_run:
             return _estimated(setup, folder)
-        found = _played(invocation, setup, folder, stop)
+        found, is_new = _played(invocation, setup, folder, stop)
     if markdown is not None:
         _write(markdown, found)
-    return _shown(found, setup, folder)
+    return _shown(found, setup, folder, is_new=is_new)
 
 
 def _played(
     invocation: Invocation, setup: Setup, folder: Path, stop: Interruption
-) -> EvaluationResult:
+) -> tuple[EvaluationResult, bool]:
+    """What came of it, and whether anything was played for that now."""
     from deltamem_tui.evaluation.runs.evaluation import evaluate
     from deltamem_tui.evaluation.runs.opening import pieces_before
 
@@ -244,8 +245,10 @@ def _played(
         len(plan.games) + pieces_before(plan, each, len(setup.log)) for each in plan.entrants
     )
     with invocation.output.progress("playing", total) as advance:
+        begun: list[bool] = []
 
         def between() -> None:
+            begun[:] = [True]
             if stop:
                 raise KeyboardInterrupt
 
@@ -253,10 +256,13 @@ def _played(
             advance(pieces, entrant.name)
 
         try:
-            return evaluate(plan, setup.tools, folder, log=setup.log, between=between, advance=done)
+            found = evaluate(
+                plan, setup.tools, folder, log=setup.log, between=between, advance=done
+            )
         except KeyboardInterrupt as error:
             hint = "what is finished is kept; the same command goes on"
             raise InterruptionError("interrupted", source=str(folder), hint=hint) from error
+    return found, bool(begun)
 
 
 def _estimated(setup: Setup, folder: Path) -> Result:
@@ -295,13 +301,14 @@ def _write(path: Path, found: EvaluationResult) -> None:
     files.replace(path, markdown_page(found).encode())
 
 
-def _shown(found: EvaluationResult, setup: Setup, folder: Path) -> Result:
+def _shown(found: EvaluationResult, setup: Setup, folder: Path, *, is_new: bool) -> Result:
     from msgspec import to_builtins
 
     from deltamem_tui.cli.evaluate_view import show
     from deltamem_tui.evaluation.runs.report import warnings
 
-    notes = [*warnings(found), f"kept in {folder}"]
+    earlier = "" if is_new else "; all of it was played before: remove it to play it again"
+    notes = [*warnings(found), f"kept in {folder}{earlier}"]
     data = {**to_builtins(found), "folder": str(folder)}
     return Result(
         "evaluate",
