@@ -16,6 +16,7 @@ from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.contestants.entrant import entrants
 from deltamem_tui.evaluation.environment import Observation
+from deltamem_tui.evaluation.runs.evaluation import RESULT
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
 from deltamem_tui.memory.banks import create_bank
@@ -93,6 +94,8 @@ def test_a_run_killed_time_and_again_ends_like_an_undisturbed_one(tmp_path: Path
         kills += 1
     assert kills >= 3
     assert run(tmp_path / "torn", wanted) == whole
+    first, second = ((tmp_path / name / RESULT).read_bytes() for name in ("whole", "torn"))
+    assert first == second
     for mine in sorted((tmp_path / "whole").glob("*/episodes.jsonl")):
         other = tmp_path / "torn" / mine.parent.name / mine.name
         assert [each.id for each in episodes(mine)] == [each.id for each in episodes(other)]

@@ -12,6 +12,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.embedding.protocol import Embedder
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.writers.extraction import Extractor
     from deltamem_tui.memory.writers.writer import Writer
 
+RESULT = "result.json"
+"""What a finished run came to, as `EvaluationResult`, in its folder."""
 _TRAINING = "training."
 
 
@@ -143,7 +147,9 @@ def evaluate(
             tools,
             halted,
         )
-        return evaluation_result(plan, [each.finish() for each in players])
+        result = evaluation_result(plan, [each.finish() for each in players])
+        files.replace(folder / RESULT, msgspec.json.format(msgspec.json.encode(result)))
+        return result
 
 
 class _Player:
