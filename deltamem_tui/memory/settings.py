@@ -130,6 +130,11 @@ class Setting(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     optional: bool = False
 
+    @property
+    def name(self) -> str:
+        """The path without the collection: `tau_base`."""
+        return self.path.rpartition(".")[2]
+
 
 def of_bank(bank: Bank, kind: type[SettingsT], given: Settings | None = None) -> SettingsT:
     """The numbers that a bank's manifest keeps, unless some were given to be tried instead.

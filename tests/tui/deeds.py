@@ -284,6 +284,21 @@ DEEDS: Mapping[str, Deed] = {
     "show_node": Deed(
         {"screen": "TreesScreen", "node": BROKEN_MICROWAVE}, before=("2",), ready=a_match
     ),
+    "raise_number": Deed({"tried": "0.61"}, before=("2", "escape")),
+    "lower_number": Deed({"tried": "0.59"}, before=("2", "escape")),
+    "own_numbers": Deed({"tried": "0.6"}, before=("2", "escape", "plus")),
+    "keep_question": Deed(
+        {"screen": "AskDialog", "title": "Keep the question"}, before=("2",), ready=a_match
+    ),
+    "kept_questions": shows("KeptQuestionsDialog", "2", "escape"),
+    "other_bank": Deed(
+        {"screen": "AskDialog", "title": "Ask another bank the same"},
+        before=("2", "escape"),
+        ready=another_bank,
+    ),
+    "match_chain": Deed(
+        {"beside": "chain · task tree · 19967c78d855de11"}, before=("2",), ready=a_match
+    ),
     "match_evidence": Deed({"screen": "EpisodesScreen"}, before=("2",), ready=a_match),
     # Episodes
     "filter_episodes": Deed({"focus": "filter"}, before=("3",)),

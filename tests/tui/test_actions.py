@@ -9,6 +9,7 @@ from pathlib import Path
 import pyperclip  # type: ignore[import-untyped]
 import pytest
 from textual.css.scalar import Unit
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
@@ -21,6 +22,7 @@ from deltamem_tui.tui.screens.comparison import ComparisonScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.growth import GrowthScreen
 from deltamem_tui.tui.screens.node_map import NodeMapScreen
+from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.review import ReviewScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
@@ -42,6 +44,14 @@ def share(pane: Widget, axis: str) -> float:
         getattr(each.styles, axis) for each in pane.ancestors_with_self if isinstance(each, Widget)
     )
     return prod(float(each.value) for each in scalars if each and each.unit == Unit.FRACTION)
+
+
+def lab_state(screen: Screen[object]) -> dict[str, object]:
+    """What may change in the recall lab."""
+    if not isinstance(screen, RecallScreen):
+        return {}
+    tried = screen.query_one("#task-tau_base", Input).value
+    return {"tried": tried, "beside": str(screen.query_one("#beside").border_title)}
 
 
 def screen_state(person: Person) -> dict[str, object]:
@@ -80,7 +90,7 @@ def screen_state(person: Person) -> dict[str, object]:
         return {"blind": screen.query_one(ReviewList).blind}
     if isinstance(screen, StatisticsScreen):
         return {"scores": screen.query_one("#scores", Plot).display}
-    return {}
+    return lab_state(screen)
 
 
 def state(person: Person) -> dict[str, object]:

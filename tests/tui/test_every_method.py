@@ -12,6 +12,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import display_of, is_shown, method_named, names, settings_of
 from deltamem_tui.memory.settings import listed
+from deltamem_tui.tui.widgets.number_input import NumberInput
 from tests.tui.support import LEARNT, Person, browse
 
 
@@ -36,6 +37,12 @@ def test_outlines_and_recall_lab_have_its_words_and_numbers(tmp_path: Path, meth
                 assert line.value == choice
                 assert not line.has_class("-invalid")
                 assert line.size.width > len(choice)
+        await person.press("escape", "0")
+        own = [each.value for each in person.app.screen.query(NumberInput)]
+        await person.press("plus")
+        moved = [each.value for each in person.app.screen.query(NumberInput)]
+        assert sum(one != other for one, other in zip(own, moved, strict=True)) == 1
+        assert "tried: " in person.screen
         assert ("penalty" in person.screen) == display_of(bank, next(iter(bank.trees))).penalised
 
     browse(tmp_path, story, "rooms", size=(200, 50))

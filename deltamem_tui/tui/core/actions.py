@@ -209,9 +209,33 @@ ACTIONS: tuple[Action, ...] = (
     Action("ask_scene", ("s",), "Type a scene", "recall", brief="scene"),
     Action("thresholds", ("t",), "Try other numbers", "recall", brief="numbers"),
     Action(
+        "raise_number", ("plus",), "Raise the threshold, or number, by a step", "recall", "nudge(1)"
+    ),
+    Action(
+        "lower_number",
+        ("minus",),
+        "Lower the threshold, or number, by a step",
+        "recall",
+        "nudge(-1)",
+    ),
+    Action("own_numbers", ("0",), "Take the bank's own numbers again", "recall"),
+    Action(
         "save_parameters", ("w", "f2"), "Save these numbers in the bank", "recall", brief="save"
     ),
+    Action(
+        "keep_question", ("K",), "Keep the question with today's answer", "recall", brief="keep"
+    ),
+    Action("kept_questions", ("l",), "Ask all kept questions again", "recall", brief="kept"),
+    Action("other_bank", ("O",), "Ask another bank the same, side by side", "recall"),
     Action("show_node", ("enter",), "Show the node in its tree", "recall", brief="node"),
+    Action(
+        "match_chain",
+        ("c",),
+        "Show the chain that leads to the node",
+        "recall",
+        "chain",
+        brief="chain",
+    ),
     Action(
         "match_evidence",
         ("E",),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
-from textual.content import Content
+from textual.containers import Horizontal
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, Static
@@ -17,36 +16,35 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of, settings_of
-from deltamem_tui.memory.settings import Setting, Settings, listed
-from deltamem_tui.text import count_tokens, counted
+from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
 from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.core.visits import Visit
+from deltamem_tui.tui.models.kept_answers import KeptQuestion
+from deltamem_tui.tui.models.lab_numbers import save_numbers
 from deltamem_tui.tui.models.recall_lab import (
     LabAnswer,
     LabEmbedder,
     LabQuestion,
-    TrialNumbers,
     answer,
-    lab_numbers,
+    change_text,
     match_lines,
-    number_label,
-    number_text,
-    save_numbers,
-    why_not,
 )
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
+from deltamem_tui.tui.screens.beside_context import ASKING_OTHER, BesideContext
+from deltamem_tui.tui.screens.kept_questions import KeptQuestionsDialog, ask_for_name
+from deltamem_tui.tui.screens.number_trial import NumberTrial
+from deltamem_tui.tui.widgets.answer_pane import AnswerPane
 from deltamem_tui.tui.widgets.bars import TopBar
+from deltamem_tui.tui.widgets.context_pane import ContextPane
 from deltamem_tui.tui.widgets.inputs import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.match_list import MatchHeading, MatchList
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.match_list import MatchList
+from deltamem_tui.tui.widgets.number_input import NumberInput
 
 _RECALLING = "recalling"
-_NUMBER, _NAME = r"[-0-9.,]*", r"[A-Za-z]*"
-_LEAST_WIDTH = 6
 _FEW = 2
 """Answers side by side, of which each has room for all its numbers in one line."""
 
@@ -62,31 +60,31 @@ class RecallScreen(BankScreen):
     RecallScreen .question > Static { width: 7; padding: 0 0 0 1; }
     RecallScreen .question > Input { width: 1fr; }
     RecallScreen #answers { height: 1fr; }
-    RecallScreen .answer { width: 1fr; border-top: solid $primary; }
-    RecallScreen .answer:focus-within { border-top: heavy $accent; }
     RecallScreen #meaning { height: auto; padding: 0 1; color: $text-muted; }
     RecallScreen #meaning.-warning { color: $text-warning; text-style: bold; }
-    RecallScreen .numbers, RecallScreen .number { height: 1; }
-    RecallScreen .number { width: auto; margin-right: 1; }
-    RecallScreen .number > Static { width: auto; padding: 0 1; }
-    RecallScreen .number > Input.-invalid { color: $text-error; text-style: bold reverse; }
     RecallScreen.-narrow #answers { height: 2fr; }
-    RecallScreen.-narrow .numbers, RecallScreen .numbers.-below {
-        layout: vertical; height: auto;
-    }
-    RecallScreen MatchList { height: 1fr; }
-    RecallScreen .placement { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
-    RecallScreen #context { height: 1fr; border-top: solid $primary; padding: 0 1; }
-    RecallScreen #context:focus { border-top: heavy $accent; }
+    RecallScreen #below { height: 1fr; }
+    RecallScreen #below > TextPane { width: 1fr; border-top: solid $primary; padding: 0 1; }
+    RecallScreen #below > TextPane:focus { border-top: heavy $accent; }
+    RecallScreen #beside { display: none; }
+    RecallScreen.-beside #beside { display: block; }
+    RecallScreen.-narrow.-beside #context { display: none; }
     """
 
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
         self._displays = _asked(home)
         self._names = tuple(self._displays)
-        self._numbers = _lines(home)
+        self._numbers = NumberTrial(home, self._displays)
+        below = len(self._names) > _FEW
+        self._answers = {
+            name: AnswerPane(name, display, self._numbers.of(name), below=below)
+            for name, display in self._displays.items()
+        }
         self._embedder = LabEmbedder()
-        self._trial: TrialNumbers | None = None
+        self._told = ContextPane(id="context")
+        self._beside = BesideContext(self, self._embedder)
+        self._given: LabAnswer | None = None
         self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
         self._asked: tuple[Bank, LabQuestion] | None = None
@@ -100,19 +98,11 @@ class RecallScreen(BankScreen):
                 yield Static(Text(name))
                 yield LineInput(placeholder=hint, id=name, compact=True)
         yield Static(id="meaning", markup=False)
-        below = " -below" if len(self._names) > _FEW else ""
         with Horizontal(id="answers"):
-            for tree, display in self._displays.items():
-                with Vertical(classes="answer", id=f"{tree}-answer"):
-                    with Horizontal(classes=f"numbers{below}"):
-                        for line in (each for each in self._numbers if each.tree == tree):
-                            with Horizontal(classes="number"):
-                                yield Static(Text(number_label(line.name)))
-                                yield line.field()
-                    yield MatchHeading(penalised=display.penalised)
-                    yield MatchList(id=f"{tree}-matches", penalised=display.penalised)
-                    yield Static(id=f"{tree}-placement", classes="placement", markup=False)
-        yield TextPane(id="context")
+            yield from self._answers.values()
+        with Horizontal(id="below"):
+            yield self._told
+            yield self._beside.pane
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
@@ -124,7 +114,6 @@ class RecallScreen(BankScreen):
             self._focus_question()
         else:
             self._focus_answer()
-        self.query_one("#context", TextPane).border_title = "context"
         self._remark("")
         self._explain()
 
@@ -135,46 +124,43 @@ class RecallScreen(BankScreen):
             "nodes match, what an agent would be told, and what an episode like this would "
             "become."
         )
-        if names := ", ".join(dict.fromkeys(each.name for each in self._numbers)):
+        if names := ", ".join(dict.fromkeys(each.number.name for each in self._numbers.lines)):
             words += (
-                f"\n\nChange a number ({names} in `deltamem parameters`) and see the answer "
-                "change; nothing is written before you save it."
+                f"\n\nChange a number ({names} in `deltamem parameters`), or move it by "
+                f"{key('raise_number')} and {key('lower_number')}, and see the answer change; "
+                "nothing is written before you save it."
             )
-        self.query_one("#context", TextPane).show([Section("", words, quiet=True)])
+        words += (
+            f"\n\n{key('keep_question')} keeps a question, {key('kept_questions')} asks the kept "
+            "ones again."
+        )
+        self._told.explain(words)
 
     def bank_changed(self) -> None:
         """Takes over the bank's numbers, but for those the user plays with; asks again."""
         try:
             stored = settings_of(self.bank)
         except DeltaMemError as error:
-            self._trial = None
-            self._show_failure(error)
+            self._numbers.numbers = None
+            self._told.failed(error)
             return
-        self._take_over(stored)
+        self._numbers.take_over(stored)
         self._remark("")
-        for tree, display in self._displays.items():
-            self.query_one(f"#{tree}-answer").border_title = Content(
-                f"{display.title} · {counted(len(self.bank.tree(tree)), 'node')}"
-            )
         self._ask()
-
-    def _take_over(self, stored: Settings) -> None:
-        self._trial = self._trial.over(stored) if self._trial else TrialNumbers(stored, stored)
-        values = {each.path: each.value for each in listed(stored)}
-        for number in self._numbers:
-            line = self.query_one(f"#{number.id}", Input)
-            if number.path not in self._trial.changes and not line.has_class("-invalid"):
-                with self.prevent(Input.Changed):
-                    line.value = number_text(values[number.path])
 
     # Asking
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Ask after a moment of silence; numbers count at once."""
-        if event.input.id in {"task", "scene"}:
-            self._ask_soon()
+        if isinstance(event.input, NumberInput):
+            self._take(event.input)
         else:
-            self._take_number(event.input)
+            self._ask_soon()
+
+    def _take(self, line: NumberInput) -> None:
+        self._remark(wrong := self._numbers.take(line))
+        if not wrong:
+            self._ask()
 
     def _ask_soon(self) -> None:
         if self._timer is not None:
@@ -202,28 +188,21 @@ class RecallScreen(BankScreen):
 
     def _focus_answer(self, place: int = 0) -> None:
         if self._names:
-            self.query_one(f"#{self._names[place]}-matches").focus()
-
-    def _take_number(self, line: Input) -> None:
-        number = next((each for each in self._numbers if each.id == line.id), None)
-        if number is None or self._trial is None:
-            return
-        try:
-            trial = self._trial.with_number(number.path, line.value)
-        except (ValueError, DeltaMemError) as error:
-            line.add_class("-invalid")
-            self._remark(why_not(self._displays[number.tree].title, number.name, error))
-            return
-        line.remove_class("-invalid")
-        self._remark("")
-        self._trial = trial
-        self._ask()
+            self._answers[self._names[place]].matches.focus()
 
     def _remark(self, words: str) -> None:
-        """Say why a number does not count, or again what is recalled."""
+        """Say why a number does not count, or which are tried, or what is recalled."""
         meaning = self.query_one("#meaning", Static)
-        meaning.update(Text(words or self._ranking()))
+        meaning.update(Text(words or self._tried() or self._ranking()))
         meaning.set_class(bool(words), "-warning")
+
+    def _tried(self) -> str:
+        """The numbers that are tried, and how to go on; empty if they are the bank's."""
+        numbers, key = self._numbers.numbers, self.browser.key_of
+        if numbers is None or not numbers.summary:
+            return ""
+        saves, takes_back = key("save_parameters"), key("own_numbers")
+        return f"tried: {numbers.summary} · {saves} saves, {takes_back} takes back"
 
     def _ranking(self) -> str:
         """What is recalled; empty if the bank's method is not installed."""
@@ -234,13 +213,10 @@ class RecallScreen(BankScreen):
 
     def _ask(self) -> None:
         """Ask; of what is under way nothing is given up, and then the last question is asked."""
-        if self._trial is None:
+        if (numbers := self._numbers.numbers) is None:
             return
-        question = LabQuestion(
-            self.query_one("#task", Input).value,
-            self.query_one("#scene", Input).value,
-            self._trial.typed,
-        )
+        compared = numbers.stored if numbers.summary else None
+        question = LabQuestion(*self.place(), numbers.typed, compared)
         known, self._asked = self._asked, (self.bank, question)
         if question.is_empty:
             self._asked = None
@@ -253,10 +229,11 @@ class RecallScreen(BankScreen):
         self._recalled.ask(
             lambda _: answer(bank, question, embedder, settings.prompt_folders()), self._answered
         )
-        self._say_that_it_goes_on()
-
-    def _say_that_it_goes_on(self) -> None:
-        self.query_one("#context", TextPane).border_title = "context · asking …"
+        self._told.asking()
+        if not embedder.is_at_hand(bank):
+            self._told.waiting()
+            for pane in self._answers.values():
+                pane.show([])
 
     def _answered(self, found: LabAnswer) -> None:
         """Shows the answer, unless the question was withdrawn; the last one may be under way."""
@@ -264,36 +241,31 @@ class RecallScreen(BankScreen):
             return
         self._show(found)
         if self._recalled.has_more:
-            self._say_that_it_goes_on()
+            self._told.asking()
 
     def on_lookup_failed(self, message: LookupFailed) -> None:
         """Say why there is no answer, if nothing else was asked since; the app says it too."""
+        if message.name == ASKING_OTHER:
+            self._beside.failed(str(message.error))
         if message.name != _RECALLING or self._asked is None or self._recalled.has_more:
             return
-        self._show_failure(message.error)
-
-    def _show_failure(self, error: DeltaMemError) -> None:
-        pane = self.query_one("#context", TextPane)
-        pane.border_title = "context"
-        pane.show([Section("No answer", str(error), warning=True)])
+        self._told.failed(message.error)
 
     def _show(self, given: LabAnswer) -> None:
-        method = method_of(self.bank)
-        for tree in self._names:
-            found = given.of(tree)
-            self.query_one(f"#{tree}-matches", MatchList).show(match_lines(self.bank, found))
+        self._given, method = given, method_of(self.bank)
+        for tree, pane in self._answers.items():
+            found, usual = given.of(tree), given.usual_of(tree)
             where = method.placement(tree, found, given.question.settings)
-            self.query_one(f"#{tree}-placement", Static).update(Text(where))
-        context = given.found.context if given.found else ""
-        pane = self.query_one("#context", TextPane)
-        pane.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
-        pane.show([Section("", context or "Nothing is recalled: the agent is told nothing.")])
+            pane.show(match_lines(self.bank, found, usual), where)
+            pane.head(counted(len(self.bank.tree(tree)), "node"), change_text(found, usual))
+        self._told.answered(self.bank, given)
+        self._beside.ask(given.question.task, given.question.scene)
 
     # What can be done
 
     def readable(self) -> Sequence[Section]:
-        """The context."""
-        return self.query_one("#context", TextPane).sections
+        """The context; or what stands beside it, while that has the focus."""
+        return super().readable() or self._told.sections
 
     def action_ask_task(self) -> None:
         """Type a task."""
@@ -305,24 +277,84 @@ class RecallScreen(BankScreen):
 
     def action_thresholds(self) -> None:
         """Type numbers."""
-        if self._numbers:
-            self.query_one(f"#{self._numbers[0].id}").focus()
+        if self._numbers.lines:
+            self._numbers.lines[0].focus()
+
+    def action_nudge(self, steps: int) -> None:
+        """Move the threshold, or else the first number, of the answer in focus."""
+        if tree := self._tree_in_focus or next(iter(self._names), ""):
+            self._nudge(self._numbers.of(tree), steps)
+
+    def on_number_input_nudged(self, message: NumberInput.Nudged) -> None:
+        """Move the number in whose line an arrow key was pressed."""
+        self._nudge([message.line], message.steps)
+
+    def _nudge(self, lines: Sequence[NumberInput], steps: int) -> None:
+        if line := self._numbers.nudge(lines, steps):
+            self._take(line)
+
+    def action_own_numbers(self) -> None:
+        """Take the bank's own numbers again."""
+        self._numbers.take_back()
+        self._remark("")
+        self._ask()
+
+    @property
+    def _tree_in_focus(self) -> str:
+        """The collection whose answer has the focus; empty if none has."""
+        return next((name for name, each in self._answers.items() if each.matches.has_focus), "")
+
+    def action_chain(self) -> None:
+        """Show the chain that leads to the node under the cursor; or show it no longer."""
+        self._beside.show("" if self._beside.shows == "chain" else "chain")
+        if tree := self._tree_in_focus or next(iter(self._names), ""):
+            self._beside.follow(tree, self._answers[tree].matches.node)
+
+    def on_line_list_moved(self, message: LineList.Moved) -> None:
+        """Show the chain of another node."""
+        if isinstance(message.lines, MatchList) and message.lines.has_focus:
+            self._beside.follow(self._tree_in_focus, message.lines.node)
+
+    def on_descendant_focus(self) -> None:
+        """Show the chain of the node in the answer that has the focus now."""
+        if tree := self._tree_in_focus:
+            self._beside.follow(tree, self._answers[tree].matches.node)
+
+    def action_other_bank(self) -> None:
+        """Ask another bank the same; or show it no longer."""
+        if self._beside.shows == "bank":
+            self._beside.show("")
+        else:
+            self._beside.choose(self.place())
+
+    def action_keep_question(self) -> None:
+        """Keep the question with today's answer."""
+        if self._given is None or self._given.found is None:
+            self.browser.notes.notify("nothing is asked that could be kept")
+            return
+        ask_for_name(self.browser, self.bank, self._given)
+
+    def action_kept_questions(self) -> None:
+        """Show the kept questions, asked again."""
+
+        def chosen(question: KeptQuestion | None) -> None:
+            if question is not None:
+                self.return_to((question.task, question.scene))
+                self._focus_answer()
+
+        self.app.push_screen(KeptQuestionsDialog(self.bank, self._embedder), chosen)
 
     def action_show_node(self) -> None:
         """Show the node under the cursor in its tree."""
-        for tree in self._names:
-            matches = self.query_one(f"#{tree}-matches", MatchList)
-            if matches.has_focus and matches.node:
-                self.browser.session.show_node(tree, matches.node.id)
+        if (tree := self._tree_in_focus) and (node := self._answers[tree].matches.node):
+            self.browser.session.show_node(tree, node.id)
 
     def action_evidence(self) -> None:
         """Show the episode that the node under the cursor is from."""
-        for tree in self._names:
-            matches = self.query_one(f"#{tree}-matches", MatchList)
-            if matches.has_focus and matches.node:
-                self.show_evidence(tree, matches.node)
+        if (tree := self._tree_in_focus) and (node := self._answers[tree].matches.node):
+            self.show_evidence(tree, node)
 
-    def place(self) -> tuple[str, ...]:
+    def place(self) -> tuple[str, str]:
         """Returns the question."""
         return self.query_one("#task", Input).value, self.query_one("#scene", Input).value
 
@@ -338,18 +370,20 @@ class RecallScreen(BankScreen):
         self.action_show_node()
 
     async def action_step_back(self) -> None:
-        """Leave the line one types in first; then the bank."""
+        """Leave the line one types in first, then what is beside the context, then the bank."""
         if isinstance(self.focused, Input):
             self._focus_answer()
+        elif self._beside.shows:
+            self._beside.show("")
         else:
             await super().action_step_back()
 
     def action_save_parameters(self) -> None:
         """Save the numbers as the bank's own."""
-        if self.query("Input.-invalid"):
+        if not self._numbers.is_sound:
             self.browser.notes.notify("not saved: the marked number cannot be used", warning=True)
             return
-        trial = self._trial  # stays so until the bank has been read with what was saved
+        trial = self._numbers.numbers  # stays so until the bank has been read with what was saved
         if trial is None or not trial.changes:
             self.browser.notes.notify("nothing to save: the bank has these numbers already")
             return
@@ -357,49 +391,7 @@ class RecallScreen(BankScreen):
             self.change("saving the parameters", lambda bank: save_numbers(bank, trial))
 
 
-class _NumberLine(NamedTuple):
-    """A line for a number, and whose it is."""
-
-    tree: str
-    number: Setting
-
-    @property
-    def path(self) -> str:
-        return self.number.path
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition(".")[2]
-
-    @property
-    def id(self) -> str:
-        return f"{self.tree}-{self.name}"
-
-    def field(self) -> LineInput:
-        """What it is typed in, wide enough for every name that it can have."""
-        words = [*self.number.choices, *["none"] * self.number.optional]
-        typable = _NAME if self.number.choices else _NUMBER
-        typable = f"{typable}|{_NAME}" if self.number.optional else typable
-        field = LineInput(id=self.id, compact=True, restrict=typable)
-        field.styles.width = max(_LEAST_WIDTH, *(len(each) + 1 for each in ("", *words)))
-        return field
-
-
 def _asked(home: OpenBank) -> dict[str, Display]:
     """The collections that questions are put to, and how they are shown."""
     displays = {name: display_of(home.handle, name) for name in home.tree_names}
     return {name: each for name, each in displays.items() if each.asked}
-
-
-def _lines(home: OpenBank) -> list[_NumberLine]:
-    """The lines for numbers; none of a bank whose method's numbers cannot be read."""
-    try:
-        numbers = lab_numbers(home.handle)
-    except DeltaMemError:
-        return []
-    return [
-        _NumberLine(tree, each)
-        for tree, own in numbers.items()
-        for each in own
-        if display_of(home.handle, tree).asked
-    ]

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _SCORE = " score "
 _FAILURE = "✗ "
 _PENALTY, _SIMILARITY = "penalty ", "similarity "
+_CHANGES = {"gained": "+", "lost": "−"}
+_MARKS = {"▶": "good", "+": "good", "−": "warning", " ": "quiet"}
+"""Before a match, one that only the numbers that are tried find, and one that they lose."""
 
 
 def _parts_width(width: int, name: str) -> int:
@@ -88,10 +91,10 @@ class MatchList(LineList):
         candidate = told.candidate
         failure = candidate.node.label == "failure"
         style = self.style_of("warning") if failure else None
-        mark = "▶" if told.kind == "match" else " "
+        mark = _CHANGES.get(told.change) or ("▶" if told.kind == "match" else " ")
         parts = _parts_width(width, self._part)
         left = line_of(
-            (f"{mark}{candidate.score:.3f} ", self.style_of("good") if mark == "▶" else quiet),
+            (f"{mark}{candidate.score:.3f} ", self.style_of(_MARKS[mark])),
             (f"{self._more(candidate):<{parts}}" if parts else "", quiet),
         )
         room = width - left.cell_len - len(_FAILURE)

@@ -1,0 +1,134 @@
+"""Beside the lab's context: the chain that leads to a node, or what another bank answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from textual.content import Content
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.methods import display_of, settings_of
+from deltamem_tui.memory.vectors.embedder import card_of
+from deltamem_tui.text import count_tokens, counted, one_line
+from deltamem_tui.tui.core.background import Inquiry
+from deltamem_tui.tui.core.forms import FormAnswer, FormLine
+from deltamem_tui.tui.core.job import Retry
+from deltamem_tui.tui.models.banks import bank_lines
+from deltamem_tui.tui.models.nodes import chain_sections
+from deltamem_tui.tui.models.recall_lab import (
+    LabAnswer,
+    LabEmbedder,
+    LabQuestion,
+    answer,
+    answer_sections,
+)
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+ASKING_OTHER = "asking the other bank"
+_NAME = 40
+
+
+class BesideContext:
+    """What stands beside the context, if anything does.
+
+    Args:
+        screen: The lab.
+        embedder: What embeds the lab's questions.
+
+    Attributes:
+        pane: Where it stands.
+        shows: What it is; empty for nothing.
+    """
+
+    def __init__(self, screen: BankScreen, embedder: LabEmbedder) -> None:
+        self.pane = TextPane(id="beside")
+        self.shows: Literal["", "chain", "bank"] = ""
+        self._screen = screen
+        self._embedder = embedder
+        self._other_embedder = LabEmbedder()
+        self._other: Path | None = None
+        self._asking = Inquiry(screen, ASKING_OTHER)
+
+    def show(self, what: Literal["", "chain", "bank"]) -> None:
+        """Shows something else, or nothing."""
+        self.shows = what
+        self._screen.set_class(bool(what), "-beside")
+
+    def follow(self, tree: str, node: Node | None) -> None:
+        """Shows the chain that leads to a node, if chains are shown."""
+        if self.shows != "chain":
+            return
+        self.pane.border_title = "chain"
+        if node is None:
+            self.pane.show([Section("", "No node is under the cursor.", quiet=True)])
+            return
+        bank = self._screen.bank
+        chain, display = bank.tree(tree).chain(node.id), display_of(bank, tree)
+        self.pane.border_title = Content(f"chain · {display.title} · {node.id}")
+        self.pane.show(chain_sections(display, chain), len(chain) - 1)
+
+    def choose(self, question: tuple[str, str]) -> None:
+        """Asks which other bank is to be asked the same."""
+        browser, here = self._screen.browser, self._screen.bank.path
+        others = {
+            each.place.name: each
+            for each in bank_lines(browser.folder)
+            if not each.error and each.place.path.resolve() != here.resolve()
+        }
+        if not others:
+            browser.notes.notify("there is no other bank to ask")
+            return
+        choices = {
+            name: f"{each.domain}, {counted(sum(each.nodes.values()), 'node')}"
+            for name, each in others.items()
+        }
+        lines = (FormLine("other", "Bank", choices=choices),)
+
+        def begin(given: FormAnswer, retry: Retry) -> None:
+            retry.forget()
+            self._other = others[given["other"]].place.path
+            self.show("bank")
+            self.ask(*question)
+
+        browser.forms.ask("Ask another bank the same", lines, begin, bank=here)
+
+    def ask(self, task: str, scene: str) -> None:
+        """Asks the other bank, if one is shown, with its own numbers."""
+        if self.shows != "bank" or self._other is None:
+            return
+        path, name = self._other, one_line(self._other.name, _NAME)
+        if not (task.strip() or scene.strip()):
+            self.pane.border_title = Content(name)
+            self.pane.show([Section("", "Nothing is asked.", quiet=True)])
+            return
+        self.pane.border_title = Content(f"{name} · asking …")
+        folders, card = (
+            self._screen.browser.configuration.prompt_folders(),
+            card_of(self._screen.bank),
+        )
+
+        def work() -> tuple[Bank, LabAnswer]:
+            bank = Bank.open(path)
+            embedder = self._embedder if card_of(bank) == card else self._other_embedder
+            return bank, answer(
+                bank, LabQuestion(task, scene, settings_of(bank)), embedder, folders
+            )
+
+        self._asking.ask(lambda _: work(), self._answered)
+
+    def _answered(self, found: tuple[Bank, LabAnswer]) -> None:
+        bank, given = found
+        if self.shows != "bank":
+            return
+        context = given.found.context if given.found else ""
+        tokens = counted(count_tokens(context), "token")
+        self.pane.border_title = Content(f"{one_line(bank.path.name, _NAME)} · {tokens}")
+        self.pane.show(answer_sections(bank, given))
+
+    def failed(self, reason: str) -> None:
+        """Says why the other bank gives no answer."""
+        self.pane.show([Section("No answer", reason, warning=True)])
