@@ -79,6 +79,14 @@ def test_the_words_where_siblings_part_are_seen() -> None:
     assert below[0] == (Piece("heat it ", repeats=True), Piece("(egg)", repeats=False))
 
 
+def test_what_repeats_all_of_a_neighbour_ends_with_its_last_words() -> None:
+    entries = [("heat it", "1. find it 2. take it to the stove", f"{n}5ca{n:012}") for n in (2, 3)]
+    found = [shown(title) for title in titles(entries, 30)]
+    assert found[1].startswith("″ …")
+    assert found[1].endswith("the stove 35ca")
+    assert "″" not in found[1][1:]
+
+
 def test_a_long_repetition_is_left_out_of_a_chain_but_for_its_label() -> None:
     above = sequences(["When: heat some object and put it in a place\n1. find it"])
     line = "When: heat some object and put it in a box"

@@ -31,6 +31,11 @@ MOST_SINGLE = 12
 _GROWTH_POINTS = 400
 _GROWTH_LINES = 10
 _MOST_PAIRS = 20
+_GROWTH_WIDTH = 36
+"""Cells: the pane beside the plots on a terminal of 80 columns has few more."""
+
+_EPISODES = 9
+_GAP = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +172,28 @@ def overview_sections(found: Overview) -> list[Section]:
             chosen.append(found.growth[-1])
         shown = [name for name in counts.trees if is_shown(found.bank, name)]
         titles = {name: display_of(found.bank, name).title for name in shown}
-        lines = ["  ".join((f"{'episodes':>9}", *titles.values()))]
-        lines += [
-            "  ".join(
-                (
-                    f"{each.episodes:>9,}",
-                    *(f"{each.nodes.get(name, 0):>{len(titles[name])},}" for name in shown),
-                )
-            )
-            for each in chosen
-        ]
-        sections.append(Section("Growth", "\n".join(lines)))
+        tables = ["\n".join(_growth_lines(chosen, each)) for each in _side_by_side(titles)]
+        sections.append(Section("Growth", "\n\n".join(tables)))
     return sections
+
+
+def _side_by_side(titles: Mapping[str, str]) -> list[dict[str, str]]:
+    """Columns in groups that fit beside each other and the episodes; titles by their names."""
+    groups: list[dict[str, str]] = [{}]
+    for name, title in titles.items():
+        taken = sum(len(each) + len(_GAP) for each in groups[-1].values())
+        if groups[-1] and _EPISODES + taken + len(_GAP) + len(title) > _GROWTH_WIDTH:
+            groups.append({})
+        groups[-1][name] = title
+    return groups
+
+
+def _growth_lines(points: Sequence[GrowthPoint], titles: Mapping[str, str]) -> Iterator[str]:
+    """A table of how many nodes there were after how many episodes."""
+    yield _GAP.join((f"{'episodes':>{_EPISODES}}", *titles.values()))
+    for each in points:
+        nodes = (f"{each.nodes.get(name, 0):>{len(title)},}" for name, title in titles.items())
+        yield _GAP.join((f"{each.episodes:>{_EPISODES},}", *nodes))
 
 
 def proposal_sections(proposals: Sequence[Proposal]) -> list[Section]:

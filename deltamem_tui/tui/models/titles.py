@@ -65,15 +65,32 @@ def titles(
         rest = titles(below, width - len(LIKE_ABOVE), sought=sought)
         for place, title in zip(places, rest, strict=True):
             if place != places[0] or texts[place] == above:
-                found[place] = _like_above(title, width)
+                left = entries[place][1:]
+                told = title if len(left) > 1 else _ended(entries[place], shown(title), width)
+                found[place] = _like_above(told, width)
     ids = _short([entry[-1] for entry in entries])
     for places in _same(found):
         for place in places[1:]:
-            found[place] = _like_above((Piece(ids[place], repeats=False),), width)
+            found[place] = _like_above(_ended(entries[place], ids[place], width), width)
     return found
 
 
+def _ended(entry: Entry, node_id: str, width: int) -> Title:
+    """The last words of what is said of a node that a neighbour says as well, and its id."""
+    text = cuttable(next((each for each in entry[-2::-1] if each), ""))
+    room, kept = width - cell_len(f"{LIKE_ABOVE}{LIKE_ABOVE}{_LEFT_OUT} {node_id}"), list[str]()
+    for word in reversed(text.split()):
+        if (room := room - cell_len(word) - 1) < 0:
+            break
+        kept.insert(0, word)
+    end = f"{_LEFT_OUT}{' '.join(kept)} " if kept else ""
+    return (*((Piece(end, repeats=True),) if end else ()), Piece(node_id, repeats=False))
+
+
 def _like_above(title: Title, width: int) -> Title:
+    """A title behind the sign that what was said is said above; one sign is enough."""
+    if title and title[0].text == LIKE_ABOVE:
+        return _cut(title, width)
     return _cut((Piece(LIKE_ABOVE, repeats=True), *title), width)
 
 

@@ -97,7 +97,8 @@ class StatisticsScreen(BankScreen):
         self._overview = found
         trees = found.statistics.trees
         self._bars("depth").show(grouped({name: each.depths for name, each in trees.items()}))
-        self._bars("hits").show(grouped(found.hits))
+        hit = any(value for each in found.hits.values() for value in each)
+        self._bars("hits").show(grouped(found.hits) if hit else [])
         self._bars("tokens").show(token_rows(found.statistics))
         points = found.growth
         self._plot("growth").display = len(points) > 1  # a bank without its journal has none

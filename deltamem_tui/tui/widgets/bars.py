@@ -31,7 +31,7 @@ class TopBar(Widget):
     """Which bank, what it is, and its screens; a click on one shows it."""
 
     DEFAULT_CSS = """
-    TopBar { height: 1; background: $panel; color: $text; }
+    TopBar { dock: top; height: 1; background: $panel; color: $text; }
     TopBar:ansi { background: ansi_default; color: ansi_default; text-style: bold; }
     """
 

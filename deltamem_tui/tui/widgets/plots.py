@@ -60,6 +60,8 @@ class Plot(Vertical):
     Plot { height: 12; margin-bottom: 1; }
     Plot > Static { height: 1; padding: 0 1; }
     Plot > PlotWidget { height: 1fr; }
+    Plot.-empty { height: 1; }
+    Plot.-empty > PlotWidget { display: none; }
     """
 
     def __init__(
@@ -76,15 +78,21 @@ class Plot(Vertical):
         """Title and canvas."""
         from textual_plot import PlotWidget
 
-        title = Text(f"{self._title}   ", "bold")
-        for name, colour in self._colours.items():
-            title.append("■ ", colour).append(f"{name}  ")
-        yield Static(title)
+        yield Static(self._heading())
         canvas = PlotWidget(allow_pan_and_zoom=False)
         canvas.can_focus = False
         canvas.set_reactive(PlotWidget.margin_top, 0)
         canvas.set_reactive(PlotWidget.margin_bottom, 1)
         yield canvas
+
+    def _heading(self, *, empty: bool = False) -> Text:
+        """What is shown, and the colours of the names, or that there is nothing to be drawn."""
+        title = Text(f"{self._title}   ", "bold")
+        if empty:
+            return title.append("nothing to draw yet", "not bold dim")
+        for name, colour in self._colours.items():
+            title.append("■ ", colour).append(f"{name}  ")
+        return title
 
     @property
     def _canvas(self) -> PlotWidget:
@@ -148,7 +156,10 @@ class Plot(Vertical):
     ) -> None:
         """Ticks at whole numbers from zero up, and room: what lies on the edge is not drawn."""
         canvas = self._canvas
-        most = max((each for heights in values for each in heights), default=0) or 1
+        most = max((each for heights in values for each in heights), default=0)
+        self.set_class(not most, "-empty")
+        self.query_one(Static).update(self._heading(empty=not most))
+        most = most or 1
         ticks_up = ticks(0, most)
         room = (across[1] - across[0] or 1) * _ROOM
         canvas.margin_left = len(f"{ticks_up[-1]:.0f}") + 3
@@ -199,7 +210,7 @@ class BarPlot(Widget):
         return Text("\n").join(lines)
 
     def _lines(self, width: int) -> Iterator[Text]:
-        if not self.rows:
+        if not self.rows or not any(value for row in self.rows for value in row.values.values()):
             yield Text("counting …" if self.rows is None else "nothing to count", "dim")
         elif width >= _SIDE_BY_SIDE:
             yield from _block(self.rows, tuple(self.rows[0].values), width)
@@ -217,7 +228,8 @@ def _block(rows: Sequence[BarRow], trees: Sequence[str], width: int) -> Iterator
     column = (width - names) // len(trees)
     heading = Text(" " * names, no_wrap=True)
     for tree in trees:
-        heading.append("■ ", colour[tree]).append(tree.ljust(column - 2))
+        name = tree if len(tree) < column - 2 else f"{tree[: max(column - 4, 1)]}…"
+        heading.append("■ ", colour[tree]).append(name.ljust(column - 2))
     yield heading
     for row in rows:
         line = Text(f"{row.name:>{names - 1}} ", no_wrap=True)
