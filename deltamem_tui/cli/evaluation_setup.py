@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from deltamem_tui.evaluation.contestants.entrant import Entrant
     from deltamem_tui.evaluation.environment import Environment, GameInfo
     from deltamem_tui.evaluation.game_pool import GamePool
-    from deltamem_tui.evaluation.runs.evaluation import EvaluationTools
     from deltamem_tui.evaluation.runs.plan import EvaluationPlan, Protocol
+    from deltamem_tui.evaluation.runs.tools import EvaluationTools
     from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.trajectory.model import Trajectory
@@ -104,7 +104,6 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
     from msgspec import json
 
     from deltamem_tui.evaluation.game_pool import GamePool
-    from deltamem_tui.evaluation.runs.evaluation import EvaluationTools
     from deltamem_tui.evaluation.runs.games import in_game_order, order_named
     from deltamem_tui.evaluation.runs.plan import (
         EvaluationPlan,
@@ -112,6 +111,7 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
         digest_of_bank,
         digest_of_episodes,
     )
+    from deltamem_tui.evaluation.runs.tools import EvaluationTools
 
     order = order_named(wishes.order)
     entrants, banks = _entrants(invocation, wishes)

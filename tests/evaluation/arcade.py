@@ -16,9 +16,10 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.evaluation.agent import AgentCost, Playthrough
 from deltamem_tui.evaluation.contestants.entrant import Entrant, entrants
 from deltamem_tui.evaluation.environment import GameInfo, Observation, Start
-from deltamem_tui.evaluation.runs.evaluation import EvaluationTools, evaluate
+from deltamem_tui.evaluation.runs.evaluation import evaluate
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan, digest_of_episodes
 from deltamem_tui.evaluation.runs.result import EvaluationResult
+from deltamem_tui.evaluation.runs.tools import EvaluationTools
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
