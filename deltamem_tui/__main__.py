@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ class BrowserRequest:
 
     Attributes:
         options: The options that all commands share.
-        bank: The bank, or the file of a finished replay, that was named, if one was.
+        bank: What was named, if anything: a bank, a replay's file, or an evaluation's folder.
     """
 
     options: SharedOptions
@@ -96,18 +95,19 @@ def _browse(request: BrowserRequest) -> int:
     from deltamem_tui.cli.invocation import Invocation
     from deltamem_tui.cli.output import Output
     from deltamem_tui.cli.result import Result
+    from deltamem_tui.paths import results_named
 
     output = Output(debug=request.options.debug)
     invocation = Invocation(request.options, output)
     try:
         named = request.bank
-        replay = Path(named).expanduser() if named and named.endswith(".json") else None
-        bank = None if named is None or replay else invocation.bank(named)
+        results = results_named(named) if named else None
+        bank = None if named is None or results else invocation.bank(named)
         folder, configuration = invocation.banks_folder, invocation.configuration
 
         from deltamem_tui.tui.app import run
 
-        run(folder, bank, configuration, output.note, replay)
+        run(folder, bank, configuration, output.note, results)
     except Exception as error:  # noqa: BLE001 -- no traceback reaches a user
         from deltamem_tui.cli.app import for_people
 

@@ -77,6 +77,12 @@ VIEWS = (
         (("file", str(DOCS / "sample" / "replay.json")),),
         ("enter",),
     ),
+    View(
+        "evaluation",
+        ("escape", "r"),
+        (("file", str(DOCS / "sample" / "run")),),
+        ("enter", "l", "l"),
+    ),
     View("recall", ("escape", "enter", "2"), (("task", TASK), ("scene", SCENE))),
 )
 """In the order in which they are visited; the last one alone asks for the bank's embedder."""

@@ -14,6 +14,7 @@ import typer
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
+from deltamem_tui.paths import results_named
 
 _HOST = "127.0.0.1"
 _PORT = 8642
@@ -22,7 +23,8 @@ OptionalBank = Annotated[
     str | None,
     typer.Argument(
         metavar="[BANK]",
-        help="A bank's name in the banks folder, or a path; a .json file is a finished replay.",
+        help="A bank's name in the banks folder, or a path; a .json file is a finished replay, "
+        "the folder that deltamem evaluate kept is its run.",
     ),
 ]
 Web = Annotated[
@@ -64,8 +66,8 @@ def run(
 
 
 def _named(invocation: Invocation, word: str) -> Path:
-    """The bank, or the file of a finished replay, that a word names."""
-    return Path(word).expanduser() if word.endswith(".json") else invocation.bank(word)
+    """What a word names: a bank, a replay's file, or an evaluation's folder."""
+    return results_named(word) or invocation.bank(word)
 
 
 def _serve(invocation: Invocation, bank: str | None, host: str | None, port: int | None) -> Result:

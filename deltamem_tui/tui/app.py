@@ -55,7 +55,8 @@ class DeltaMemApp(FailureKeeper):
         folder: The banks folder.
         bank: A bank to open at once; the list of banks if None.
         configuration: Theme, keys, and what a new bank is made with.
-        replay: The file of a finished replay to open over the list of banks.
+        results: The file of a replay, or the folder of an evaluation's run, to open over the list
+            of banks.
     """
 
     TITLE = "DeltaMem"
@@ -73,11 +74,11 @@ class DeltaMemApp(FailureKeeper):
         folder: Path,
         bank: Path | None = None,
         configuration: Configuration | None = None,
-        replay: Path | None = None,
+        results: Path | None = None,
     ) -> None:
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.folder = folder
-        self._replay = replay
+        self._results = results
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
         self._readable = ReadableColours()
@@ -116,10 +117,10 @@ class DeltaMemApp(FailureKeeper):
         if waiting := StateFolder(paths.state_folder()).waiting():
             which = counted(waiting, "session of an agent waits", "sessions of agents wait")
             self.notes.notify(f"{which}: `deltamem import --queued` takes them in")
-        if self._replay is not None:
-            from deltamem_tui.tui.screens.replay import open_replay
+        if self._results is not None:
+            from deltamem_tui.tui.screens.results import open_results
 
-            open_replay(self.screen, self._replay)
+            open_results(self.screen, self._results)
 
     async def on_event(self, event: events.Event) -> None:
         """Counts what the user does; a note before it has been read by then."""
@@ -373,7 +374,7 @@ def run(
     bank: Path | None,
     configuration: Configuration,
     tell: Callable[[str], None],
-    replay: Path | None = None,
+    results: Path | None = None,
 ) -> None:
     """Runs the browser until the user quits.
 
@@ -382,7 +383,7 @@ def run(
         bank: A bank to open at once; the list of banks if None.
         configuration: The settings.
         tell: Writes a line to the terminal, once the browser has given it back.
-        replay: The file of a finished replay to open at once.
+        results: The file of a replay, or the folder of an evaluation's run, to open at once.
 
     Raises:
         UsageError: The terminal cannot show screens.
@@ -390,7 +391,7 @@ def run(
         BankCorruptError: A bank broke the rules of its format while it was looked at.
     """
     require_screen()
-    app = DeltaMemApp(folder, bank, configuration, replay)
+    app = DeltaMemApp(folder, bank, configuration, results)
     app.run()
     if app.failure is not None:
         raise app.failure

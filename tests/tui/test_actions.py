@@ -24,8 +24,11 @@ from deltamem_tui.tui.screens.growth import GrowthScreen
 from deltamem_tui.tui.screens.node_map import NodeMapScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.review import ReviewScreen
+from deltamem_tui.tui.screens.run import RunScreen
+from deltamem_tui.tui.screens.run_episode import RunEpisodeScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.contestants import ContestantList
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from deltamem_tui.tui.widgets.growth import GrowthSlider
@@ -93,6 +96,20 @@ def screen_state(person: Person) -> dict[str, object]:
     return lab_state(screen)
 
 
+def run_state(person: Person) -> dict[str, object]:
+    """The same of the screens of an evaluation."""
+    screen = person.app.screen
+    if isinstance(screen, RunScreen):
+        table, numbers = screen.query_one(ContestantList), screen.query_one(TextPane).display
+        run = table.table.run
+        letter = table.table.rows[table.cursor].letter
+        return {"contestant": letter, "numbers": numbers, "finished": run.finished}
+    if isinstance(screen, RunEpisodeScreen):
+        player = str(screen.query_one("#steps", TextPane).border_title)[:1]
+        return {"player": player, "recalled": screen.query_one("#recalled", TextPane).current}
+    return {}
+
+
 def state(person: Person) -> dict[str, object]:
     """All that an action may change, as far as it is there."""
     app, screen, focused = person.app, person.app.screen, person.app.focused
@@ -107,7 +124,7 @@ def state(person: Person) -> dict[str, object]:
     }
     if isinstance(focused, LineList):
         found |= {"line": focused.cursor, "lines": focused.line_count()}
-    found |= screen_state(person)
+    found |= screen_state(person) | run_state(person)
     if app.session.home is not None and app.session.home.is_read:
         bank = app.session.bank
         found |= {

@@ -23,6 +23,8 @@ from deltamem_tui.tui.screens.node_map import NodeMapScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.replay import ReplayScreen
 from deltamem_tui.tui.screens.review import ReviewScreen
+from deltamem_tui.tui.screens.run import RunScreen
+from deltamem_tui.tui.screens.run_episode import RunEpisodeScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
@@ -31,7 +33,8 @@ from tests.tui.support import Person, browse
 def test_the_scopes_that_share_a_screen_are_those_of_the_screens() -> None:
     screens = (
         *(BanksScreen, TreesScreen, RecallScreen, EpisodesScreen, StatisticsScreen),
-        *(ReviewScreen, NodeMapScreen, GrowthScreen, ReplayScreen, ComparisonScreen),
+        *(ReviewScreen, NodeMapScreen, GrowthScreen, ReplayScreen, RunScreen, RunEpisodeScreen),
+        ComparisonScreen,
     )
     assert [screen.SCOPES for screen in screens] == list(TOGETHER)
 

@@ -46,8 +46,13 @@ def warnings(found: EvaluationResult) -> list[str]:
     return [
         f"{each.entrant.name}: {line}"
         for each in found.contestants
-        for line in _warnings(each, found)
+        for line in warnings_of(each, found)
     ]
+
+
+def warnings_of(each: EntrantResult, found: EvaluationResult) -> list[str]:
+    """The same of one contestant."""
+    return [*_warnings(each, found)]
 
 
 def _warnings(each: EntrantResult, found: EvaluationResult) -> Iterator[str]:

@@ -50,6 +50,7 @@ class BankSession:
         home: The open bank; None if none is open.
         edits: What was written here, and by no other process.
         visits: What was looked at, back and forward.
+        opened_by_link: Whether a node of the bank was what another screen led to.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class BankSession:
         self.edits = SessionEdits()
         self.visits = Visits()
         self._visit: Visit | None = None
+        self.opened_by_link = False
 
     @property
     def bank(self) -> Bank:
@@ -131,7 +133,7 @@ class BankSession:
 
     async def reading_failed(self) -> None:
         """Shows the banks if there is nothing else to look at."""
-        self._visit = None
+        self._visit, self.opened_by_link = None, False
         if self.home is not None:
             self.home.is_reading = False
             if not self.home.is_read:
@@ -150,6 +152,12 @@ class BankSession:
             self.home.target = NodeTarget(*change.node, position)
         self.open(change.path)
         return True
+
+    def open_node(self, path: Path, tree: str, node_id: str) -> None:
+        """Opens a bank at a node, from a screen over the list; a step back leads there again."""
+        if self.home is None:
+            self._visit, self.opened_by_link = Visit(path, "trees", (tree, node_id)), True
+            self.open(path)
 
     # Its screens
 
@@ -248,7 +256,7 @@ class BankSession:
         if (home := self.home) is None:
             return
         home.close()
-        self.home = None
+        self.home, self.opened_by_link = None, False
         app = self._app
         while isinstance(app.screen, ModalScreen):
             await app.pop_screen()

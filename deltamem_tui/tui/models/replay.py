@@ -9,13 +9,9 @@ from itertools import groupby
 from deltamem_tui.memory.replay.measures import MEASURES
 from deltamem_tui.memory.replay.result import CURVES, ContestantResult, ReplayResult
 from deltamem_tui.memory.reports.replay import MEASURE_TITLES, difference_text, letters, names
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import counted
+from deltamem_tui.tui.models.contestants import contestant_lines
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import cuttable
-
-_LONGEST_NAME = 40
-_SHORTEST_NAME = 12
-_GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +67,8 @@ class ReplayTable:
         )
 
     def lines(self, width: int) -> tuple[str, list[tuple[str, str]]]:
-        """Heading, and per row its letter and the rest; last columns that do not fit are left out.
-
-        Args:
-            width: In cells.
-        """
-        marks = max((len(row.letter) for row in self.rows), default=1) + 1
-        longest = max((len(row.name) for row in self.rows), default=0)
-        wide = [
-            max(len(title), *(len(row.cells[at]) for row in self.rows)) + _GAP
-            for at, title in enumerate(self.columns)
-        ]
-        least = min(longest, _SHORTEST_NAME)
-        shown = 0
-        while shown < len(wide) and marks + least + sum(wide[: shown + 1]) <= width:
-            shown += 1
-        room = max(min(longest, _LONGEST_NAME, width - marks - sum(wide[:shown])), 1)
-
-        def line(name: str, cells: Sequence[str]) -> str:
-            columns = zip(cells[:shown], wide, strict=False)
-            named = one_line(cuttable(name), room)
-            return f"{named:<{room}}" + "".join(f"{cell:>{most}}" for cell, most in columns)
-
-        heading = " " * marks + line("contestant", self.columns)
-        return heading, [(f"{row.letter:<{marks}}", line(row.name, row.cells)) for row in self.rows]
+        """Heading, and per row its letter and the rest, as `contestant_lines` has them."""
+        return contestant_lines(self.columns, self.rows, width)
 
     def beside(self, row: ReplayRow) -> list[ReplayRow]:
         """The rows of the same order, which are drawn together."""

@@ -240,10 +240,10 @@ class BanksScreen(Screen[None]):
             bank_actions.merge(self.browser, path)
 
     def action_open_replay(self) -> None:
-        """Asks for the file of a finished replay."""
-        from deltamem_tui.tui.screens.replay import ask_for_replay
+        """Asks for a finished replay, or the run of an evaluation."""
+        from deltamem_tui.tui.screens.results import ask_for_results
 
-        ask_for_replay(self.browser, self)
+        ask_for_results(self.browser, self)
 
     def action_compare_banks(self) -> None:
         """Asks which bank the one under the cursor is to be compared with."""

@@ -164,12 +164,15 @@ class BankScreen(Screen[None]):
         self.browser.session.show(screen)
 
     async def action_step_back(self) -> None:
-        """Goes back to where a link led from; leaves the bank, if asked for twice in a row.
+        """Goes back to where a link led from; else leaves the bank, if asked for twice in a row.
 
         Pressed once more than there were things to close, the key would lead to the banks, where
         the other keys mean something else.
         """
         if self.browser.session.back_by_link():
+            return
+        if self.browser.session.opened_by_link:
+            await self.browser.session.close()
             return
         inputs = self.browser.attention.inputs_on(self)
         if self._stepped_at is not None and inputs <= self._stepped_at + 1:
