@@ -320,18 +320,15 @@ DEEDS: Mapping[str, Deed] = {
     "ask_task": Deed({"focus": "task"}, before=("2", "escape")),
     "ask_scene": Deed({"focus": "scene"}, before=("2", "escape")),
     "thresholds": Deed({"focus": "task-tau_base"}, before=("2", "escape")),
+    "raise_number": Deed({"tried": "0.61"}, before=("2", "escape")),
+    "lower_number": Deed({"tried": "0.59"}, before=("2", "escape")),
+    "own_numbers": Deed({"tried": "0.6"}, before=("2", "escape", "plus")),
     "save_parameters": Deed(
         {"tau": 0.75, "event": "parameters"},
         "saved: task tree threshold 0.75, failure penalty ",
         before=("2",),
         ready=another_threshold,
     ),
-    "show_node": Deed(
-        {"screen": "TreesScreen", "node": BROKEN_MICROWAVE}, before=("2",), ready=a_match
-    ),
-    "raise_number": Deed({"tried": "0.61"}, before=("2", "escape")),
-    "lower_number": Deed({"tried": "0.59"}, before=("2", "escape")),
-    "own_numbers": Deed({"tried": "0.6"}, before=("2", "escape", "plus")),
     "keep_question": Deed(
         {"screen": "AskDialog", "title": "Keep the question"}, before=("2",), ready=a_match
     ),
@@ -340,6 +337,9 @@ DEEDS: Mapping[str, Deed] = {
         {"screen": "AskDialog", "title": "Ask another bank the same"},
         before=("2", "escape"),
         ready=another_bank,
+    ),
+    "show_node": Deed(
+        {"screen": "TreesScreen", "node": BROKEN_MICROWAVE}, before=("2",), ready=a_match
     ),
     "match_chain": Deed(
         {"beside": "chain · task tree · 19967c78d855de11"}, before=("2",), ready=a_match
