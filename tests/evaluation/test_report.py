@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from deltamem_tui.evaluation.contestants.entrant import Entrant, entrants
-from deltamem_tui.evaluation.runs.report import interval_of, markdown_page, warnings
+from deltamem_tui.evaluation.runs.report import difference_of, interval_of, markdown_page, warnings
 from deltamem_tui.memory.replay.intervals import Estimate
 from tests.bank.quick_disk import no_waiting_for_the_disk
 from tests.evaluation.arcade import LOG, plan, run
@@ -31,6 +31,10 @@ def test_a_page_has_every_contestant_in_each_table(tmp_path: Path) -> None:
 def test_shares_are_written_without_their_nought() -> None:
     assert interval_of(Estimate(0.5, 0.25, 1.0)) == ".50 (.25 1.00)"
     assert interval_of(Estimate()) == ""
+
+
+def test_differences_of_ten_steps_and_more_keep_their_noughts() -> None:
+    assert difference_of(Estimate(-10.35, -20.0, 0.5)) == "-10.35 (-20.00 +.50)"
 
 
 def test_the_page_of_results_has_a_place_for_its_tables() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from deltamem_tui.evaluation.runs.plan import LEARNING
 from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
 from deltamem_tui.memory.replay.intervals import Estimate
+from deltamem_tui.memory.reports.replay import signed
 from deltamem_tui.text import clean, counted
 
 Cell = str | int | float | None
@@ -18,7 +19,7 @@ COMPARED = ("score", "success", "steps")
 def difference_of(estimate: Estimate) -> str:
     """`-.05 (-.20 +.10)`: a difference with its interval; empty if there is none."""
     parts = [estimate.value, estimate.low, estimate.high]
-    texts = [f"{each:+.2f}".replace("0.", ".", 1) for each in parts if each is not None]
+    texts = [signed(each) for each in parts if each is not None]
     return f"{texts[0]} ({' '.join(texts[1:])})" if len(texts) > 1 else "".join(texts)
 
 

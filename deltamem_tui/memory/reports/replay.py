@@ -87,9 +87,11 @@ def difference_text(estimate: Estimate) -> str:
     if estimate.value is None:
         return ""
     if estimate.low is None or estimate.high is None:
-        return _signed(estimate.value)
-    return f"{_signed(estimate.value)} ({_signed(estimate.low)} {_signed(estimate.high)})"
+        return signed(estimate.value)
+    return f"{signed(estimate.value)} ({signed(estimate.low)} {signed(estimate.high)})"
 
 
-def _signed(share: float) -> str:
-    return f"{share:+.2f}".replace("0.", ".", 1)
+def signed(value: float) -> str:
+    """A number with its sign, without a nought before the point: `+.25`, `-10.50`."""
+    text = f"{value:+.2f}"
+    return text[0] + text[1:].removeprefix("0")
