@@ -16,6 +16,7 @@ from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.contestants.entrant import entrants
 from deltamem_tui.evaluation.environment import Observation
+from deltamem_tui.evaluation.runs.estimate import estimate
 from deltamem_tui.evaluation.runs.evaluation import RESULT
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
@@ -134,6 +135,26 @@ def test_nothing_that_is_finished_is_played_again(tmp_path: Path) -> None:
     assert run(tmp_path / "run", wanted, log=LOG, between=fail) == first
     with pytest.raises(UsageError, match="another evaluation"):
         run(tmp_path / "run", plan("none", entrants(["nothing"])))
+
+
+def test_an_estimate_leaves_out_what_was_learnt_and_played(tmp_path: Path) -> None:
+    wanted = plan("frozen", log=LOG, train=tuple(Arcade().games("train")))
+    calls = iter(range(12 + len(LOG) + 5))  # all of raw's training, and five games of synapse's
+
+    def between() -> None:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+
+    def left() -> tuple[int, int, int]:
+        found = estimate(wanted, tmp_path / "run", len(LOG))
+        return found.tries, found.learnt, found.played
+
+    assert left() == (3 * 12 + 2 * 12, 2 * 12 + len(LOG), 0)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "run", wanted, log=LOG, between=between)
+    assert left() == (3 * 12 + 7, 7 + len(LOG), 17)
+    run(tmp_path / "run", wanted, log=LOG)
+    assert left() == (0, 0, 3 * 12 + 2 * 12)
 
 
 def test_games_side_by_side_come_to_the_same(tmp_path: Path) -> None:

@@ -11,15 +11,13 @@ from deltamem_tui.evaluation.contestants.bank_memory import BankMemory
 from deltamem_tui.evaluation.contestants.entrant import Entrant
 from deltamem_tui.evaluation.contestants.memory import Memory
 from deltamem_tui.evaluation.runs.course import Course
-from deltamem_tui.evaluation.runs.course_folder import CourseFolder
+from deltamem_tui.evaluation.runs.course_folder import TRAINING, CourseFolder
 from deltamem_tui.evaluation.runs.opening import MemoryMaker, StartingPoint
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.evaluation.runs.result import Finish
 from deltamem_tui.evaluation.runs.tools import EvaluationTools, loaded
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Trajectory
-
-_TRAINING = "training."
 
 
 class Competitor:
@@ -42,7 +40,7 @@ class Competitor:
 
     def begin(self) -> None:
         """Make the memory, have it learn what comes before the games, and be ready for them."""
-        training = CourseFolder(self._folder, _TRAINING)
+        training = CourseFolder(self._folder, TRAINING)
         earlier: list[Trajectory] = [*_finished(training)]
         if self._plan.learns:
             earlier += _finished(self._kept)

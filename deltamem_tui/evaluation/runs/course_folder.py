@@ -20,6 +20,8 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_line
 
 EPISODES, RESULTS = "episodes.jsonl", "results.jsonl"
+TRAINING = "training."
+"""What the files begin with of games that are played to learn from, before those that count."""
 
 KeptT = TypeVar("KeptT", bound=Struct)
 Attempt = tuple[str, int]

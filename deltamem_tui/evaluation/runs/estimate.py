@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from deltamem_tui.evaluation.runs.course_folder import results_in
+from deltamem_tui.evaluation.runs.course_folder import TRAINING, Attempt, results_in
 from deltamem_tui.evaluation.runs.game_result import GameResult
+from deltamem_tui.evaluation.runs.opening import OPENING
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan, folders_of
 
 
@@ -19,7 +22,7 @@ class RunEstimate(Struct, frozen=True):
         games: How many count, for each of them.
         tries: The most tries that are left, of all contestants together, training included.
         actions: The most actions in those.
-        learnt: The most episodes that are learnt, the log's included.
+        learnt: The most episodes that are still learnt. The log's count until the games begin.
         played: How many tries are finished; `calls`, `tokens` and `cost` are what a try took in
             the mean of those. None if there are none, or a price is not known.
         cost_left: What all tries that are left would then cost, in US dollars.
@@ -44,21 +47,17 @@ def estimate(plan: EvaluationPlan, folder: Path, log: int) -> RunEstimate:
     costs are told as soon as some tries are finished.
     """
     done: list[GameResult] = []
-    left = 0
-    for name in folders_of(plan):
-        kept = [*results_in(folder / name).values()]
-        done += kept
-        solved = {each.game for each in kept if each.success}
-        tried = {each.game for each in kept}
-        left += sum(
-            plan.tries - sum(each.game == game for each in kept) * (game in tried)
-            for game in (info.name for info in plan.games)
-            if game not in solved
-        )
-    learners = sum(each.sort == "method" for each in plan.entrants)
-    trainees = sum(each.trains for each in plan.entrants)
-    tries = left + len(plan.train) * trainees
-    learnt = log * learners + len(plan.train) * trainees + (left if plan.learns else 0)
+    tries = learnt = 0
+    for entrant, name in zip(plan.entrants, folders_of(plan), strict=True):
+        path = folder / name
+        trained, kept = results_in(path, TRAINING), results_in(path)
+        done += [*trained.values(), *kept.values()]
+        training = len(plan.train) * entrant.trains - len(trained)
+        playing = _tries_left(plan, kept)
+        tries += training + playing
+        learnt += training + playing * (plan.learns and entrant.method != "nothing")
+        if entrant.sort == "method" and not (path / OPENING).exists():
+            learnt += log
     calls, tokens = _mean([each.calls for each in done]), _mean([each.tokens for each in done])
     costs = [each.cost for each in done if each.cost is not None]
     cost = _mean(costs) if len(costs) == len(done) else None
@@ -74,6 +73,12 @@ def estimate(plan: EvaluationPlan, folder: Path, log: int) -> RunEstimate:
         cost,
         None if cost is None else cost * tries,
     )
+
+
+def _tries_left(plan: EvaluationPlan, kept: Mapping[Attempt, GameResult]) -> int:
+    tried = Counter(each.game for each in kept.values())
+    solved = {each.game for each in kept.values() if each.success}
+    return sum(plan.tries - tried[each.name] for each in plan.games if each.name not in solved)
 
 
 def _mean(values: list[int] | list[float]) -> float | None:

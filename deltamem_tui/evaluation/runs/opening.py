@@ -34,7 +34,8 @@ from deltamem_tui.memory.writers.extraction import Extractor
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Trajectory
 
-_FILE = "opening.json"
+OPENING = "opening.json"
+"""What a contestant began with, as `StartingPoint`, once it is whole."""
 
 
 class StartingPoint(Struct, frozen=True):
@@ -114,7 +115,7 @@ class MemoryMaker:
 
         As far as it has not yet.
         """
-        path = folder / _FILE
+        path = folder / OPENING
         if path.exists():
             self.advance(entrant, pieces_before(self.plan, entrant, len(self.log)))
             return msgspec.json.decode(path.read_bytes(), type=StartingPoint)
