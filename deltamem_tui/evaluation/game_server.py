@@ -31,7 +31,7 @@ from deltamem_tui.evaluation.game_messages import (
 )
 from deltamem_tui.evaluation.registry import environment_named
 
-# Seconds that a game under way has to come to an end when nobody asks any more.
+# Seconds that a game under way has to come to an end when nothing more is asked.
 _GRACE = 1.0
 
 

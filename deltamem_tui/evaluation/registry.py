@@ -47,10 +47,10 @@ def environment_named(spec: str, *, games: Path | None = None) -> Environment:
         return _from_file(Path(file).expanduser(), name)
     if spec not in ENVIRONMENTS:
         near = get_close_matches(spec, ENVIRONMENTS, n=1)
-        meant = f"did you mean {near[0]}?" if near else f"one of {', '.join(ENVIRONMENTS)}"
+        meant = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(ENVIRONMENTS)}."
         raise UsageError(
             f"there is no environment {one_line(spec, 60)!r}",
-            hint=f"{meant} One of your own is FILE.py:NAME",
+            hint=f"{meant} One of your own is FILE.py:NAME.",
         )
     module, _, attribute = ENVIRONMENTS[spec].partition(":")
     made = cast("Callable[..., Environment]", getattr(import_module(module), attribute))

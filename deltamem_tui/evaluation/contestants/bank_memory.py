@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,8 @@ class BankMemory:
 
     def recall(self, start: Start, game: str) -> MemoryText:
         """What the bank recalls for the task and the scene."""
-        with self._lock:
-            bank = self.hidden.without(game) if self.hidden else self.bank
+        hidden = self.hidden.without(game) if self.hidden else nullcontext(self.bank)
+        with self._lock, hidden as bank:
             found = recall(bank, start.task, start.scene, embedder=self.embedder)
         return MemoryText(found.context, found.receipt)
 

@@ -182,5 +182,5 @@ def _named_apart(found: Iterable[Entrant]) -> tuple[Entrant, ...]:
             name, number = f"{each.name} ({number})", number + 1
         known[name] = msgspec.structs.replace(each, name=name)
     if not known:
-        raise UsageError("nobody competes", hint="name a --method or a --bank")
+        raise UsageError("there are no contestants", hint="name a --method or a --bank")
     return tuple(known.values())

@@ -6,8 +6,9 @@ keeps can be asked which game it was made in. Of the others it is only known how
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,20 +87,27 @@ def forget_episodes(bank: Bank, gone: Iterable[str]) -> int:
 
 
 class HiddenGames:
-    """A bank that nothing is written to, as it would be without what one game taught it."""
+    """A bank that nothing is written to, as it would be without what one game taught it.
+
+    Args:
+        bank: The bank.
+        seen: What it has learnt from.
+        folder: Where a copy lies while it is asked.
+    """
 
     def __init__(self, bank: Bank, seen: SeenGames, folder: Path) -> None:
-        """Nothing is copied yet; copies are made in a folder that goes away."""
         self._bank, self._seen, self._folder = bank, seen, folder
-        self._copies: dict[str, Bank] = {}
 
-    def without(self, game: str) -> Bank:
+    @contextmanager
+    def without(self, game: str) -> Iterator[Bank]:
         """The bank itself if it has not seen a game, else a copy that has forgotten it."""
         episodes = self._seen.episodes.get(game)
         if episodes is None:
-            return self._bank
-        if game not in self._copies:
-            copy = copy_bank(self._bank, self._folder / f"copy-{len(self._copies)}", history=True)
+            yield self._bank
+            return
+        try:
+            copy = copy_bank(self._bank, self._folder, history=True)
             forget_episodes(copy, episodes)
-            self._copies[game] = copy
-        return self._copies[game]
+            yield copy
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)

@@ -117,7 +117,7 @@ def check(plan: EvaluationPlan) -> None:
     coarse = [each for each in plan.entrants if each.admission == "coarse"]
     if coarse and plan.judge_error is None:
         raise UsageError(
-            "nobody judges these games, so `coarse` would admit none",
+            "these games have no judge, so `coarse` would admit none",
             hint="`--judge-error .2` simulates a judge",
         )
 

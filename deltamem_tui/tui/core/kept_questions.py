@@ -1,6 +1,6 @@
 """Questions to a bank that the user keeps, to ask them again once the bank has changed.
 
-They lie in the user's state folder, not in the bank: what somebody wants to be answered is not
+They lie in the user's state folder, not in the bank: what a person wants answered is not
 experience.
 """
 
