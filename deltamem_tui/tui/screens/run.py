@@ -125,11 +125,11 @@ class RunScreen(Screen[None]):
 
     def action_show_run_episode(self) -> None:
         """Shows the contestant's episode of the game."""
-        screen = RunEpisodeScreen(self._table, self._list.cursor, self._games.game)
-        if screen.tries:
-            self.app.push_screen(screen)
+        contestant, game = self._list.cursor, self._games.game
+        if game.cells[contestant].score:
+            self.app.push_screen(RunEpisodeScreen(self._table, contestant, game))
         else:
-            self.browser.notes.notify("no contestant has played this game yet")
+            self.browser.notes.notify(f"{self._row.name} has not played this game yet")
 
     def action_choose_contestant(self, lines: int) -> None:
         """Goes to the next contestant, or the one before."""

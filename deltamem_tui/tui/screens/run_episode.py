@@ -34,7 +34,7 @@ class RunEpisodeScreen(Screen[None]):
 
     Args:
         table: The run.
-        contestant: The number of the contestant whose try is shown first.
+        contestant: The number of the contestant whose try is shown first; it has played the game.
         game: The game.
 
     Attributes:
@@ -59,9 +59,7 @@ class RunEpisodeScreen(Screen[None]):
             for row in table.rows
             for each in row.course.tried(game.info.name, table.run.plan.tries)
         ]
-        letters = [row.letter for row, _ in self.tries]
-        letter = table.rows[contestant].letter
-        self._try = letters.index(letter) if letter in letters else 0
+        self._try = [row for row, _ in self.tries].index(table.rows[contestant])
         self._steps, self._pane = TextPane(id="steps"), TextPane(id="recalled")
         self._episode: Trajectory | None = None
         self._recalled = Recalled(())
