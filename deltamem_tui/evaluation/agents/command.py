@@ -9,13 +9,11 @@ the game by `{"stop": true}`, or by ending itself.
 from __future__ import annotations
 
 import shlex
-import threading
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from deltamem_tui.errors import StorageError, UsageError
+from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.agent import AgentCost, Playthrough
 from deltamem_tui.evaluation.child_process import ChildProcess
 from deltamem_tui.evaluation.environment import Observation
@@ -25,7 +23,6 @@ LONGEST_LINE = 1_000_000
 """Bytes of a line that a program writes."""
 
 _END = 5.0  # seconds that a program has to end by itself when its game is over
-_MOST_LOGGED = 1_000_000
 
 
 class ProgramMove(Struct, frozen=True):
@@ -54,13 +51,12 @@ class CommandAgent:
     Args:
         command: The program and its arguments, as in a shell; no shell reads it.
         timeout: Seconds that the program has for each answer.
-        log: The file to which all that the programs print on standard error is added.
 
     Raises:
         UsageError: There is no command.
     """
 
-    def __init__(self, command: str, *, timeout: float = 120.0, log: Path | None = None) -> None:
+    def __init__(self, command: str, *, timeout: float = 120.0) -> None:
         try:
             self._command = shlex.split(command)
         except ValueError as error:
@@ -69,15 +65,12 @@ class CommandAgent:
             raise UsageError("the agent's command is empty")
         self.name = one_line(command, 200)
         self._timeout = timeout
-        self._log = log
-        self._lock = threading.Lock()
 
     def play(self, game: Playthrough, memory: str) -> AgentCost:
         """Have a program play.
 
         Raises:
             UsageError: It cannot be started, breaks the protocol, or fails.
-            StorageError: What it printed cannot be added to the log.
         """
         try:
             program = ChildProcess.start(self._command)
@@ -87,10 +80,8 @@ class CommandAgent:
             cost = self._played(program, game, memory)
             program.end(_END)
         finally:
-            program.kill()
-            code = program.process.wait()
-            self._keep(program)
             last_words = program.release()
+        code = program.process.returncode
         if code > 0 and not game.over:
             raise self._error(self.name, f"ended with the code {code}: {last_words}")
         return cost
@@ -134,20 +125,6 @@ class CommandAgent:
         if not move.stop and not clean(move.action).strip():
             raise self._error(self.name, "wrote a line without an action")
         return move
-
-    def _keep(self, program: ChildProcess) -> None:
-        """Add what the program printed to the log."""
-        if self._log is None:
-            return
-        program.printed.seek(0)
-        printed = program.printed.read(_MOST_LOGGED)
-        try:
-            with self._lock, self._log.open("ab") as log:
-                log.write(printed)
-        except OSError as error:
-            raise StorageError(
-                f"cannot be written: {error.strerror}", source=one_line(str(self._log), 200)
-            ) from error
 
     @staticmethod
     def _error(command: str, what: str) -> UsageError:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from deltamem_tui.evaluation.agent import Agent
 from deltamem_tui.evaluation.contestants.memory import Memory
 from deltamem_tui.evaluation.environment import Game, GameInfo
 from deltamem_tui.evaluation.runs.course_folder import CourseFolder
-from deltamem_tui.evaluation.runs.game_result import (
-    GameResult,
-    played,
-    result_of,
-    with_learning,
-)
+from deltamem_tui.evaluation.runs.game_result import GameResult, played, result_of
 from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -62,8 +59,8 @@ class Course:
                 episode = self._played(info, load(), attempt)
                 self.folder.keep_episode(episode)
             learnt = self.learns and bool(episode.steps) and self.memory.learn(episode)
-            result = with_learning(result_of(episode, self.limit), self.memory, learnt=learnt)
-            self.folder.keep_result(result)
+            result = result_of(episode, self.limit)
+            self.folder.keep_result(replace(result, learnt=learnt, nodes=self.memory.nodes))
 
     def _played(self, info: GameInfo, game: Game, attempt: int) -> Trajectory:
         return played(self.agent, game, info, self.limit, self.memory, attempt, self.domain)

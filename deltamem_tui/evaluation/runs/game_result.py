@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from deltamem_tui.evaluation.agent import Agent, AgentCost, Playthrough
 from deltamem_tui.evaluation.contestants.memory import Memory
@@ -102,11 +101,6 @@ def result_of(episode: Trajectory, limit: int) -> GameResult:
         int(agent_tokens),
         None if cost == UNKNOWN_COST else float(cost),
     )
-
-
-def with_learning(result: GameResult, memory: Memory, *, learnt: bool) -> GameResult:
-    """A result with what became of the memory."""
-    return replace(result, learnt=learnt, nodes=memory.nodes)
 
 
 def _stated(cost: AgentCost, memory_tokens: int) -> Mapping[str, str]:
