@@ -41,7 +41,7 @@ def finish(scores: list[list[float]], seen: tuple[str, ...] = ()) -> Finish:
 def test_measures_are_over_games_whatever_their_tries(scores: list[list[float]]) -> None:
     games = tuple(GameInfo(f"g{at}", "test", "ab"[at % 2]) for at in range(len(scores)))
     wanted = plan("online", games=games, tries=TRIES)
-    found = evaluation_result(wanted, [finish(scores), finish(scores, ("g0",))])
+    found = evaluation_result(wanted, [finish(scores), finish(scores, ("g0", "left out"))])
     first, second = found.contestants
     best = [max(each) for each in scores]
     count = len(scores)
@@ -59,6 +59,7 @@ def test_measures_are_over_games_whatever_their_tries(scores: list[list[float]])
     } == {kind: pytest.approx(sum(some) / len(some)) for kind, some in kinds.items() if some}
     assert first.tokens_per_node == 25
     assert second.measures["score"].difference.value == 0
+    assert second.guard.seen == 1
     rest = second.guard.unseen_score
     assert (rest is None) == (count == 1)
     assert rest is None or rest.value == pytest.approx(sum(best[1:]) / (count - 1))

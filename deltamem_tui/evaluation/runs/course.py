@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from deltamem_tui.evaluation.agent import Agent
 from deltamem_tui.evaluation.contestants.memory import Memory
 from deltamem_tui.evaluation.environment import Game, GameInfo
-from deltamem_tui.evaluation.runs.course_folder import CourseFolder
+from deltamem_tui.evaluation.runs.course_folder import CourseFolder, is_over, tries_at
 from deltamem_tui.evaluation.runs.game_result import GameResult, played, result_of
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -38,22 +38,16 @@ class Course:
 
     def tried(self, info: GameInfo) -> list[GameResult]:
         """The tries at a game that are finished, in their order."""
-        found = (self.folder.results.get((info.name, at)) for at in range(1, self.tries + 1))
-        return [each for each in found if each is not None]
-
-    def is_over(self, info: GameInfo) -> bool:
-        """Whether a game is solved, or was tried often enough."""
-        tried = self.tried(info)
-        return len(tried) == self.tries or any(each.success for each in tried)
+        return tries_at(self.folder.results, info.name, self.tries)
 
     def play(self, info: GameInfo, load: Callable[[], Game]) -> None:
         """Play a game until it is over, as far as it was not played before.
 
         What was played, but not learnt when the run was killed, is learnt now.
         """
-        while not self.is_over(info):
+        while not is_over(tries := self.tried(info), self.tries):
             self.between()
-            attempt = len(self.tried(info)) + 1
+            attempt = len(tries) + 1
             episode = self.folder.played.pop((info.name, attempt), None)
             if episode is None:
                 episode = self._played(info, load(), attempt)

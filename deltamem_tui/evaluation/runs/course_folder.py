@@ -6,7 +6,7 @@ its result's line once all is done: of an episode without a result, the rest is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -69,6 +69,17 @@ def results_in(path: Path, prefix: str = "") -> dict[Attempt, GameResult]:
     """What is finished of one contestant's games, by game and try. Nothing is written."""
     kept = _lines(path / f"{prefix}{RESULTS}", GameResult)
     return {(each.game, each.attempt): each for each in kept}
+
+
+def tries_at(results: Mapping[Attempt, GameResult], game: str, most: int) -> list[GameResult]:
+    """The tries at a game that are finished, in their order; `most` is how many there may be."""
+    found = (results.get((game, at)) for at in range(1, most + 1))
+    return [each for each in found if each is not None]
+
+
+def is_over(tries: Sequence[GameResult], most: int) -> bool:
+    """Whether a game is solved, or was tried often enough."""
+    return len(tries) == most or any(each.success for each in tries)
 
 
 def _mend(path: Path) -> None:

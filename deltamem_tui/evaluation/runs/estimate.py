@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from deltamem_tui.evaluation.runs.course_folder import TRAINING, Attempt, results_in
+from deltamem_tui.evaluation.runs.course_folder import (
+    TRAINING,
+    Attempt,
+    is_over,
+    results_in,
+    tries_at,
+)
 from deltamem_tui.evaluation.runs.game_result import GameResult
 from deltamem_tui.evaluation.runs.opening import OPENING
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan, folders_of
@@ -76,9 +81,8 @@ def estimate(plan: EvaluationPlan, folder: Path, log: int) -> RunEstimate:
 
 
 def _tries_left(plan: EvaluationPlan, kept: Mapping[Attempt, GameResult]) -> int:
-    tried = Counter(each.game for each in kept.values())
-    solved = {each.game for each in kept.values() if each.success}
-    return sum(plan.tries - tried[each.name] for each in plan.games if each.name not in solved)
+    games = [tries_at(kept, each.name, plan.tries) for each in plan.games]
+    return sum(plan.tries - len(tries) for tries in games if not is_over(tries, plan.tries))
 
 
 def _mean(values: list[int] | list[float]) -> float | None:

@@ -15,9 +15,15 @@ from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.evaluation.contestants.entrant import Entrant
 from deltamem_tui.evaluation.contestants.memory import MemorySize
 from deltamem_tui.evaluation.environment import GameInfo
-from deltamem_tui.evaluation.runs.course_folder import EPISODES, Attempt, results_in
+from deltamem_tui.evaluation.runs.course_folder import (
+    EPISODES,
+    Attempt,
+    is_over,
+    results_in,
+    tries_at,
+)
 from deltamem_tui.evaluation.runs.game_result import GameResult
-from deltamem_tui.evaluation.runs.opening import StartingPoint
+from deltamem_tui.evaluation.runs.opening import OPENING, StartingPoint
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan, folders_of
 from deltamem_tui.evaluation.runs.result import EvaluationResult, Finish, evaluation_result
 from deltamem_tui.llm.cost import Usage
@@ -26,7 +32,6 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
 
-_OPENING = "opening.json"
 _MOST_BYTES = 256 * 2**20
 _MOST_TRIES = 1000
 _MOST = 10**12
@@ -63,8 +68,7 @@ class KeptCourse:
 
     def tried(self, game: str, tries: int) -> list[GameResult]:
         """The tries at a game that are finished, in their order."""
-        found = (self.results.get((game, at)) for at in range(1, tries + 1))
-        return [each for each in found if each is not None]
+        return tries_at(self.results, game, tries)
 
     def episode(self, attempt: Attempt) -> Trajectory | None:
         """The episode of a try; None if the agent did nothing, so that there is none.
@@ -152,7 +156,7 @@ def read_run(folder: Path) -> KeptRun:
 
 
 def _course(plan: EvaluationPlan, entrant: Entrant, folder: Path) -> KeptCourse:
-    path = folder / _OPENING
+    path = folder / OPENING
     opening = _decoded(path, StartingPoint) if path.is_file() else StartingPoint()
     results = results_in(folder)
     if not all(map(_can_be, results.values())):
@@ -190,8 +194,7 @@ def _episodes(path: Path) -> tuple[dict[str, str], dict[Attempt, tuple[int, int]
 
 
 def _is_over(plan: EvaluationPlan, course: KeptCourse, game: str) -> bool:
-    tried = course.tried(game, plan.tries)
-    return len(tried) == plan.tries or any(each.success for each in tried)
+    return is_over(course.tried(game, plan.tries), plan.tries)
 
 
 def _finish(plan: EvaluationPlan, games: Sequence[GameInfo], course: KeptCourse) -> Finish:

@@ -234,7 +234,7 @@ def _solved_by(games: Sequence[Tries], tries: int) -> tuple[float, ...]:
 
 
 def _guard(plan: EvaluationPlan, finish: Finish) -> GuardReport:
-    seen = {*finish.opening.seen}
+    seen = {each.name for each in plan.games} & {*finish.opening.seen}
     others = [
         tries for info, tries in zip(plan.games, finish.games, strict=True) if info.name not in seen
     ]
