@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.memory.credit.review import ReviewItem
+from deltamem_tui.memory.credit.review_queue import ReviewItem
 from deltamem_tui.memory.episodes.outcomes import (
     give_outcome,
     known_episode,
@@ -26,8 +26,9 @@ from deltamem_tui.memory.reports.review import (
     why,
     word_text,
 )
-from deltamem_tui.memory.review import review_of, touched
+from deltamem_tui.memory.review import review_of
 from deltamem_tui.memory.second_looks import look_again, take_back_look
+from deltamem_tui.memory.verdict_effects import touched
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:

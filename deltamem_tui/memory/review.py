@@ -1,37 +1,34 @@
-"""Reviewing a bank: its queue, and what a verdict would touch."""
+"""What is to be reviewed in a bank: its queue, its random sample, the judge's errors so far."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.credit.crediting import use_of
-from deltamem_tui.memory.credit.review import (
+from deltamem_tui.memory.credit.judge_errors import JudgeErrors, errors_among
+from deltamem_tui.memory.credit.review_queue import (
     EpisodeFacts,
-    JudgeErrors,
     NodePlace,
     ReviewItem,
     Suspect,
-    judge_errors,
     queue,
     sample,
 )
 from deltamem_tui.memory.credit.views import usefulness
-from deltamem_tui.memory.episodes.outcomes_together import JointVerdict
-from deltamem_tui.memory.episodes.overturning import label_of, overturning
+from deltamem_tui.memory.episodes.overturning import label_of
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.episodes.verdicts import words_on
 from deltamem_tui.memory.episodes.withdrawal import written_by
 from deltamem_tui.memory.lift import kind_of
 from deltamem_tui.memory.methods import settings_of
-from deltamem_tui.memory.policies.admission import admitted_by
 from deltamem_tui.memory.second_looks import SecondLooks, second_looks
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
@@ -55,11 +52,11 @@ class Review:
 
     def errors(self) -> JudgeErrors:
         """How often the judge was wrong by all verdicts of persons."""
-        return judge_errors(self.facts.values())
+        return _errors(self.facts.values())
 
     def sampled_errors(self) -> JudgeErrors:
         """The same over the random sample alone, which is without bias once all was reviewed."""
-        return judge_errors(self.facts[each] for each in self.drawn)
+        return _errors(self.facts[each] for each in self.drawn)
 
     def record(self, *, blind: bool = False) -> dict[str, Any]:
         """As commands print it. If `blind`, without what log and judge say."""
@@ -83,6 +80,10 @@ def _item_record(item: ReviewItem, facts: EpisodeFacts, blind: bool) -> dict[str
     return found
 
 
+def _errors(facts: Iterable[EpisodeFacts]) -> JudgeErrors:
+    return errors_among((each.user, each.judge) for each in facts)
+
+
 def _errors_record(errors: JudgeErrors) -> dict[str, Any]:
     return {
         "false_accepts": errors.false_accepts.record(),
@@ -96,7 +97,7 @@ def review_of(bank: Bank, seed: int = 0) -> Review:
     Raises:
         BankCorruptError: An episode breaks the format.
     """
-    facts = [_facts(bank, each) for each in episodes(bank)]
+    facts = [facts_of(bank, each) for each in episodes(bank)]
     suspects = [*_of_little_use(bank), *_around_errors(bank, facts)]
     return Review(
         queue(facts, suspects, seed),
@@ -106,7 +107,8 @@ def review_of(bank: Bank, seed: int = 0) -> Review:
     )
 
 
-def _facts(bank: Bank, episode: Trajectory) -> EpisodeFacts:
+def facts_of(bank: Bank, episode: Trajectory) -> EpisodeFacts:
+    """What the queue looks at of an episode of a bank."""
     words = {each.source: each.success for each in words_on(episode)}
     use = use_of(episode)
     return EpisodeFacts(
@@ -152,7 +154,7 @@ def _around_errors(bank: Bank, facts: Sequence[EpisodeFacts]) -> Iterator[Suspec
         wrong |= written
         if not each.learnt and not written:
             continue  # it never taught anything
-        for tree, node_id in sorted(each.shown & _alive(bank, each.shown)):
+        for tree, node_id in sorted(each.shown & living(bank, each.shown)):
             node = bank.tree(tree).node(node_id)
             yield Suspect("upstream", (tree, node_id), _sources(bank, tree, node))
     for each in facts:
@@ -174,7 +176,8 @@ def _once_wrong(bank: Bank, episode: EpisodeFacts) -> set[NodePlace]:
     }
 
 
-def _alive(bank: Bank, places: frozenset[NodePlace]) -> set[NodePlace]:
+def living(bank: Bank, places: frozenset[NodePlace]) -> set[NodePlace]:
+    """Those of some nodes that are in a bank and not deleted."""
     found = set()
     for tree, node in places:
         with suppress(NodeNotFoundError):
@@ -191,111 +194,3 @@ def _sources(bank: Bank, tree: str, node: Node) -> tuple[str, ...]:
         with suppress(NodeNotFoundError):
             found |= dict.fromkeys(bank.tree(tree).node(each).origin.episodes)
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class TouchedByVerdict:
-    """What a person's verdict on an episode would touch.
-
-    Attributes:
-        overturns: Whether it is the opposite of what counts now.
-        credited: How many living nodes the episode was shown: their credit moves.
-        deleted: How many nodes that were learnt from the episode go.
-        relabelled: How many of them stay under the other label, since others hang below them.
-        withdrawn: Whether the episode was learnt and waits again.
-        joining: How many learnt episodes were shown those nodes, and join the queue.
-        admits: Whether the episode waits, and may be learnt by this verdict and not before.
-    """
-
-    overturns: bool
-    credited: int
-    deleted: int
-    relabelled: int
-    withdrawn: bool
-    joining: int
-    admits: bool
-
-    def record(self) -> dict[str, Any]:
-        """As data."""
-        return asdict(self)
-
-
-def touched(bank: Bank, review: Review, episode: Trajectory, success: bool) -> TouchedByVerdict:
-    """What a verdict would touch. Nothing is written."""
-    facts, before = review.facts[episode.id], episode.outcome
-    overturns = before.known and before.success != success
-    found = overturning(bank, episode, success=success)
-    written = found.nodes if found else frozenset()
-    joining = sum(
-        each.learnt and not each.reviewed and not each.shown.isdisjoint(written)
-        for each in review.facts.values()
-    )
-    policy = settings_of(bank).admission
-    admits = (
-        not facts.learnt
-        and admitted_by(policy, Outcome(success, None, "user"))
-        and not admitted_by(policy, before)
-    )
-    moves = facts.stated != success if facts.user is None else facts.user != success
-    credited = len(_alive(bank, facts.shown)) if moves else 0
-    return TouchedByVerdict(
-        overturns,
-        credited,
-        len(found.deleted) if found else 0,
-        len(found.relabelled) if found else 0,
-        found is not None,
-        joining,
-        admits,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class TouchedTogether:
-    """What a person's verdict on several episodes would touch beside their outcomes.
-
-    Attributes:
-        credited: How many living nodes they were shown: their credit moves.
-        deleted: How many nodes that were learnt from them go.
-        relabelled: How many of those stay under the other label, since others hang below them.
-        withdrawn: How many of the episodes were learnt and wait again.
-        joining: How many other learnt episodes were shown those nodes, and join the queue.
-        admits: How many wait, and may be learnt by this verdict and not before.
-    """
-
-    credited: int
-    deleted: int
-    relabelled: int
-    withdrawn: int
-    joining: int
-    admits: int
-
-
-def touched_together(bank: Bank, verdict: JointVerdict) -> TouchedTogether:
-    """What a verdict on several episodes would touch. Reads every episode; nothing is written."""
-    facts = {each.id: _facts(bank, each) for each in episodes(bank)}
-    found, policy = verdict.found, settings_of(bank).admission
-    written = found.nodes if found else frozenset()
-    shown: frozenset[NodePlace] = frozenset()
-    admits = 0
-    for each, before in zip(verdict.given, verdict.before, strict=True):
-        known = facts[each]
-        if known.user is not None or known.stated != verdict.success:
-            shown |= known.shown
-        admits += (
-            not known.learnt
-            and admitted_by(policy, Outcome(verdict.success, None, "user"))
-            and not admitted_by(policy, before)
-        )
-    given = frozenset(verdict.given)
-    return TouchedTogether(
-        credited=len(_alive(bank, shown)),
-        deleted=len(found.deleted) if found else 0,
-        relabelled=len(found.relabelled) if found else 0,
-        withdrawn=len(found.episodes) if found else 0,
-        joining=sum(
-            each.learnt and not each.reviewed and not each.shown.isdisjoint(written)
-            for each in facts.values()
-            if each.id not in given
-        ),
-        admits=admits,
-    )

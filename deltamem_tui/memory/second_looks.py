@@ -17,7 +17,7 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.credit.intervals import Share
-from deltamem_tui.memory.credit.review import is_drawn
+from deltamem_tui.memory.credit.review_queue import is_drawn
 from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.verdicts import words_on
 from deltamem_tui.trajectory.model import Outcome, Trajectory

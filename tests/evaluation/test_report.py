@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deltamem_tui.evaluation.contestants.entrant import Entrant, entrants
 from deltamem_tui.evaluation.runs.report import difference_of, interval_of, markdown_page, warnings
-from deltamem_tui.memory.replay.intervals import Estimate
+from deltamem_tui.memory.replay.bootstrap import Estimate
 from tests.bank.quick_disk import no_waiting_for_the_disk
 from tests.evaluation.arcade import LOG, plan, run
 from tests.places import DOCS

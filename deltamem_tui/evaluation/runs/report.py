@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from deltamem_tui.evaluation.runs.plan import LEARNING
 from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
-from deltamem_tui.memory.replay.intervals import Estimate
+from deltamem_tui.memory.replay.bootstrap import Estimate
 from deltamem_tui.memory.reports.replay import signed
 from deltamem_tui.text import clean, counted
 

@@ -14,7 +14,7 @@ from deltamem_tui.evaluation.runs.game_result import GameResult
 from deltamem_tui.evaluation.runs.opening import StartingPoint
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.replay.intervals import Estimate, Ratio, difference, interval
+from deltamem_tui.memory.replay.bootstrap import Estimate, Ratio, difference, interval
 from deltamem_tui.memory.replay.result import POINTS, Measure
 
 Tries = Sequence[GameResult]

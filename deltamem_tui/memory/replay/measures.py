@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deltamem_tui.memory.replay.bootstrap import Numbers, Ratio
 from deltamem_tui.memory.replay.episodes import Truth
-from deltamem_tui.memory.replay.intervals import Numbers, Ratio
 from deltamem_tui.memory.replay.recording import MemoryRecord, RecalledRecord, Recording
 
 MEASURES: Mapping[str, str] = {

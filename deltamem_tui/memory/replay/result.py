@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec import Struct
 
-from deltamem_tui.memory.credit.review import JudgeErrors
+from deltamem_tui.memory.credit.judge_errors import JudgeErrors
 from deltamem_tui.memory.replay.alignment import MisalignedReplay
+from deltamem_tui.memory.replay.bootstrap import Estimate, Numbers, Ratio, difference, interval
 from deltamem_tui.memory.replay.contestants import Contestant
 from deltamem_tui.memory.replay.episodes import Order
-from deltamem_tui.memory.replay.intervals import Estimate, Numbers, Ratio, difference, interval
 from deltamem_tui.memory.replay.measures import Replayed, measured, standing
 from deltamem_tui.memory.replay.recording import MemoryRecord, Recording
 

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 import msgspec
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.replay.intervals import Estimate
+from deltamem_tui.memory.replay.bootstrap import Estimate
 from deltamem_tui.memory.replay.result import ContestantResult, ReplayResult
 from deltamem_tui.text import one_line
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from deltamem_tui.memory.credit.intervals import Share
-from deltamem_tui.memory.credit.review import Reason, ReviewItem
+from deltamem_tui.memory.credit.review_queue import Reason, ReviewItem
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome
@@ -14,8 +14,9 @@ from deltamem_tui.trajectory.model import Outcome
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.outcomes_together import JointVerdict
-    from deltamem_tui.memory.review import Review, TouchedByVerdict, TouchedTogether
+    from deltamem_tui.memory.review import Review
     from deltamem_tui.memory.second_looks import SecondLook
+    from deltamem_tui.memory.verdict_effects import TouchedByVerdict, TouchedTogether
 
 REASON_TEXTS: Mapping[Reason, str] = {
     "disagreement": "log and judge disagree",

@@ -81,7 +81,7 @@ def _sections(bank: Bank, verdict: JointVerdict, shown_by: str) -> list[Section]
         overturned_lines,
         touched_together_text,
     )
-    from deltamem_tui.memory.review import touched_together
+    from deltamem_tui.memory.verdict_effects import touched_together
 
     count = counted(len(verdict.asked), "episode")
     title = f"{one_line(shown_by, 60)} shows {count}"

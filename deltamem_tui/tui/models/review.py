@@ -8,7 +8,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.verdicts import words_on
 from deltamem_tui.memory.reports.review import error_notes, node_titles, why, word_text
-from deltamem_tui.memory.review import Review, TouchedByVerdict, review_of, touched
+from deltamem_tui.memory.review import Review, review_of
+from deltamem_tui.memory.verdict_effects import TouchedByVerdict, touched
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.models.episodes import episode_sections

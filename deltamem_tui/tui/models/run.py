@@ -14,7 +14,7 @@ from deltamem_tui.evaluation.runs.report import (
     warnings_of,
 )
 from deltamem_tui.evaluation.runs.result import EntrantResult
-from deltamem_tui.memory.replay.intervals import Estimate
+from deltamem_tui.memory.replay.bootstrap import Estimate
 from deltamem_tui.memory.reports.replay import letters
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.models.contestants import contestant_lines

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.reports.review import touched_text, word_text
-from deltamem_tui.memory.review import TouchedByVerdict
+from deltamem_tui.memory.verdict_effects import TouchedByVerdict
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, look_up
 from deltamem_tui.tui.core.open_bank import OpenBank

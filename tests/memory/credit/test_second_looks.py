@@ -9,7 +9,7 @@ import pytest
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.credit.intervals import Share
-from deltamem_tui.memory.credit.review import is_drawn
+from deltamem_tui.memory.credit.review_queue import is_drawn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.second_looks import look_again, second_looks, take_back_look

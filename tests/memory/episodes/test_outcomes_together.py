@@ -22,7 +22,7 @@ from deltamem_tui.memory.episodes.outcomes_together import (
 )
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.methods import names
-from deltamem_tui.memory.review import touched_together
+from deltamem_tui.memory.verdict_effects import touched_together
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 STEPS = Step("take egg", "You hold it."), Step("heat egg", "Done.")

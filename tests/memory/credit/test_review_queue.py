@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.memory.credit.intervals import Share
-from deltamem_tui.memory.credit.review import (
+from deltamem_tui.memory.credit.judge_errors import errors_among
+from deltamem_tui.memory.credit.review_queue import (
     REASONS,
     EpisodeFacts,
     Suspect,
-    judge_errors,
     queue,
     sample,
 )
@@ -77,7 +77,7 @@ def test_a_twentieth_is_drawn_and_stays_drawn() -> None:
 
 @given(FACTS)
 def test_errors_of_the_judge(facts: list[EpisodeFacts]) -> None:
-    found = judge_errors(facts)
+    found = errors_among((each.user, each.judge) for each in facts)
     for truth, errors in ((False, found.false_accepts), (True, found.false_rejects)):
         known = [each.judge for each in facts if each.user is truth and each.judge is not None]
         assert errors == Share(len(known), known.count(not truth))

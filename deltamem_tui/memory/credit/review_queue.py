@@ -1,4 +1,4 @@
-"""The review queue: which episodes a person should look at first, and how often the judge errs.
+"""The review queue: which episodes a person should look at first, and which are drawn.
 
 Worked out on facts of episodes; nothing is read or written here.
 """
@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
-
-from deltamem_tui.memory.credit.intervals import Share
 
 Reason = Literal[
     "disagreement", "unconfirmed", "low utility", "upstream", "downstream", "random sample"
@@ -145,29 +143,3 @@ def is_drawn(name: str, seed: int, share: float) -> bool:
     """Whether a name is among a share of all that looks random, always the same of one seed."""
     digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
     return int.from_bytes(digest[:7]) / 2**56 < share
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeErrors:
-    """How often the judge was wrong, where others knew better.
-
-    Attributes:
-        false_accepts: Of the episodes that failed, those that it took for a success.
-        false_rejects: Of those that succeeded, those that it took for a failure.
-    """
-
-    false_accepts: Share
-    false_rejects: Share
-
-
-def judge_errors(episodes: Iterable[EpisodeFacts]) -> JudgeErrors:
-    """Count them. Without bias only over a random sample: the queue puts errors first."""
-    return errors_among((each.user, each.judge) for each in episodes)
-
-
-def errors_among(words: Iterable[tuple[bool | None, bool | None]]) -> JudgeErrors:
-    """The same over pairs of what is known and what the judge said; None where that is nothing."""
-    counts = Counter(words)
-    wrong, right = counts[False, True], counts[False, False]
-    missed, seen = counts[True, False], counts[True, True]
-    return JudgeErrors(Share(wrong + right, wrong), Share(missed + seen, missed))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.replay.intervals import SAMPLES, Estimate, Ratio, difference, interval
+from deltamem_tui.memory.replay.bootstrap import SAMPLES, Estimate, Ratio, difference, interval
 from tests.effort import examples
 
 pair = st.tuples(st.floats(0, 5), st.sampled_from([0.0, 1.0, 3.0]))
