@@ -53,9 +53,9 @@ def run(
     """Let a model judge the episodes whose logs state no outcome.
 
     What a log states or you gave stays, and is judged only with `--all`. Every
-    judgement is committed by itself, so an interrupted run goes on where it stopped. `extract`
-    learns from judged episodes only with `--admit all`. `--batch` and `--answers` are those of
-    `extract`.
+    judgement is committed by itself, so an interrupted run goes on where it stopped. Only an
+    admission other than the usual `strict` learns from judged episodes, such as `extract --admit
+    all`. `--batch` and `--answers` are those of `extract`.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.reports.runs import view_judging

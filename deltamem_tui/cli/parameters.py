@@ -30,6 +30,9 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     it. Of the task tree alone: recall, how it is asked: `kind` looks for the kind of goal first,
     `paper` takes the best node from the threshold up. Of neither: budget, how many tokens the
     entries of a context may have, the procedure aside.
+
+    Every method has admission, forgetting with its numbers, capacity, utility and half_life:
+    `deltamem forget`, and docs/credit.md.
     """
     from functools import reduce
 

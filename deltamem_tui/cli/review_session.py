@@ -169,7 +169,7 @@ class ReviewSession:
         if self._blind:
             self._words(known)
         if found is not None and found.overturns:
-            self._join()
+            self._join(self._at)
 
     def _undo(self) -> None:
         if not self._given:
@@ -183,10 +183,11 @@ class ReviewSession:
             self._page.text(str(error))
         else:
             self._at = at
+            self._join(at + 1)
 
-    def _join(self) -> None:
-        """Let what an overturned verdict concerns join the queue behind the cursor."""
+    def _join(self, first: int) -> None:
+        """Read the bank anew: from place `first` on the queue is what it says now."""
         self.review = review_of(self._bank, self._seed)
-        seen = self._items[: self._at]
+        seen = self._items[:first]
         known = {each.episode for each in seen}
         self._items = seen + [each for each in self._queue() if each.episode not in known]

@@ -29,13 +29,13 @@ class ReceiptFile:
     Attributes:
         by_name: Those for episodes that the person named, by that name, or by their own id.
         by_task: The others, by the digest of their task.
-        joined: The ids of those that were found to be an episode's.
+        joined: The ids of those that were found to be an episode's, with the episodes' ids.
         unclear: The ids of episodes that several different receipts could be for.
     """
 
     by_name: Mapping[str, list[Receipt]] = field(default_factory=dict)
     by_task: Mapping[str, list[Receipt]] = field(default_factory=dict)
-    joined: set[str] = field(default_factory=set)
+    joined: dict[str, set[str]] = field(default_factory=dict)
     unclear: set[str] = field(default_factory=set)
 
     @property
@@ -44,6 +44,12 @@ class ReceiptFile:
         every = (*self.by_name.values(), *self.by_task.values())
         return {each.id for receipts in every for each in receipts}
 
+    @property
+    def shared(self) -> set[str]:
+        """The ids of those without a name that fit several episodes: not all may have seen it."""
+        unnamed = {each.id for receipts in self.by_task.values() for each in receipts}
+        return {each for each in unnamed if len(self.joined.get(each, ())) > 1}
+
     def apply(self, trajectory: Trajectory) -> Trajectory:
         """The episode as its log has it, with the receipts that belong to it."""
         if not (self.by_name or self.by_task):
@@ -51,7 +57,8 @@ class ReceiptFile:
         found = self._named(trajectory) or self._by_task(trajectory)
         if not found:
             return trajectory
-        self.joined.update(each.id for each in found)
+        for each in found:
+            self.joined.setdefault(each.id, set()).add(trajectory.id)
         return trajectory.with_facts(receipts=together((*trajectory.receipts, *found)))
 
     def _named(self, trajectory: Trajectory) -> list[Receipt]:

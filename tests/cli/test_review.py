@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
@@ -86,6 +87,14 @@ def test_a_key_is_a_verdict(
     assert (mine(bank, first), mine(bank, second)) == words
     assert given == sum(map(len, words))
     assert ("it looked so" in shown.getvalue()) == any(map(keys.__contains__, ("fs", "c", "s")))
+
+
+def test_what_an_undo_brings_back_is_shown_as_it_was(doubtful: tuple[Bank, str, str]) -> None:
+    bank, _, _ = doubtful
+    keys, shown = iter("ffu"), io.StringIO()
+    ReviewSession(bank, 0, Page(shown), lambda: next(keys, "q"), blind=False).run()
+    states = re.findall(r"^(learnt|waits)\b.* · was shown", shown.getvalue(), re.MULTILINE)
+    assert states == ["learnt", "waits", "learnt"]
 
 
 def test_what_comes_back_is_blind_and_its_answer_is_only_noted(

@@ -239,7 +239,9 @@ def find_episode(bank: Bank, prefix: str) -> str:
     if len(found) == 1:
         return found[0]
     raise TrajectoryError(
-        f"{len(found):,} episodes begin with {one_line(prefix, 40)!r}",
+        f"{len(found):,} episodes begin with {one_line(prefix, 40)!r}"
+        if found
+        else f"no episode has the id {one_line(prefix, 40)!r}",
         source=str(bank.path),
         hint="type more of the id" if found else "`deltamem browse` lists the episodes",
     )

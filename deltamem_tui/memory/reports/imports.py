@@ -225,8 +225,9 @@ def _receipts_record(found: ImportReport) -> dict[str, Any]:
     given = found.receipts
     return {
         "given": len(given.given) if given else 0,
-        "unmatched": sorted(given.given - given.joined) if given else [],
+        "unmatched": sorted(given.given - given.joined.keys()) if given else [],
         "unclear": sorted(given.unclear) if given else [],
+        "shared": sorted(given.shared) if given else [],
         "episodes": found.receipts_added,
         "nodes": found.shown["nodes"],
         "unknown_nodes": found.shown["unknown"],
@@ -241,6 +242,12 @@ def _receipt_notes(found: ImportReport) -> Iterator[ReportNote]:
         yield ReportNote(
             f"{fits} several receipts, and {'has' if count == 1 else 'have'} none",
             "name the episode: `deltamem recall --receipt FILE --episode NAME`",
+        )
+    if count := len(record["shared"]):
+        which = counted(count, "receipt without a name went", "receipts without a name went")
+        yield ReportNote(
+            f"{which} to several episodes with the same task",
+            "if some ran without memory, name the episodes: `deltamem recall --episode NAME`",
         )
     if count := len(record["unmatched"]):
         which = counted(count, "receipt fits", "receipts fit")

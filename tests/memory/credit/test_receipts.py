@@ -94,12 +94,19 @@ def test_an_import_joins_receipts_by_name_and_by_task(tmp_path: Path) -> None:
     keep(path, receipt("1", "d", task="sweep"))
     named = did("another task").with_facts(metadata={"id": "game 7"})
     plain, twice = did("heat the egg"), did("sweep")
-    report = take_in(bank, [named, plain, twice], receipts=read_receipts(str(path)))
+    again = did("heat the egg", "open the fridge")
+    report = take_in(bank, [named, plain, again, twice], receipts=read_receipts(str(path)))
     kept = {each: found.receipts for each in bank.episodes.ids() if (found := episode(bank, each))}
-    assert kept == {named.id: (by_name,), plain.id: (by_task,), twice.id: ()}
+    assert kept == {
+        named.id: (by_name,),
+        plain.id: (by_task,),
+        again.id: (by_task,),
+        twice.id: (),
+    }
     assert report.receipts is not None
     assert report.receipts.unclear == {twice.id}
-    assert (report.receipts_added, report.shown["nodes"], report.shown["unknown"]) == (2, 2, 2)
+    assert report.receipts.shared == {by_task.id}
+    assert (report.receipts_added, report.shown["nodes"], report.shown["unknown"]) == (3, 3, 3)
 
 
 def test_an_episode_that_the_bank_has_gets_its_receipt_later(tmp_path: Path) -> None:
