@@ -67,16 +67,16 @@ def estimate(plan: EvaluationPlan, folder: Path, log: int) -> RunEstimate:
     costs = [each.cost for each in done if each.cost is not None]
     cost = _mean(costs) if len(costs) == len(done) else None
     return RunEstimate(
-        len(plan.entrants),
-        len(plan.games),
-        tries,
-        tries * plan.limit,
-        learnt,
-        len(done),
-        calls,
-        tokens,
-        cost,
-        None if cost is None else cost * tries,
+        contestants=len(plan.entrants),
+        games=len(plan.games),
+        tries=tries,
+        actions=tries * plan.limit,
+        learnt=learnt,
+        played=len(done),
+        calls=calls,
+        tokens=tokens,
+        cost=cost,
+        cost_left=None if cost is None else cost * tries,
     )
 
 

@@ -65,15 +65,15 @@ def evaluate(
 
         shared = SharedEmbedder(tools.embedder)
         maker = MemoryMaker(
-            plan,
-            shared,
-            embedders(shared),
-            tools.writer,
-            log,
-            tools.game_of,
-            Path(scratch),
-            unless_halted,
-            advance,
+            plan=plan,
+            embedder=shared,
+            embedder_for=embedders(shared),
+            writer=tools.writer,
+            log=log,
+            game_of=tools.game_of,
+            scratch=Path(scratch),
+            between=unless_halted,
+            advance=advance,
         )
         players = [
             Competitor(plan, tools, maker, entrant, folder / name)

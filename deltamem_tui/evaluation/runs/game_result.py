@@ -90,16 +90,16 @@ def result_of(episode: Trajectory, limit: int) -> GameResult:
     tokens, calls, agent_tokens, cost = (facts[key] for key in _KEYS)
     success = bool(episode.outcome.success)
     return GameResult(
-        facts["game"],
-        facts.get("task_type", ""),
-        int(facts["trial"]),
-        episode.outcome.reward or 0.0,
-        success,
-        len(episode.steps) if success else limit,
-        int(tokens),
-        int(calls),
-        int(agent_tokens),
-        None if cost == UNKNOWN_COST else float(cost),
+        game=facts["game"],
+        kind=facts.get("task_type", ""),
+        attempt=int(facts["trial"]),
+        score=episode.outcome.reward or 0.0,
+        success=success,
+        steps=len(episode.steps) if success else limit,
+        memory_tokens=int(tokens),
+        calls=int(calls),
+        tokens=int(agent_tokens),
+        cost=None if cost == UNKNOWN_COST else float(cost),
     )
 
 

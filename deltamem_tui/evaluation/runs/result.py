@@ -165,20 +165,20 @@ class Finish:
 def evaluation_result(plan: EvaluationPlan, finishes: Sequence[Finish]) -> EvaluationResult:
     """The results of all contestants, compared with the first of them."""
     return EvaluationResult(
-        plan.environment,
-        plan.split,
-        plan.protocol,
-        plan.agent,
-        len(plan.games),
-        plan.order,
-        plan.seed,
-        plan.limit,
-        plan.tries,
-        len(plan.train),
-        plan.domain,
-        plan.embedder,
-        plan.writer,
-        tuple(_result(plan, each, finishes[0]) for each in finishes),
+        environment=plan.environment,
+        split=plan.split,
+        protocol=plan.protocol,
+        agent=plan.agent,
+        games=len(plan.games),
+        order=plan.order,
+        seed=plan.seed,
+        limit=plan.limit,
+        tries=plan.tries,
+        trained=len(plan.train),
+        domain=plan.domain,
+        embedder=plan.embedder,
+        writer=plan.writer,
+        contestants=tuple(_result(plan, each, finishes[0]) for each in finishes),
     )
 
 
@@ -189,19 +189,21 @@ def _result(plan: EvaluationPlan, finish: Finish, first: Finish) -> EntrantResul
         if info.kind:
             kinds.setdefault(info.kind, []).append(at)
     return EntrantResult(
-        finish.entrant,
-        _measures(finish.games, first.games, MEASURES),
-        {kind: _of_kind(finish.games, first.games, places) for kind, places in kinds.items()},
-        _solved_by(finish.games, plan.tries),
-        finish.opening.learnt,
-        sum(each.learnt for tries in finish.games for each in tries),
-        finish.opening.size,
-        size,
-        size.tokens / size.nodes if size.nodes else None,
-        WriterUsage(usage.calls, usage.prompt_tokens + usage.completion_tokens, usage.cost),
-        _guard(plan, finish),
-        _curves(finish),
-        tuple(each for tries in finish.games for each in tries),
+        entrant=finish.entrant,
+        measures=_measures(finish.games, first.games, MEASURES),
+        by_kind={
+            kind: _of_kind(finish.games, first.games, places) for kind, places in kinds.items()
+        },
+        solved_by=_solved_by(finish.games, plan.tries),
+        learnt_before=finish.opening.learnt,
+        learnt=sum(each.learnt for tries in finish.games for each in tries),
+        size_before=finish.opening.size,
+        size=size,
+        tokens_per_node=size.tokens / size.nodes if size.nodes else None,
+        writer=WriterUsage(usage.calls, usage.prompt_tokens + usage.completion_tokens, usage.cost),
+        guard=_guard(plan, finish),
+        curves=_curves(finish),
+        results=tuple(each for tries in finish.games for each in tries),
     )
 
 
