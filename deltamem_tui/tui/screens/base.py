@@ -90,6 +90,16 @@ class BankScreen(Screen[None]):
         """The panes that actions are about while none of them has the focus, the first first."""
         return self.focus_chain
 
+    def offer(self, *actions: str, when: bool) -> None:
+        """Lists actions in the last line only when they have something to work on.
+
+        Args:
+            actions: Their names.
+            when: Whether there is something.
+        """
+        bar = self.query_one(KeyBar)
+        bar.idle = bar.idle.difference(actions) if when else bar.idle.union(actions)
+
     def show_evidence(self, tree: str, node: Node) -> None:
         """Shows the episode that a node is from, or says why there is none to be shown.
 

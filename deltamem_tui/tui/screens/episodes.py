@@ -152,6 +152,8 @@ class EpisodesScreen(BankScreen):
         if self._whole is None or shown_as is None:
             return
         waiting = len(self._whole.bank.episodes.waiting())
+        self.offer("extract", when=waiting > 0)
+        self.offer("filter_episodes", when=bool(self._whole))
         title = f"{counted(len(self._whole), 'episode')} · {waiting:,} waiting"
         if shown_as.text and self.list_filter.line.text == shown_as.text:
             title += f" · {self._list.line_count():,} fit the filter"
@@ -190,6 +192,7 @@ class EpisodesScreen(BankScreen):
             return
         if not len(book):
             self._steps.show([Section("", self._why_empty())])
+            self.offer("episode_node", when=False)
             self._node.border_title = "node"
             self._node.show([])
             return
@@ -225,16 +228,15 @@ class EpisodesScreen(BankScreen):
     def _show_node(self, book: EpisodeBook, number: int) -> None:
         """Shows a node that the episode gave, as the bank was when its episodes were read."""
         places = self._places(book, number)
+        self.offer("episode_node", when=bool(places))
         if not places:
             self._node.border_title = "node"
             text = "The bank has no node from this episode."
             self._node.show([Section("", text, quiet=True)])
             return
         place = self._node_number % len(places)
-        key = self.browser.key_of("next_node")
-        self._node.border_title = Content(
-            f"node {place + 1} of {len(places)} · {key} shows the next"
-        )
+        more = f" · {self.browser.key_of('next_node')} shows the next" if len(places) > 1 else ""
+        self._node.border_title = Content(f"node {place + 1} of {len(places)}{more}")
         tree_name, node_id = places[place]
         try:
             tree = book.bank.tree(tree_name)

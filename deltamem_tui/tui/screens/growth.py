@@ -95,6 +95,7 @@ class GrowthScreen(BankScreen):
             places = {each.sequence: place for place, each in enumerate(past.moments)}
             number = places.get(sequence, last)
         self.query_one("#grown").display = bool(past.moments)
+        self.offer("earlier", "later", "play", when=len(past.moments) > 1)
         if not past.moments:
             self._slider.border_title = "no commits"
             self._pane.show([Section("Nothing can be shown", beginning(past))])

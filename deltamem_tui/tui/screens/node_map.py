@@ -80,6 +80,8 @@ class NodeMapScreen(BankScreen):
     def on_node_map_view_went_to(self) -> None:
         """Shows the node under the cursor, and what the signs mean."""
         row = self._map.row
+        self.offer("map_node", when=row is not None)
+        self.offer("other_map", when=len(self._names) > 1)
         signs = "\n".join(f"{sign}  {means}" for sign, _, means in SIGNS.values())
         legend = Section("Signs; near nodes are alike", signs, quiet=True)
         if row is None or self._map.shown is None:

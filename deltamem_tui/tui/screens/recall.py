@@ -192,6 +192,8 @@ class RecallScreen(BankScreen):
 
     def _remark(self, words: str) -> None:
         """Say why a number does not count, or which are tried, or what is recalled."""
+        numbers = self._numbers.numbers
+        self.offer("save_parameters", when=numbers is not None and bool(numbers.summary))
         meaning = self.query_one("#meaning", Static)
         meaning.update(Text(words or self._tried() or self._ranking()))
         meaning.set_class(bool(words), "-warning")
@@ -253,6 +255,8 @@ class RecallScreen(BankScreen):
 
     def _show(self, given: LabAnswer) -> None:
         self._given, method = given, method_of(self.bank)
+        asked = given.found is not None
+        self.offer("keep_question", "show_node", "match_chain", "match_evidence", when=asked)
         for tree, pane in self._answers.items():
             found, usual = given.of(tree), given.usual_of(tree)
             where = method.placement(tree, found, given.question.settings)

@@ -65,6 +65,9 @@ class ReviewScreen(BankScreen):
     def _show(self, book: ReviewBook) -> None:
         self._list.show(book, self._outcomes.target_among(book.ids))
         self._list.border_title = Content(book.summary)
+        self.offer(
+            "verdict_success", "verdict_failure", "verdict_unclear", "blind", when=len(book) > 0
+        )
 
     def on_line_list_moved(self) -> None:
         """Shows the episode under the cursor."""

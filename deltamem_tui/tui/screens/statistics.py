@@ -115,6 +115,8 @@ class StatisticsScreen(BankScreen):
         return self.query_one(f"#{name}", Plot)
 
     def _show_numbers(self) -> None:
+        proposed = any(each.proposed is not None for each in self._proposals)
+        self.offer("apply_proposal", when=proposed)
         sections = proposal_sections(self._proposals)
         if not self._proposals and has_thresholds(self.bank):
             words = (

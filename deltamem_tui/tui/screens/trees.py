@@ -138,6 +138,9 @@ class TreesScreen(BankScreen):
         for pane in (self._pane, self._beside):
             pane.mark(self.list_filter.words)
         self._outlines.show(arranged)
+        self.offer(
+            "filter", "sort", when=any(len(self.bank.tree(name)) for name in self._outlines.views)
+        )
         self._outlines.head(self.list_filter.line.text)
         if self._target and not self.list_filter.inquiry.has_more:
             target, self._target = self._target, None
@@ -199,12 +202,15 @@ class TreesScreen(BankScreen):
         except DeltaMemError as error:
             self._pane.show_nothing(unreadable(error))
             return
+        self.offer("chain", "edit", when=node is not None)
         if node is None or tree is None:
+            self.offer("evidence", when=False)
             self._pane.show_nothing(Section("", self._why_empty()))
         else:
             display = display_of(self.bank, tree.name)
-            missing = evidence_of(self.bank, tree.name, node).missing
-            self._pane.show_node(tree, node, display, missing)
+            evidence = evidence_of(self.bank, tree.name, node)
+            self.offer("evidence", when=bool(evidence.kept))
+            self._pane.show_node(tree, node, display, evidence.missing)
             if self._beside.display:
                 from deltamem_tui.tui.models.beside import beside_node  # it reads episodes
 

@@ -53,6 +53,7 @@ class KeyBar(Widget):
 
     Attributes:
         filtered: Whether what one sees is filtered.
+        idle: The names of the actions that have nothing to work on now; their keys are not shown.
     """
 
     COMPONENT_CLASSES = {"keys--key"}  # noqa: RUF012 - textual reads it so
@@ -66,6 +67,7 @@ class KeyBar(Widget):
     """
 
     filtered: reactive[bool] = reactive(False)
+    idle: reactive[frozenset[str]] = reactive(frozenset())
 
     def __init__(self, scopes: Sequence[Scope]) -> None:
         super().__init__()
@@ -113,7 +115,8 @@ class KeyBar(Widget):
         """One binding an action that can be done, in the order of the scopes."""
         home = browser_of(self).session.home
         frozen = home is not None and home.is_read and home.bank.frozen
-        hidden = (_WRITING if frozen else set()) | (set() if self.filtered else _MATCHES)
+        hidden = self.idle | (_WRITING if frozen else set())
+        hidden |= set() if self.filtered else _MATCHES
         found: dict[str, Binding] = {}
         for active in self.screen.active_bindings.values():
             if active.binding.show and active.binding.id not in hidden:
