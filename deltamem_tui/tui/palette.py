@@ -1,4 +1,4 @@
-"""The command palette: the registry's actions of the screen in front, by name."""
+"""The command palette: the registry's actions by name, those of the screen in front first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Input
 
-from deltamem_tui.tui.core.actions import SCOPE_TITLES, Action, key_names, of_scopes
+from deltamem_tui.tui.core.actions import (
+    SCOPE_TITLES,
+    TOGETHER,
+    Action,
+    Scope,
+    key_names,
+    of_scopes,
+)
 from deltamem_tui.tui.core.browser import BrowserScreen, browser_of, main_screen
 
 _ABOVE = 1_000.0
@@ -62,6 +69,23 @@ class ActionProvider(Provider):
                 score += _ABOVE * _nearness(query, action.title)
                 shown = matcher.highlight(title)
                 yield Hit(score, shown, partial(self._run, action), title, self._keys(action))
+
+        for action, scope in self._elsewhere():
+            title = f"{SCOPE_TITLES[scope]}: {action.title}"
+            if _nearness(query, action.title) and (score := matcher.match(title)) > 0:
+                keys = (
+                    f"{browser_of(self.screen).key_of(f'show_{scope}')}, then {self._keys(action)}"
+                )
+                goes = partial(browser_of(self.screen).session.show, scope)
+                yield Hit(min(score, _ABOVE), matcher.highlight(title), goes, title, keys)
+
+    def _elsewhere(self) -> Iterator[tuple[Action, Scope]]:
+        """What the bank's other screens can do: to find it leads to its screen."""
+        screen = main_screen(self.screen)
+        here = screen.SCOPES if screen else ()
+        for scope, *with_it in TOGETHER:
+            if "bank" in here and "bank" in with_it and scope not in here:
+                yield from ((action, scope) for action in of_scopes([scope]))
 
     def _keys(self, action: Action) -> str:
         return key_names(action, browser_of(self.screen).configuration.keys)

@@ -452,7 +452,7 @@ def test_a_bank_is_renamed_and_deleted_once_its_name_was_typed(folder: Path) -> 
         await person.press("enter")
         assert person.said[-1].startswith("kitchen is galley now")
         await person.press("D")
-        assert "9 nodes and 3 episodes go for good" in person.screen
+        assert "9 nodes and 3 episodes are deleted" in person.screen
         assert "it is frozen" in person.screen
         await person.write("kitchen")
         await person.press("enter")

@@ -202,6 +202,19 @@ def test_the_palette_has_what_begins_as_typed_above_what_holds_the_letters(
     browse(folder, story, screen, size=(120, 40))
 
 
+def test_the_palette_leads_to_the_screen_that_has_what_was_sought(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "colon")
+        await person.write("make the node a root")
+        found = person.app.screen.query_one("CommandList", OptionList)
+        await person.until(lambda: found.option_count == 1)
+        assert "1, then M" in str(found.get_option_at_index(0).prompt)
+        await person.press("down", "enter")
+        assert person.trees.is_current
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
 @pytest.mark.parametrize("size", [(60, 20), (80, 24)])
 def test_the_keys_that_lead_out_and_to_help_are_always_there(
     folder: Path, size: tuple[int, int]

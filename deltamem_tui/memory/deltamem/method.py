@@ -46,7 +46,7 @@ class DeltaMem(Method):
         "unasked": "the tree had no question",
     }
     ranking = (
-        "score = similarity − failure penalty (of a failure) · the best node is the "
+        "score = similarity − failure penalty (for failures) · the best node is the "
         "match if it reaches the threshold (tau_base)"
     )
     rules = {  # noqa: RUF012 - a constant of the class

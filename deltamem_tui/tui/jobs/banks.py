@@ -243,7 +243,7 @@ def deletion_lines(found: BankContents) -> list[str]:
         lines = [f"it cannot be opened: {found.error}"]
     else:
         nodes = sum(found.nodes.values())
-        lines = [f"{counted(nodes, 'node')} and {counted(found.episodes, 'episode')} go for good"]
+        lines = [f"{counted(nodes, 'node')} and {counted(found.episodes, 'episode')} are deleted"]
     if found.frozen:
         lines.append("it is frozen, which does not keep it from being deleted")
     size = f"{found.bytes / 1e6:,.1f} MB" if found.bytes >= _MEGABYTE else f"{found.bytes:,} bytes"

@@ -24,7 +24,7 @@ class BankDifference:
     """One thing that differs.
 
     Attributes:
-        sign: `+` is in the right bank alone, `−` in the left alone, `~` in both, but otherwise.
+        sign: `+` is only in the right bank, `−` only in the left, `~` in both, but changed.
         where: The collection, or what else differs.
         title: What tells it from others.
         fields: What the sides say; None where a side has nothing of it.
@@ -87,9 +87,9 @@ class BankComparison:
         """How much of what differs."""
         counts = {
             words: sum(each.sign == sign for each in self.differences)
-            for sign, words in (("+", "at the right alone"), ("−", "at the left alone"))
+            for sign, words in (("+", "only on the right"), ("−", "only on the left"))
         }
-        counts["otherwise"] = len(self.differences) - sum(counts.values())
+        counts["changed"] = len(self.differences) - sum(counts.values())
         told = ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
         text = told or "nothing differs"
         return f"{text} · not compared: {', '.join(self.uncompared)}" if self.uncompared else text
@@ -104,8 +104,8 @@ def _differences(found: BankDiff, before: Bank, after: Bank) -> Iterator[BankDif
     told: tuple[tuple[Sign, tuple[str, ...], tuple[str | None, str | None]], ...] = (
         ("−", episodes.removed, ("is there", None)),
         ("+", episodes.added, (None, "is there")),
-        ("~", episodes.changed, ("another record", "another record")),
-        ("~", episodes.learnt, ("learnt in one bank alone", "learnt in one bank alone")),
+        ("~", episodes.changed, ("the records differ", "the records differ")),
+        ("~", episodes.learnt, ("learnt in only one bank", "learnt in only one bank")),
     )
     for sign, ids, (left, right) in told:
         for each in ids:

@@ -85,9 +85,9 @@ class ReviewBook:
         rest = [task, Section("How it ended", "\n".join(last)), *rest]
         if blind:
             return [first, *rest]
-        words = "\n".join(map(word_text, words_on(episode))) or "nothing is said of how it ended"
+        words = "\n".join(map(word_text, words_on(episode))) or "nothing says how it ended"
         reasons = "\n".join((why(item), *node_titles(self.bank, item)))
-        return [first, Section("To be reviewed because", reasons), Section("Said", words), *rest]
+        return [first, Section("Why it is here", reasons), Section("Verdicts so far", words), *rest]
 
     def touched(self, number: int, *, success: bool) -> TouchedByVerdict:
         """What a verdict on an episode would touch."""

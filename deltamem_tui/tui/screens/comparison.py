@@ -167,7 +167,7 @@ def ask_for_comparison(
         browser.notes.notify("there is no other bank to compare it with")
         return
     paths = {each.place.name: each.place.path for each in banks}
-    lines = (FormLine("other", "At the right", next(iter(others)), choices=others),)
+    lines = (FormLine("other", "On the right", next(iter(others)), choices=others),)
 
     def begin(answer: FormAnswer, retry: Retry) -> None:
         retry.forget()

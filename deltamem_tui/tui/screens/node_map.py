@@ -74,7 +74,8 @@ class NodeMapScreen(BankScreen):
         drawn = f"{len(found.rows):,} of " if len(found.rows) < found.nodes else ""
         title = display_of(self.bank, found.tree).title
         self._map.show(
-            found, f"{title} · {drawn}{found.nodes:,} nodes, two axes show {found.kept:.0%}"
+            found,
+            f"{title} · {drawn}{found.nodes:,} nodes · two axes: {found.kept:.0%} of the variance",
         )
 
     def on_node_map_view_went_to(self) -> None:
@@ -83,7 +84,7 @@ class NodeMapScreen(BankScreen):
         self.offer("map_node", when=row is not None)
         self.offer("other_map", when=len(self._names) > 1)
         signs = "\n".join(f"{sign}  {means}" for sign, _, means in SIGNS.values())
-        legend = Section("Signs; near nodes are alike", signs, quiet=True)
+        legend = Section("Legend: nodes close together are alike", signs, quiet=True)
         if row is None or self._map.shown is None:
             self._pane.show([Section("", "There is no node yet.", quiet=True), legend])
             return

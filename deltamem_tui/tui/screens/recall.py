@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import ModalScreen
@@ -182,6 +183,13 @@ class RecallScreen(BankScreen):
         """Is ready to be typed into for when the user comes back; not so after a dialog."""
         if not isinstance(self.app.screen, ModalScreen) and not any(self.place()):
             self._focus_question()
+
+    def on_key(self, event: events.Key) -> None:
+        """Types what was pressed before the line had the focus: a line keeps its own letters."""
+        line = self.focused
+        if isinstance(line, Input) and event.character and event.is_printable:
+            event.stop()
+            line.insert_text_at_cursor(event.character)
 
     def _focus_question(self) -> None:
         self.query_one("#task").focus()

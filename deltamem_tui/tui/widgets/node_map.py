@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SIGNS: dict[Mark, tuple[str, str, str]] = {
     "quiet": ("·", "grey62", "never hit"),
     "hit": ("●", "cyan", "hit"),
-    "useless": ("▼", "yellow", "of little use to whom it was shown"),
+    "useless": ("▼", "yellow", "seldom helped where it was shown"),
     "failure": ("✗", "red", "failure"),
 }
 """Per mark its character, its colour, and what it means."""
