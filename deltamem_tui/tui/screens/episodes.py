@@ -159,7 +159,7 @@ class EpisodesScreen(BankScreen):
             title += f" · {self._list.line_count():,} fit the filter"
             if not self._whole.bank.frozen and self._list.line_count():
                 keys = map(self.browser.key_of, ("all_succeeded", "all_failed"))
-                title += f": {', '.join(keys)} judge them all"
+                title += f": {', '.join(keys)} mark them all"
         if shown_as.order != "import":
             title += f" · by {shown_as.order}"
         self._list.border_title = Content(title)

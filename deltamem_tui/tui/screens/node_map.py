@@ -75,7 +75,7 @@ class NodeMapScreen(BankScreen):
         title = display_of(self.bank, found.tree).title
         self._map.show(
             found,
-            f"{title} · {drawn}{found.nodes:,} nodes · two axes: {found.kept:.0%} of the variance",
+            f"{title} · {drawn}{found.nodes:,} nodes · two axes show {found.kept:.0%}",
         )
 
     def on_node_map_view_went_to(self) -> None:
