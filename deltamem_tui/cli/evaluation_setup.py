@@ -123,7 +123,7 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
     agent = _agent(invocation, wishes, environment)
     writer, key = _writer(invocation, wishes, environment.domain, entrants, banks)
     log, errors = _log(invocation, wishes, environment.domain, stop)
-    loaded = _embedder(invocation, wishes, banks)
+    loaded = _embedder(invocation, wishes, entrants, banks)
     split = wishes.split or environment.splits[0]
     games = _drawn(pool, split, wishes.games, wishes.seed)
     train = _drawn(pool, wishes.train, wishes.train_games, wishes.seed) if wishes.train else []
@@ -258,16 +258,23 @@ def _log(
     return [each for each in episodes if each.outcome.known], errors
 
 
-def _embedder(invocation: Invocation, wishes: Wishes, banks: Sequence[Bank]) -> Embedder:
+def _embedder(
+    invocation: Invocation, wishes: Wishes, entrants: Sequence[Entrant], banks: Sequence[Bank]
+) -> Embedder:
     from deltamem_tui.embedding.load import load
 
-    of_bank = str(banks[0].manifest.embedder.get("model") or "") if banks else ""
-    return load(invocation.settings(embedder=wishes.embedder or of_bank or None).embedder)
+    fitting = str(banks[0].manifest.embedder.get("model") or "") if banks else ""
+    if all(each.method == "nothing" for each in entrants):
+        fitting = "hashing"  # it is not asked for any vector: no weights need be there
+    return load(invocation.settings(embedder=wishes.embedder or fitting or None).embedder)
 
 
 def _drawn(pool: GamePool, split: str, count: int | None, seed: int) -> Sequence[GameInfo]:
+    from deltamem_tui.evaluation.environments.needs import no_such_split
     from deltamem_tui.evaluation.runs.games import drawn
 
+    if split not in pool.environment.splits:  # a user's own need not look at the name
+        raise no_such_split(split, pool.environment.splits)
     return drawn(pool.games(split), count, seed)
 
 

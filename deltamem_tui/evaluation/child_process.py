@@ -79,8 +79,9 @@ class ChildProcess:
         timer.daemon = True
         timer.start()
         try:
-            self.questions.write(question)
-            self.questions.flush()
+            with suppress(BrokenPipeError):  # what it wrote before it ended is still there
+                self.questions.write(question)
+                self.questions.flush()
             line = self.answers.readline(longest)
         except (OSError, ValueError):  # the pipe is closed, at its end or at ours
             line = b""

@@ -54,6 +54,10 @@ def test_methods_are_compared_and_what_is_finished_is_kept(
     assert empty.json("convert", str(kept), "-o", "again.jsonl").code == 0
 
 
+def test_who_needs_no_vectors_needs_no_embedder(empty: Program) -> None:
+    assert empty.json("evaluate", HOUSE, "--protocol", "none").data["embedder"] == "hashing"
+
+
 def test_a_pipe_gets_tables_and_the_guard_is_told(
     empty: Program, learning: tuple[str, ...]
 ) -> None:

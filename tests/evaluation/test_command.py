@@ -12,6 +12,7 @@ import pytest
 from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.agent import AgentCost, Playthrough
 from deltamem_tui.evaluation.agents.command import LONGEST_LINE, CommandAgent
+from deltamem_tui.evaluation.child_process import ChildProcess
 from tests.evaluation.house import HouseEnvironment
 
 TALK = """
@@ -90,6 +91,13 @@ def test_a_program_that_misbehaves_is_told_in_one_line(
         agent(tmp_path, program, timeout).play(game(), "")
     assert "\n" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
+
+
+def test_what_a_program_wrote_is_read_though_it_ended_before_it_was_asked() -> None:
+    program = ChildProcess.start([sys.executable, "-c", "print('hello')"])
+    program.process.wait()
+    assert program.asked(b"{}\n", 60.0) == b"hello\n"
+    program.release()
 
 
 def test_what_is_no_command_is_refused(tmp_path: Path) -> None:
