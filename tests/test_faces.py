@@ -21,7 +21,18 @@ ROOMS = (
 # facts of an episode or of a bank, keys of JSON.
 ORDINARY = {
     *("deltamem", "task", "env", "title", "description", "content", "text", "key", "name", "shown"),
-    *("steps", "memory", "waiting", "read", "failure", "actions", "trajectory", "short", "cause"),
+    *(
+        "steps",
+        "memory",
+        "waiting",
+        "read",
+        "failure",
+        "actions",
+        "trajectory",
+        "short",
+        "cause",
+        "solved",
+    ),
 }
 # Banks of the first format say nothing of their method, so the format's reader knows it.
 EXCEPTIONS = {("bank/manifest.py", "activation_condition")} | {
