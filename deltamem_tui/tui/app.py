@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
-from textual.theme import Theme, ThemeProvider
+from textual.theme import Theme
 from textual.widget import Widget
 
 from deltamem_tui import paths
@@ -36,7 +36,7 @@ from deltamem_tui.tui.core.texts import Keep, Texts
 from deltamem_tui.tui.core.textual_compat import FailureKeeper
 from deltamem_tui.tui.core.work import Work
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.palette import ActionProvider, Palette
+from deltamem_tui.tui.palette import ActionProvider, Palette, ThemePalette
 from deltamem_tui.tui.themes import checked_theme
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class DeltaMemApp(FailureKeeper):
         self._readable = ReadableColours()
         self.debounce = 0.15
         self.animation_level = "none"
-        self.theme = checked_theme(self.configuration.theme)
+        self.theme = self._kept_theme = checked_theme(self.configuration.theme)
         self.set_keymap(self.configuration.keys)
         self.attention = Attention(self)
         self.notes = Notes(self, self._adapted)
@@ -133,6 +133,9 @@ class DeltaMemApp(FailureKeeper):
 
     def _remember_theme(self, theme: Theme) -> None:
         """Saves the theme that the user chose, unless the settings name one."""
+        if theme.name == self._kept_theme or isinstance(self.screen, ThemePalette):
+            return
+        self._kept_theme = theme.name
         if self.configuration.theme is None:
             state.save_theme(theme.name)
         else:
@@ -294,7 +297,7 @@ class DeltaMemApp(FailureKeeper):
 
     def search_themes(self) -> None:
         """Chooses a theme by name."""
-        self.push_screen(Palette([ThemeProvider], placeholder="a theme's name"))
+        self.push_screen(ThemePalette())
 
     def action_help_quit(self) -> None:
         """Names the key that quits after ctrl+c."""

@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from textual import on
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.command import Command, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.widgets import Input
+from textual.theme import ThemeProvider
+from textual.widgets import Input, OptionList
 
 from deltamem_tui.tui.core.actions import (
     SCOPE_TITLES,
@@ -43,6 +46,28 @@ class Palette(CommandPalette):
     def on_mount(self) -> None:
         """Keep the cursor from blinking."""
         self.query_one(Input).cursor_blink = False
+
+
+class ThemePalette(Palette):
+    """Themes by name; the one under the cursor is shown at once, and left unless it is chosen."""
+
+    def __init__(self) -> None:
+        super().__init__([ThemeProvider], placeholder="a theme's name")
+
+    def on_mount(self) -> None:
+        """Remember what theme it was."""
+        super().on_mount()
+        self._before = self.app.theme
+
+    @on(OptionList.OptionHighlighted)
+    def _preview(self, event: OptionList.OptionHighlighted) -> None:
+        if isinstance(event.option, Command):
+            self.app.theme = str(event.option.hit.text)
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Give the theme back; a chosen one is set after that."""
+        self.app.theme = self._before
+        return super().dismiss(result)
 
 
 class ActionProvider(Provider):

@@ -201,7 +201,7 @@ DEEDS: Mapping[str, Deed] = {
     "help": shows("HelpScreen"),
     "palette": shows("Palette"),
     "jump": shows("JumpScreen"),
-    "theme": shows("Palette"),
+    "theme": shows("ThemePalette"),
     "cancel": Deed({"busy": False}, "stopped as asked", ready=something_goes_on),
     "plan": Deed({"screen": "ConfirmDialog", "title": "Shall it be?"}, ready=a_plan_that_waits),
     "notes": Deed({"screen": "NotesDialog"}, before=("x",)),

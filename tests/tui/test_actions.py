@@ -17,7 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.core.actions import ACTIONS, SCOPE_TITLES, Action
-from deltamem_tui.tui.core.state import save_theme
+from deltamem_tui.tui.core.state import load_theme, save_theme
 from deltamem_tui.tui.screens.comparison import ComparisonScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.growth import GrowthScreen
@@ -236,6 +236,15 @@ def test_the_palette_does_it_wherever_the_focus_is(
 def test_a_theme_is_chosen_by_name(folder: Path) -> None:
     async def story(person: Person) -> None:
         before = person.app.theme
+        await person.press("T")
+        await person.write("textual-light")
+        found = person.app.screen.query_one("CommandList", OptionList)
+        await person.until(lambda: found.option_count == 1)
+        await person.press("down")
+        assert person.app.theme == "textual-light"
+        await person.press("escape")
+        assert person.app.theme == before
+        assert not load_theme()
         await person.press("T")
         await person.write("textual-light")
         found = person.app.screen.query_one("CommandList", OptionList)
