@@ -70,7 +70,8 @@ VIEWS = (
     View("map", ("6", "right")),
     View("keys", ("1", "question_mark")),
     View("words", ("w",)),
-    View("comparison", ("escape", "b", "c", "enter")),
+    View("evidence", ("escape", "escape", "slash", *"id:1bc7", "enter", "E")),
+    View("comparison", ("b", "c", "enter")),
     View(
         "replay",
         ("escape", "r"),
