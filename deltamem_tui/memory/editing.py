@@ -21,6 +21,7 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.undo import REDO, UNDO, commits_since, last_not_undone, version_before
@@ -180,9 +181,25 @@ def undo(bank: Bank, expected: Commit | None = None) -> Change:
             raise _not_the_last(bank)
         shown = bank.tree(tree)
         earlier = [version_before(shown, *each, commit) for each in revisions.items()]
+        _refuse_unlearnt(bank, shown, [node for node, _ in earlier])
         nodes = put_back(batch, shown, earlier)
         batch.log(UNDO, {"undoes": commit.sequence, "what": commit.event, "tree": tree})
     return Change("undo", tree, nodes)
+
+
+def _refuse_unlearnt(bank: Bank, tree: Tree, nodes: Iterable[Node]) -> None:
+    """Refuse to bring back what an episode taught that was taken back since, as by a verdict."""
+    for node in nodes:
+        with suppress(NodeNotFoundError):
+            tree.row(node.id)
+            continue  # it lives
+        state = bank.episodes.state(node.origin.trajectory)
+        if state in (EpisodeState.WAITING, EpisodeState.REPLACED):
+            raise BankError(
+                "the episode that it was learnt from was judged otherwise since, or went on",
+                source=node.id,
+                hint="`deltamem extract` learns what waits",
+            )
 
 
 def put_back(batch: Batch, tree: Tree, versions: Iterable[tuple[Node, int]]) -> tuple[Node, ...]:

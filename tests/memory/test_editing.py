@@ -234,6 +234,17 @@ def test_an_undo_reads_no_further_back_than_the_change(bank: Bank) -> None:
         editing.undoable(bank)
 
 
+def test_a_node_whose_episode_was_judged_otherwise_since_stays_deleted(bank: Bank) -> None:
+    last = nodes(bank)[-1]
+    editing.delete(bank, "task", last)
+    give_outcome(bank, last.origin.trajectory, success=False)
+    with pytest.raises(BankError, match="judged otherwise since"):
+        editing.undo(bank)
+    take_back_outcome(bank, last.origin.trajectory)
+    editing.undo(bank)
+    assert nodes(bank)[-1].id == last.id
+
+
 def test_a_node_learnt_below_a_deleted_one_cannot_be_but_undo_still_works(bank: Bank) -> None:
     editing.delete(bank, "task", nodes(bank)[0])
     teach(bank, episode((1, 0, 0.01)))
