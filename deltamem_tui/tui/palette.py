@@ -61,8 +61,10 @@ class ThemePalette(Palette):
 
     @on(OptionList.OptionHighlighted)
     def _preview(self, event: OptionList.OptionHighlighted) -> None:
+        # The first of the whole list has the cursor before anyone has moved it.
+        chosen = event.option_index > 0 or bool(self.query_one(Input).value)
         if isinstance(event.option, Command):
-            self.app.theme = str(event.option.hit.text)
+            self.app.theme = str(event.option.hit.text) if chosen else self._before
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Give the theme back; a chosen one is set after that."""
