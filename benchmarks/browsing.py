@@ -35,6 +35,8 @@ ROWS = 100_000
 ROUNDS = 5
 EPISODES = 600
 KEYS = 100
+ROW = "▸ "
+"""What a row of the outline begins with; no other part of the first screen has it."""
 PANE = "task root "
 """How the pane begins that shows the node under the cursor, which is a root at first."""
 
@@ -73,7 +75,7 @@ def run() -> str:
 
         def browser(_: int) -> None:
             with Terminal(_browse(folder), environment=home) as terminal:
-                terminal.until("clean some thing 0 and")
+                terminal.until(ROW)
 
         def empty(_: int) -> None:
             words = [sys.executable, "-c", _EMPTY_PROGRAM, str(folder)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import median
 from time import perf_counter
 
 
@@ -25,6 +26,14 @@ class Timings:
     def ratio(self, way: str, yardstick: str) -> float:
         """How many times the yardstick's time one way takes, fastest round against fastest."""
         return min(self.seconds[way]) / min(self.seconds[yardstick])
+
+    def paired_ratio(self, way: str, yardstick: str) -> float:
+        """How many times the yardstick's time one way takes: the median over the rounds.
+
+        For rounds that differ in their work, of which the fastest is not the same for both.
+        """
+        pairs = zip(self.seconds[way], self.seconds[yardstick], strict=True)
+        return median(one / other for one, other in pairs)
 
     def milliseconds(self) -> dict[str, float]:
         """Every way's fastest round, for the report."""

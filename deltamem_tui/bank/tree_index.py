@@ -211,9 +211,8 @@ def places(ids: Keys, wanted: Keys) -> NDArray[np.int64]:
     if not len(ids):
         return np.full(len(wanted), -1, dtype=np.int64)
     order = np.argsort(ids)
-    found: NDArray[np.int64] = order[
-        np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)
-    ]
+    at = np.searchsorted(ids[order], wanted)  # a sorted copy is quicker than looking by `sorter`
+    found: NDArray[np.int64] = order[np.minimum(at, len(ids) - 1)]
     return np.where(ids[found] == wanted, found, -1)
 
 

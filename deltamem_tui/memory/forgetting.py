@@ -104,9 +104,9 @@ def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> lis
     """
     return [
         deletion
-        for name in bank.trees
-        if display_of(bank, name).asked
-        for deletion in _of_tree(bank, bank.tree(name), rules, coarse=coarse)
+        for name, tree in bank.trees.items()
+        if len(tree) and display_of(bank, name).asked
+        for deletion in _of_tree(bank, tree, rules, coarse=coarse)
     ]
 
 
