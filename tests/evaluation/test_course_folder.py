@@ -38,7 +38,10 @@ def test_what_was_kept_before_a_cut_stays_and_more_can_follow(tmp_path: Path, cu
 
 def test_an_episode_without_its_result_is_still_to_be_finished(tmp_path: Path) -> None:
     folder = CourseFolder(tmp_path)
-    episodes = [each.with_facts(metadata={**each.metadata, "trial": "1"}) for each in LOG]
+    facts = {"trial": "1"} | dict.fromkeys(
+        ("memory_tokens", "agent_calls", "agent_tokens", "agent_cost"), "0"
+    )
+    episodes = [each.with_facts(metadata={**each.metadata, **facts}) for each in LOG]
     for each in episodes:
         folder.keep_episode(each)
     first = episodes[0].metadata["game"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer.copying import copy_bank
-from deltamem_tui.errors import UsageError
+from deltamem_tui.errors import StorageError, UsageError
 from deltamem_tui.evaluation.contestants.entrant import entrants
 from deltamem_tui.evaluation.environment import Observation
 from deltamem_tui.evaluation.runs.estimate import estimate
@@ -100,6 +101,46 @@ def test_a_run_killed_time_and_again_ends_like_an_undisturbed_one(tmp_path: Path
     for mine in sorted((tmp_path / "whole").glob("*/episodes.jsonl")):
         other = tmp_path / "torn" / mine.parent.name / mine.name
         assert [each.id for each in episodes(mine)] == [each.id for each in episodes(other)]
+
+
+DAMAGES = (
+    lambda data: data[: len(data) // 2],
+    lambda data: b"\xff nothing\n" + data,
+    lambda _: b'{"game": 5, "seen": 7, "games": 2}\n',
+    lambda _: b'{"task": "a", "environment": "b", "steps": []}\n',
+    lambda _: b"",
+)
+
+
+def test_a_damaged_file_is_mended_or_named_and_changes_no_result(tmp_path: Path) -> None:
+    games = tuple(Arcade().games("test")[:3])
+    wanted = plan("frozen", entrants(["raw"]), train=games[:2], games=games)
+    whole, folder = tmp_path / "whole", tmp_path / "run"
+    found = run(whole, wanted)
+    named = set()
+    for file in [*whole.glob("*.json"), *whole.glob("*/*.json*")]:
+        for damage in (*DAMAGES, None):
+            shutil.copytree(whole, folder)
+            damaged = folder / file.relative_to(whole)
+            damaged.unlink()
+            if damage is None:
+                damaged.mkdir()
+            else:
+                damaged.write_bytes(damage(file.read_bytes()))
+            try:
+                same = run(folder, wanted) == found
+            except (UsageError, StorageError) as error:
+                same = str(damaged) in str(error)
+                named.add(file.name)
+            assert same
+            shutil.rmtree(folder)
+    assert {"plan.json", "opening.json", "training.episodes.jsonl", "results.jsonl"} <= named
+
+
+def test_a_run_is_kept_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("")
+    with pytest.raises(UsageError, match="this is a file"):
+        run(tmp_path / "run", plan("online"))
 
 
 def kill_in_a_game(folder: Path, wanted: EvaluationPlan) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,6 @@ from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.evaluation.runs.result import Finish
 from deltamem_tui.evaluation.runs.tools import EvaluationTools, loaded
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.trajectory.model import Trajectory
 
 
 class Competitor:
@@ -41,9 +39,9 @@ class Competitor:
     def begin(self) -> None:
         """Make the memory, have it learn what comes before the games, and be ready for them."""
         training = CourseFolder(self._folder, TRAINING)
-        earlier: list[Trajectory] = [*_finished(training)]
+        earlier = [*training.finished()]
         if self._plan.learns:
-            earlier += _finished(self._kept)
+            earlier += self._kept.finished()
         memory = self._maker.memory(self.entrant, self._folder, earlier)
         course = self._course(memory, training, learns=True, tries=1)
         self._opening = self._maker.opening(
@@ -75,13 +73,3 @@ class Competitor:
         return Course(
             self._tools.agent, memory, folder, learns, tries, plan.limit, plan.domain, between
         )
-
-
-def _finished(kept: CourseFolder) -> Iterator[Trajectory]:
-    """The episodes that a memory which is not on the disk learnt."""
-    left = {
-        (each.metadata.get("game"), each.metadata.get("trial")) for each in kept.played.values()
-    }
-    for each in kept.episodes():
-        if (each.metadata.get("game"), each.metadata.get("trial")) not in left:
-            yield each

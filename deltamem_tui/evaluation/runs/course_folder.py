@@ -7,15 +7,13 @@ its result's line once all is done: of an episode without a result, the rest is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
-from msgspec import Struct
 
 from deltamem_tui.bank.disk import files
-from deltamem_tui.evaluation.runs.game_result import GameResult
+from deltamem_tui.evaluation.runs.game_result import GameResult, result_of
+from deltamem_tui.evaluation.runs.run_files import cut_last_line, damaged, read_lines
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_line
 
@@ -23,7 +21,6 @@ EPISODES, RESULTS = "episodes.jsonl", "results.jsonl"
 TRAINING = "training."
 """What the files begin with of games that are played to learn from, before those that count."""
 
-KeptT = TypeVar("KeptT", bound=Struct)
 Attempt = tuple[str, int]
 """A game's name, and which try at it."""
 
@@ -37,18 +34,22 @@ class CourseFolder:
     """
 
     def __init__(self, path: Path, prefix: str = "") -> None:
-        """Read what is kept. A line that was cut off when the run was killed is taken away."""
+        """Read what is kept. A line that was cut off when the run was killed is taken away.
+
+        Raises:
+            UsageError: A file is damaged.
+        """
         self.path = path
         self.episodes_path = path / f"{prefix}{EPISODES}"
         self._results_path = path / f"{prefix}{RESULTS}"
         files.make_folders(path)
-        for each in (self.episodes_path, self._results_path):
-            _mend(each)
+        cut_last_line(self.episodes_path, Trajectory)
+        cut_last_line(self._results_path, GameResult)
         self.results = results_in(path, prefix)
-        episodes = {_attempt(each): each for each in _lines(self.episodes_path, Trajectory)}
-        self.played: dict[Attempt, Trajectory] = {
-            each: episode for each, episode in episodes.items() if each not in self.results
-        }
+        self.played: dict[Attempt, Trajectory] = {}
+        for each in self.episodes():
+            if (attempt := _attempt(each, self.episodes_path)) not in self.results:
+                self.played[attempt] = each
 
     def keep_episode(self, episode: Trajectory) -> None:
         """Keep an episode. One without a step is none, and nothing can be learnt from it."""
@@ -62,12 +63,30 @@ class CourseFolder:
 
     def episodes(self) -> Iterator[Trajectory]:
         """All episodes that are kept, in the order in which they were played."""
-        return _lines(self.episodes_path, Trajectory)
+        return read_lines(self.episodes_path, Trajectory)
+
+    def finished(self) -> Iterator[Trajectory]:
+        """The episodes of the games that are done.
+
+        Raises:
+            UsageError: That of a game which was solved is missing.
+        """
+        missing = {each for each, result in self.results.items() if result.success}
+        for episode in self.episodes():
+            if (attempt := _attempt(episode, self.episodes_path)) in self.results:
+                missing.discard(attempt)
+                yield episode
+        if missing:
+            raise damaged(self.episodes_path, f"the episode of {min(missing)[0]} is missing")
 
 
 def results_in(path: Path, prefix: str = "") -> dict[Attempt, GameResult]:
-    """What is finished of one contestant's games, by game and try. Nothing is written."""
-    kept = _lines(path / f"{prefix}{RESULTS}", GameResult)
+    """What is finished of one contestant's games, by game and try. Nothing is written.
+
+    Raises:
+        UsageError: The file is damaged.
+    """
+    kept = read_lines(path / f"{prefix}{RESULTS}", GameResult)
     return {(each.game, each.attempt): each for each in kept}
 
 
@@ -82,24 +101,10 @@ def is_over(tries: Sequence[GameResult], most: int) -> bool:
     return len(tries) == most or any(each.success for each in tries)
 
 
-def _mend(path: Path) -> None:
-    """Take away a line that was cut off."""
-    if path.exists():
-        with files.storage_errors(path):
-            data = path.read_bytes()
-        files.truncate(path, data.rfind(b"\n") + 1)
-
-
-def _attempt(episode: Trajectory) -> Attempt:
-    return episode.metadata.get("game", ""), int(episode.metadata.get("trial", "1"))
-
-
-def _lines(path: Path, kind: type[KeptT]) -> Iterator[KeptT]:
-    if not path.exists():
-        return
-    with files.storage_errors(path):
-        data = path.read_bytes()
-    decoder = msgspec.json.Decoder(kind)
-    for line in data.split(b"\n"):
-        with suppress(msgspec.DecodeError):  # empty, cut off, or lost with the power
-            yield decoder.decode(line)
+def _attempt(episode: Trajectory, path: Path) -> Attempt:
+    """Which try at which game an episode is of."""
+    try:
+        result = result_of(episode, 0)
+    except (KeyError, ValueError) as error:
+        raise damaged(path, "an episode does not say what its game came to") from error
+    return result.game, result.attempt

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from deltamem_tui.evaluation.agent import Agent, AgentCost, Playthrough
 from deltamem_tui.evaluation.contestants.memory import Memory
@@ -14,6 +15,11 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 UNKNOWN_COST = "unknown"
 _KEYS = ("memory_tokens", "agent_calls", "agent_tokens", "agent_cost")
+
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+Count = Annotated[int, Meta(ge=0, lt=10**12)]
+Dollars = Annotated[float, Meta(ge=0, lt=10**12)]
 
 
 class GameResult(Struct, frozen=True):
@@ -33,16 +39,16 @@ class GameResult(Struct, frozen=True):
 
     game: str
     kind: str
-    attempt: int
-    score: float
+    attempt: Annotated[int, Meta(ge=1)]
+    score: Share
     success: bool
-    steps: int
-    memory_tokens: int
-    calls: int
-    tokens: int
-    cost: float | None
+    steps: Count
+    memory_tokens: Count
+    calls: Count
+    tokens: Count
+    cost: Dollars | None
     learnt: bool = False
-    nodes: int = 0
+    nodes: Count = 0
 
 
 def played(

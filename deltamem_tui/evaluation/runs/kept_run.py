@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -26,18 +25,14 @@ from deltamem_tui.evaluation.runs.game_result import GameResult
 from deltamem_tui.evaluation.runs.opening import OPENING, StartingPoint
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan, folders_of
 from deltamem_tui.evaluation.runs.result import EvaluationResult, Finish, evaluation_result
+from deltamem_tui.evaluation.runs.run_files import damaged, read_object
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.paths import EVALUATION_PLAN
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
 
-_MOST_BYTES = 256 * 2**20
 _MOST_TRIES = 1000
-_MOST = 10**12
-"""No number of a run is larger; curves of larger ones could not be drawn."""
-
-StructT = TypeVar("StructT", bound=Struct)
 
 
 class _EpisodeHead(Struct):
@@ -135,9 +130,9 @@ def read_run(folder: Path) -> KeptRun:
             source=one_line(str(folder), 200),
             hint="`deltamem evaluate` says where its run is kept",
         )
-    plan = _decoded(folder / EVALUATION_PLAN, EvaluationPlan)
+    plan = read_object(folder / EVALUATION_PLAN, EvaluationPlan)
     if not plan.games or not plan.entrants or not 0 < plan.tries <= _MOST_TRIES:
-        raise _broken(folder / EVALUATION_PLAN, "it plans nothing")
+        raise damaged(folder / EVALUATION_PLAN, "it plans nothing")
     courses = [
         _course(plan, entrant, folder / name)
         for entrant, name in zip(plan.entrants, folders_of(plan), strict=True)
@@ -157,10 +152,8 @@ def read_run(folder: Path) -> KeptRun:
 
 def _course(plan: EvaluationPlan, entrant: Entrant, folder: Path) -> KeptCourse:
     path = folder / OPENING
-    opening = _decoded(path, StartingPoint) if path.is_file() else StartingPoint()
+    opening = read_object(path, StartingPoint) if path.is_file() else StartingPoint()
     results = results_in(folder)
-    if not all(map(_can_be, results.values())):
-        raise _broken(folder, "its results have numbers that cannot be")
     tasks, lines = _episodes(folder / EPISODES)
     bank = None
     if entrant.sort == "bank" and not plan.learns:
@@ -201,25 +194,3 @@ def _finish(plan: EvaluationPlan, games: Sequence[GameInfo], course: KeptCourse)
     tries = [course.tried(each.name, plan.tries) for each in games]
     size = MemorySize(tries[-1][-1].nodes)
     return Finish(course.entrant, course.opening, tries, size, Usage())
-
-
-def _can_be(each: GameResult) -> bool:
-    """Whether the numbers of a result are such as a game has."""
-    counts = (each.steps, each.memory_tokens, each.calls, each.tokens, each.nodes, each.cost or 0)
-    return 0 <= each.score <= 1 and all(0 <= count < _MOST for count in counts)
-
-
-def _decoded(path: Path, kind: type[StructT]) -> StructT:
-    with files.storage_errors(path):
-        if path.stat().st_size > _MOST_BYTES:
-            raise _broken(path, "the file is too large")
-        data = path.read_bytes()
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _broken(path, one_line(str(error), 120)) from error
-
-
-def _broken(path: Path, reason: str) -> UsageError:
-    source = one_line(str(path), 200)
-    return UsageError(f"not the run of an evaluation: {reason}", source=source)

@@ -23,6 +23,7 @@ from deltamem_tui.evaluation.contestants.entrant import Entrant
 from deltamem_tui.evaluation.contestants.memory import Memory, MemorySize
 from deltamem_tui.evaluation.contestants.seen_games import HiddenGames, seen_games
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
+from deltamem_tui.evaluation.runs.run_files import read_object
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.methods import settings_of
@@ -38,7 +39,7 @@ OPENING = "opening.json"
 """What a contestant began with, as `StartingPoint`, once it is whole."""
 
 
-class StartingPoint(Struct, frozen=True):
+class StartingPoint(Struct, frozen=True, forbid_unknown_fields=True):
     """What a contestant began with.
 
     Attributes:
@@ -116,18 +117,19 @@ class MemoryMaker:
         As far as it has not yet.
         """
         path = folder / OPENING
-        if path.exists():
-            self.advance(entrant, pieces_before(self.plan, entrant, len(self.log)))
-            return msgspec.json.decode(path.read_bytes(), type=StartingPoint)
+        noted = read_object(path, StartingPoint) if path.exists() else None
         before = Usage()
         if isinstance(memory, BankMemory):
             before = history(memory.bank).usage if entrant.sort == "bank" else Usage()
             for each in self.log if entrant.sort == "method" else ():
-                self.between()
-                memory.learn(each)
+                if noted is None:
+                    self.between()
+                    memory.learn(each)
                 self.advance(entrant, 1)
         if entrant.trains:
             train()
+        if noted is not None:
+            return noted
         found = self._looked_at(memory, before)
         files.replace(path, msgspec.json.encode(found))
         return found

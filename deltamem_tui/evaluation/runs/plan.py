@@ -17,6 +17,8 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.contestants.entrant import Entrant
 from deltamem_tui.evaluation.environment import GameInfo
 from deltamem_tui.evaluation.runs.games import GameOrder
+from deltamem_tui.evaluation.runs.run_files import read_object
+from deltamem_tui.paths import EVALUATION_PLAN
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_line
@@ -25,8 +27,6 @@ Protocol = Literal["none", "online", "frozen", "unfrozen"]
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 LEARNING: frozenset[Protocol] = frozenset({"online", "unfrozen"})
 """The protocols in which memories learn from the games that they are tested on."""
-
-_FILE = "plan.json"
 
 
 class EvaluationPlan(Struct, frozen=True):
@@ -144,25 +144,26 @@ def keep_plan(folder: Path, plan: EvaluationPlan) -> None:
     """Write down in a run's folder what is played there.
 
     Raises:
-        UsageError: Something else is played there.
+        UsageError: Something else is played there, or it is not a folder for a run.
         StorageError: The disk refused.
     """
-    path, line = folder / _FILE, msgspec.json.format(msgspec.json.encode(plan))
-    if path.exists() and path.read_bytes() != line:
+    path, source = folder / EVALUATION_PLAN, one_line(str(folder), 200)
+    if path.exists():
+        if read_object(path, EvaluationPlan) != plan:
+            raise UsageError(
+                "another evaluation is kept here",
+                source=source,
+                hint="choose another --out, or give the same options as before",
+            )
+        return
+    if folder.exists() and not folder.is_dir():
+        raise UsageError("this is a file", source=source, hint="a run is kept in a folder")
+    if folder.is_dir() and any(each.name[0] != "." for each in folder.iterdir()):
         raise UsageError(
-            "another evaluation is kept here",
-            source=one_line(str(folder), 200),
-            hint="choose another --out, or give the same options as before",
-        )
-    others = (each for each in folder.iterdir() if each.name[0] != ".") if folder.is_dir() else ()
-    if not path.exists() and any(others):
-        raise UsageError(
-            "the folder holds something else",
-            source=one_line(str(folder), 200),
-            hint="choose another --out",
+            "the folder holds something else", source=source, hint="choose another --out"
         )
     files.make_folders(folder)
-    files.replace(path, line)
+    files.replace(path, msgspec.json.format(msgspec.json.encode(plan)))
 
 
 def folders_of(plan: EvaluationPlan) -> Sequence[str]:
