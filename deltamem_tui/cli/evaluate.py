@@ -17,7 +17,9 @@ from deltamem_tui.cli.result import InterruptionError, Result
 
 if TYPE_CHECKING:
     from deltamem_tui.cli.evaluation_setup import Setup
+    from deltamem_tui.cli.page import Cell
     from deltamem_tui.evaluation.contestants.entrant import Entrant
+    from deltamem_tui.evaluation.runs.estimate import RunEstimate
     from deltamem_tui.evaluation.runs.result import EvaluationResult
 
 
@@ -159,10 +161,26 @@ def _estimated(setup: Setup, folder: Path) -> Result:
     if setup.writes_by_model:
         notes.append("what the writer's model takes is not in it")
     data = asdict(found)
-    facts = {name.replace("_", " "): value for name, value in data.items()}
     return Result(
-        "evaluate", {"folder": folder, **data}, view=lambda page: page.facts(facts), notes=notes
+        "evaluate",
+        {"folder": folder, **data},
+        view=lambda page: page.facts(_facts(found)),
+        notes=notes,
     )
+
+
+def _facts(found: RunEstimate) -> dict[str, Cell]:
+    """An estimate in words: what models take is left out where none is asked."""
+    from msgspec.structs import asdict
+
+    facts = asdict(found)
+    if not found.calls:
+        for name in ("calls", "tokens", "cost", "cost_left"):
+            del facts[name]
+    return {
+        name.replace("_", " "): "unknown" if value is None else value
+        for name, value in facts.items()
+    }
 
 
 def _write(path: Path, found: EvaluationResult) -> None:

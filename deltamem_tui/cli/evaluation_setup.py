@@ -120,13 +120,13 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
         GamePool(wishes.environment, wishes.parallel, games=wishes.games_from)
     )
     environment = pool.environment
+    split = wishes.split or environment.splits[0]
+    games = _drawn(pool, split, wishes.games, wishes.seed)  # first of all: it may not be installed
+    train = _drawn(pool, wishes.train, wishes.train_games, wishes.seed) if wishes.train else []
     agent = _agent(invocation, wishes, environment)
     writer, key = _writer(invocation, wishes, environment.domain, entrants, banks)
     log, errors = _log(invocation, wishes, environment.domain, stop)
     loaded = _embedder(invocation, wishes, entrants, banks)
-    split = wishes.split or environment.splits[0]
-    games = _drawn(pool, split, wishes.games, wishes.seed)
-    train = _drawn(pool, wishes.train, wishes.train_games, wishes.seed) if wishes.train else []
     plan = EvaluationPlan(
         environment=environment.name,
         split=split,

@@ -17,11 +17,13 @@ class GameInfo(Struct, frozen=True):
         name: Tells it from the others of its environment, as logs of it name it too.
         split: The part of the environment that it belongs to.
         kind: The kind of its task; empty if the environment knows none.
+        digest: Tells it from another game of the same name, where games can be exchanged.
     """
 
     name: str
     split: str
     kind: str = ""
+    digest: str = ""
 
 
 class Start(Struct, frozen=True):

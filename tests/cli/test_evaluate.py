@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def test_methods_are_compared_and_what_is_finished_is_kept(
     asked = (*learning, "--method", "nothing", "--method", "deltamem", "--method", "raw")
     left = empty.json(*asked, "--dry-run").data
     assert (left["tries"], left["played"]) == (12, 0)
+    assert {"calls", "tokens", "cost"}.isdisjoint(empty(*asked, "--dry-run").out.split())
     assert not Path(left["folder"]).exists()
     found = empty.json(*asked, "--markdown", "page.md").data
     nothing, deltamem, _ = found["contestants"]
@@ -148,6 +150,17 @@ def test_a_model_plays_within_its_limit_and_nothing_is_paid_twice(
     texts = [each.read_bytes() for each in empty.folder.rglob("*") if each.is_file()]
     assert texts
     assert not any(KEY.encode() in each for each in texts)
+
+
+@pytest.mark.skipif(find_spec("web_agent_site") is not None, reason="WebShop is installed")
+def test_what_is_missing_is_told_before_who_cannot_play_it(empty: Program) -> None:
+    assert "web_agent_site" in empty("evaluate", "webshop", "--protocol", "none").error
+
+
+def test_the_names_of_baselines_are_told_with_those_of_methods(empty: Program) -> None:
+    assert "one of nothing, raw, weighted, kind, deltamem" in empty(
+        "evaluate", HOUSE, "--method", "foo"
+    ).error.replace("\n", " ")
 
 
 def test_a_program_plays(empty: Program, learning: tuple[str, ...]) -> None:

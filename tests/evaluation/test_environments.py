@@ -86,6 +86,9 @@ def test_an_archive_of_games_is_unpacked_once(
     moment = unpacked.stat().st_ctime_ns
     assert environment_named("alfworld", games=archive).games("dev") == games
     assert environment_named("alfworld", games=unpacked).games("dev") == games
+    others = environment_named("alfworld", games=packed(tmp_path, *names, solvable="true ")).games
+    assert [each.name for each in others("dev")] == [each.name for each in games]
+    assert not {each.digest for each in others("dev")} & {each.digest for each in games}
     assert unpacked.stat().st_ctime_ns == moment
     for split in ("test", "no such"):
         with pytest.raises(UsageError, match=split):
@@ -194,6 +197,9 @@ def test_webshops_adapter_speaks_to_its_interface() -> None:
     webshop = WebShopEnvironment()
     webshop.__dict__["_shop"] = shop = Shop()
     assert [len(webshop.games(split)) for split in webshop.splits] == [500, 1, 0]
+    other = WebShopEnvironment(HOUSE)
+    other.__dict__["_shop"] = shop
+    assert other.games("dev") != webshop.games("dev")
     game = webshop.load(webshop.games("dev")[0])
     start = game.start()
     assert (start.task, start.scene) == ("i want a mug", "WebShop [SEP] Search")

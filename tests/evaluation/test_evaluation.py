@@ -20,6 +20,7 @@ from deltamem_tui.evaluation.environment import Observation
 from deltamem_tui.evaluation.runs.estimate import estimate
 from deltamem_tui.evaluation.runs.evaluation import RESULT
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
+from deltamem_tui.evaluation.runs.report import title_of, warnings
 from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
@@ -238,6 +239,7 @@ def test_a_given_bank_is_read_or_copied_and_its_games_are_told(tmp_path: Path) -
     def shown(out: str, **facts: Any) -> tuple[EntrantResult, bool]:
         """What came of it, and whether the game's own episode was shown in that game."""
         found = run(tmp_path / out, plan("frozen", who, banks=("1",), **facts))
+        assert ("leave-one-out" in title_of(found)) == bool(facts)
         kept = episodes(tmp_path / out / "01-shop" / "episodes.jsonl")
         (entry,) = next(e for e in kept if e.metadata["game"] == "blue/50").receipts[0].entries
         origin = bank.tree(entry.collection).node(entry.node).origin
@@ -264,4 +266,6 @@ def test_a_bank_without_its_episodes_says_of_how_many_it_cannot_tell(tmp_path: P
     copy_bank(bank, tmp_path / "shipped")
     who = entrants([], banks={"shipped": tmp_path / "shipped"})
     found = run(tmp_path / "run", plan("frozen", who, banks=("1",)))
-    assert (found.contestants[0].guard.seen, found.contestants[0].guard.unknown) == (0, 7)
+    (shipped,) = found.contestants
+    assert (shipped.guard.seen, shipped.guard.unknown, shipped.learnt_before) == (0, 7, 7)
+    assert "7 of the 7 episodes" in warnings(found)[0]

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from deltamem_tui.errors import ConfigurationError, UsageError
 from deltamem_tui.evaluation.contestants.baselines import BASELINES
+from deltamem_tui.memory.methods import names
 from deltamem_tui.memory.replay.contestants import Contestant, contestants
 from deltamem_tui.memory.settings import Settings, assigned
 from deltamem_tui.text import one_line
@@ -101,7 +102,12 @@ def entrants(
         UsageError: A name is not one, or a number of forgetting is not.
     """
     found: dict[Entrant, None] = {}
+    known = (*BASELINES, *names())
     for method in methods:
+        if method not in known:
+            raise UsageError(
+                f"there is no method {one_line(method, 40)!r}", hint=f"one of {', '.join(known)}"
+            )
         if method in BASELINES:
             found[Entrant(method, method)] = None
             continue

@@ -29,10 +29,12 @@ class SeenGames:
         episodes: Per game, the ids of its episodes.
         unknown: How many episodes its nodes come from of which the game is not known, because
             the bank does not keep them, or their records do not say.
+        learnt: How many episodes it has learnt.
     """
 
     episodes: Mapping[str, frozenset[str]]
     unknown: int
+    learnt: int
 
 
 def seen_games(bank: Bank, game_of: Callable[[Trajectory], str]) -> SeenGames:
@@ -54,7 +56,7 @@ def seen_games(bank: Bank, game_of: Callable[[Trajectory], str]) -> SeenGames:
         else:
             unnamed += 1
     games = {game: frozenset(ids) for game, ids in found.items()}
-    return SeenGames(games, unnamed + len(origins - kept))
+    return SeenGames(games, unnamed + len(origins - kept), len(origins | kept))
 
 
 def forget_episodes(bank: Bank, gone: Iterable[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
 from collections.abc import Sequence
@@ -50,12 +51,11 @@ class AlfworldEnvironment:
         require(("alfworld", "textworld"), _INSTALL)
         root = games_root(self._games)
         files = sorted((root / SPLITS[split]).glob(f"*/*/{_FILE}"))
-        playable = [file for file in files if _is_playable(file)]
+        playable = [(file, digest) for file in files if (digest := _digest(file))]
         if not playable:
             raise UsageError(f"there are no games of the split {split}", source=str(root))
         random.Random(7).shuffle(playable)  # noqa: S311 - the same order each time
-        names = (file.parent.relative_to(root).as_posix() for file in playable)
-        return [GameInfo(name, split, name.split("/")[1].partition("-")[0]) for name in names]
+        return [_info(file.parent.relative_to(root), split, digest) for file, digest in playable]
 
     def load(self, game: GameInfo) -> AlfworldGame:
         """Load a game."""
@@ -117,13 +117,20 @@ class AlfworldGame:
         return Observation(texts[0], float(won), bool(dones[0]), commands)
 
 
-def _is_playable(file: Path) -> bool:
+def _info(place: Path, split: str, digest: str) -> GameInfo:
+    return GameInfo(place.as_posix(), split, place.parts[1].partition("-")[0], digest)
+
+
+def _digest(file: Path) -> str:
+    """That of a game; empty for one that is passed over."""
     if any(word in file.parent.parent.name for word in _LEFT_OUT):
-        return False
+        return ""
     try:
-        return orjson.loads(file.read_bytes()).get("solvable") is True
+        data = file.read_bytes()
+        playable = orjson.loads(data).get("solvable") is True
     except (OSError, ValueError, AttributeError):
-        return False
+        return ""
+    return hashlib.sha256(data).hexdigest()[:16] if playable else ""
 
 
 @cache

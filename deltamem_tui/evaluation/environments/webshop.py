@@ -7,6 +7,7 @@ stand-in only.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -50,7 +51,7 @@ class WebShopEnvironment:
             "dev": range(min(_TEST, known), min(_DEV, known)),
             "train": range(min(_DEV, known), known),
         }[split]
-        return [GameInfo(str(number), split) for number in numbers]
+        return [GameInfo(str(number), split, digest=self._digest) for number in numbers]
 
     def load(self, game: GameInfo) -> WebShopGame:
         """Load a goal."""
@@ -63,6 +64,14 @@ class WebShopEnvironment:
         named = episode.metadata.get("game") or episode.metadata.get("id", "")
         found = _NUMBER.fullmatch(named)
         return str(int(found[1])) if found else ""
+
+    @cached_property
+    def _digest(self) -> str:
+        """That of the products, if their file is told."""
+        if self._products is None:
+            return ""
+        with self._products.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
     @cached_property
     def _shop(self) -> Any:

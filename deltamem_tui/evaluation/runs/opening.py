@@ -139,8 +139,7 @@ class MemoryMaker:
         unknown, learnt = 0, memory.nodes
         if isinstance(memory, BankMemory):
             known = seen_games(memory.bank, self.game_of)
-            games, unknown = {*known.episodes}, known.unknown
-            learnt = memory.bank.episodes.learnt()
+            games, unknown, learnt = {*known.episodes}, known.unknown, known.learnt
         elif isinstance(memory, RawMemory):
             games, unknown = {*memory.games}, memory.games.count("")
         seen = tuple(each.name for each in self.plan.games if each.name in games)

@@ -36,7 +36,9 @@ def value_of(each: EntrantResult, measure: str) -> float | None:
 
 def title_of(found: EvaluationResult) -> str:
     """What was evaluated, in a line."""
-    parts = [f"{found.environment} {found.split}", found.protocol, counted(found.games, "game")]
+    parts = [f"{found.environment} {found.split}", found.protocol]
+    parts += ["leave-one-out"] if found.leave_one_out else []
+    parts += [counted(found.games, "game")]
     parts += [f"{found.tries} tries"] if found.tries > 1 else []
     parts += [f"in {found.order} order"] if found.order != "environment" else []
     return f"{', '.join(parts)}, played by {found.agent}"
@@ -67,8 +69,10 @@ def _warnings(each: EntrantResult, found: EvaluationResult) -> Iterator[str]:
         rest = f"; score in the others {interval_of(score)}" if score else ""
         yield f"{had} ({then}){rest}"
     if guard.unknown:
-        episodes = counted(guard.unknown, "episode")
-        yield f"comes from {episodes} of which the game is not known, so it may have seen more"
+        yield (
+            f"{guard.unknown:,} of the {counted(each.learnt_before, 'episode')} that it learnt "
+            "from before do not say their game, so it may have seen more of these games"
+        )
 
 
 def columns(found: EvaluationResult) -> Mapping[str, Callable[[EntrantResult], Cell]]:

@@ -128,6 +128,7 @@ class EvaluationResult(Struct, frozen=True):
         games: How many were played.
         trained: How many games were played before, to learn from.
         contestants: The first is the one that the others are compared with.
+        leave_one_out: Whether what was learnt from a game was hidden while it was played.
     """
 
     environment: str
@@ -144,6 +145,7 @@ class EvaluationResult(Struct, frozen=True):
     embedder: str
     writer: str
     contestants: tuple[EntrantResult, ...]
+    leave_one_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ def evaluation_result(plan: EvaluationPlan, finishes: Sequence[Finish]) -> Evalu
         embedder=plan.embedder,
         writer=plan.writer,
         contestants=tuple(_result(plan, each, finishes[0]) for each in finishes),
+        leave_one_out=plan.leave_one_out,
     )
 
 

@@ -120,6 +120,7 @@ class RunTable:
         """What was evaluated, and how far it has come, in a line."""
         run, plan = self.run, self.run.plan
         parts = [f"{plan.environment} {plan.split}", plan.protocol]
+        parts += ["leave-one-out"] if plan.leave_one_out else []
         parts += [counted(len(plan.games), "game")]
         parts += [f"{plan.tries} tries"] if plan.tries > 1 else []
         parts += [plan.agent]
