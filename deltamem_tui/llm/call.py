@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from deltamem_tui.llm.answers import ANSWER_LIMIT
+from deltamem_tui.llm.cost import Usage
 from deltamem_tui.llm.litellm_loader import litellm
 from deltamem_tui.llm.model_info import AnswerFormat, ModelInfo, count_tokens
 from deltamem_tui.llm.secrets import hide_known
@@ -46,6 +47,11 @@ class Reply:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+
+    @property
+    def usage(self) -> Usage:
+        """What the call took."""
+        return Usage(1, 0, self.prompt_tokens, self.completion_tokens, self.cost)
 
 
 @dataclass(frozen=True, slots=True)

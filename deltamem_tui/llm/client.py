@@ -48,23 +48,29 @@ class Answer(Generic[T]):
     """What was made of an answer that passed its check, and what all attempts took.
 
     Attributes:
+        first_usage: The same, each answer out of the cache counted as when it was first given.
         flaw: Why it was asked again, if that did not mend it; empty if the answer has no flaw.
     """
 
     value: T
     usage: Usage
+    first_usage: Usage
     attempts: int
     flaw: str = ""
 
 
 class NoUsableAnswerError(AnswerError):
-    """The model gave answers, but none that could be used. All attempts were paid for."""
+    """The model gave answers, but none that could be used. All attempts were paid for.
 
-    def __init__(self, error: AnswerError, usage: Usage, attempts: int) -> None:
+    Its numbers are those of `Answer`.
+    """
+
+    def __init__(self, error: AnswerError, usage: Usage, first_usage: Usage, attempts: int) -> None:
         super().__init__(
             error.message, source=error.source, position=error.position, hint=error.hint
         )
         self.usage = usage
+        self.first_usage = first_usage
         self.attempts = attempts
 
 
@@ -217,30 +223,31 @@ class Client:
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
         cancelled = self._cancelled
-        usage, reason = Usage(), ""
+        usage, first_usage, reason = Usage(), Usage(), ""
         flawed: tuple[T, str] | None = None
         for attempt in range(1, REPEATS + 2):
             try:
                 key = self._key(messages, schema)
                 reply, took = self._reply(ChatRequest(key, messages, schema, cancelled, on_answer))
             except AnswerError as refused:
-                raise NoUsableAnswerError(refused, usage, attempt) from refused
+                raise NoUsableAnswerError(refused, usage, first_usage, attempt) from refused
             usage += took
+            first_usage += reply.usage
             try:
-                return Answer(_read(reply, read), usage, attempt)
+                return Answer(_read(reply, read), usage, first_usage, attempt)
             except UnusableAnswer as unusable:
                 reason = str(unusable)
                 if unusable.usable is not None:
                     flawed = cast("T", unusable.usable), reason
             if flawed and attempt > 1:
-                return Answer(flawed[0], usage, attempt, flawed[1])
+                return Answer(flawed[0], usage, first_usage, attempt, flawed[1])
             messages = [*messages, *_again(reply, reason)]
         kept = "" if usage.calls or self._in_batches else ", all of them kept from an earlier run"
         useless = AnswerError(
             f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}",
             hint="try another model, or ask this one afresh with `--no-cache`",
         )
-        raise NoUsableAnswerError(useless, usage, REPEATS + 1)
+        raise NoUsableAnswerError(useless, usage, first_usage, REPEATS + 1)
 
     def _reply(self, request: ChatRequest) -> PaidReply:
         if kept := self._meter.kept(request.key):

@@ -52,11 +52,10 @@ class Meter:
 
         The question of one that comes late may have been answered since; that answer stays.
         """
-        taken = Usage(1, 0, reply.prompt_tokens, reply.completion_tokens, reply.cost)
-        self._count(taken, on_answer)
+        self._count(reply.usage, on_answer)
         if not (late and self.kept(key)):
             self._keep(key, reply)
-        return taken
+        return reply.usage
 
     def _count(self, usage: Usage, on_answer: OnAnswer) -> Usage:
         with self._lock:

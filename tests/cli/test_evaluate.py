@@ -152,6 +152,27 @@ def test_a_model_plays_within_its_limit_and_nothing_is_paid_twice(
     assert not any(KEY.encode() in each for each in texts)
 
 
+def test_a_run_that_was_stopped_takes_what_an_undisturbed_one_does_and_is_paid_once(
+    empty: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.replies = player
+    agent = ("--agent", "openai/gpt-4o-mini", "--api-base", server.base, "--embedder", "hashing")
+    asked = ("evaluate", HOUSE, *agent, "--method", "nothing", "--method", "raw", "--games", "2")
+
+    def finished(name: str, *stops: str) -> tuple[object, int]:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(empty.folder / name))
+        server.requests.clear()
+        for most in stops:
+            assert "limit" in empty(*asked, "--out", name, "--max-cost", most).error
+        found = empty.json(*asked, "--out", name).data["contestants"]
+        assert min(each["calls"] for one in found for each in one["results"]) == 5
+        return found, len(server.requests)
+
+    longest = 8_192 * 0.6e-6
+    assert finished("torn", *(f"{longest + paid:f}" for paid in (2e-4, 6e-4))) == finished("whole")
+
+
 @pytest.mark.skipif(find_spec("web_agent_site") is not None, reason="WebShop is installed")
 def test_what_is_missing_is_told_before_who_cannot_play_it(empty: Program) -> None:
     assert "web_agent_site" in empty("evaluate", "webshop", "--protocol", "none").error

@@ -18,10 +18,9 @@ from deltamem_tui.errors import StorageError, UsageError
 from deltamem_tui.evaluation.contestants.entrant import entrants
 from deltamem_tui.evaluation.environment import Observation
 from deltamem_tui.evaluation.runs.estimate import estimate
-from deltamem_tui.evaluation.runs.evaluation import RESULT
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.evaluation.runs.report import title_of, warnings
-from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
+from deltamem_tui.evaluation.runs.result import RESULT, EntrantResult, EvaluationResult
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import names

@@ -78,9 +78,10 @@ def test_what_was_answered_once_is_not_paid_again_and_the_key_is_nowhere(
         agent().play(game(), "")
     server.script(*answers(LAST))
     played = game()
-    assert agent().play(played, "").calls == 1
-    assert played.score == 1
-    assert agent().play(game(), "").cost == 0
+    assert agent().play(played, "").calls == 5
+    assert (played.score, len(server.requests)) == (1, 1)
+    assert agent().play(game(), "").calls == 5
+    assert len(server.requests) == 1
     kept = [path.read_text() for path in tmp_path.rglob("*.json")]
     assert len(kept) == 5
     assert not any(KEY in each for each in kept)

@@ -10,6 +10,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import UsageError
 from deltamem_tui.evaluation.runs.kept_run import KeptCourse, read_run
+from deltamem_tui.evaluation.runs.result import RESULT, EvaluationResult
 from deltamem_tui.memory.editing import delete, edit
 from deltamem_tui.paths import results_named
 from deltamem_tui.trajectory.model import Trajectory
@@ -28,6 +29,8 @@ from tests.tui.test_hostile import TEXTS, assert_harmless
 def test_a_run_is_told_as_far_as_it_was_played(tmp_path: Path) -> None:
     table = RunTable.of(read_run(finished_run()))
     assert table.run.finished
+    kept = (finished_run() / RESULT).read_bytes()
+    assert table.run.result == msgspec.json.decode(kept, type=EvaluationResult)
     assert [row.cells[0] for row in table.rows] == [".67 (.33 1.00)", *["1.00 (1.00 1.00)"] * 2]
     assert table.columns[-1] == "less a"
     games, drawn = curves(table)
@@ -63,6 +66,8 @@ def test_a_run_is_told_as_far_as_it_was_played(tmp_path: Path) -> None:
         ("01-nothing/results.jsonl", '"steps":', '"steps":1e300,"s":'),
         ("01-nothing/results.jsonl", '"steps":', '"steps":-'),
         ("01-nothing/opening.json", '"seen":[', '"seen":[7'),
+        ("result.json", '"tokens": ', '"tokens": -'),
+        ("result.json", '"name": "raw"', '"name": "other"'),
     ],
 )
 def test_a_broken_run_is_refused_in_one_line(tmp_path: Path, file: str, old: str, new: str) -> None:
@@ -162,6 +167,7 @@ def test_hostile_texts_of_a_run_are_harmless(tmp_path: Path, folder: Path) -> No
     for game, text in zip(plan["games"], TEXTS, strict=False):
         game["name"] = game["kind"] = text[:50_000]
     (run / "plan.json").write_bytes(msgspec.json.encode(plan))
+    (run / RESULT).unlink()
     where = [*{course.folder for course in read_run(run).courses}]
     lines = (finished_run() / "03-deltamem" / "results.jsonl").read_bytes().splitlines()
     heads = (finished_run() / "03-deltamem" / "episodes.jsonl").read_bytes().splitlines()

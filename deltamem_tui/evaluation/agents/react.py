@@ -3,7 +3,8 @@
 A question is the domain's prompt `agent` filled in: the instruction, one worked example, what the
 memory hands over (with its header), the task, and all that was thought, done and seen so far. It
 is asked at temperature 0, and answers are kept, so a game that is played once more up to the same
-place costs nothing there.
+place costs nothing there. It counts as if it did: so a game that was cut off comes to the same
+numbers as one that was not, and of two contestants none is cheaper for being asked second.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class ReActAgent:
             try:
                 answer = self._asked(game, memory)
             except NoUsableAnswerError as useless:
-                return _cost(spent + useless.usage)
-            spent += answer.usage
+                return _cost(spent + useless.first_usage)
+            spent += answer.first_usage
             game.act(answer.value.action, answer.value.thought)
         return _cost(spent)
 

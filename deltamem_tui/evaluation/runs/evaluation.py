@@ -19,12 +19,9 @@ from deltamem_tui.evaluation.environment import GameInfo
 from deltamem_tui.evaluation.runs.competitor import Competitor
 from deltamem_tui.evaluation.runs.opening import MemoryMaker
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan, check, folders_of, keep_plan
-from deltamem_tui.evaluation.runs.result import EvaluationResult, evaluation_result
+from deltamem_tui.evaluation.runs.result import RESULT, EvaluationResult, evaluation_result
 from deltamem_tui.evaluation.runs.tools import EvaluationTools, SharedEmbedder, embedders, loaded
 from deltamem_tui.trajectory.model import Trajectory
-
-RESULT = "result.json"
-"""What a finished run came to, as `EvaluationResult`, in its folder."""
 
 
 def evaluate(

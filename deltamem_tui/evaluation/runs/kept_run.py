@@ -24,7 +24,13 @@ from deltamem_tui.evaluation.runs.course_folder import (
 from deltamem_tui.evaluation.runs.game_result import GameResult
 from deltamem_tui.evaluation.runs.opening import OPENING, StartingPoint
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan, folders_of
-from deltamem_tui.evaluation.runs.result import EvaluationResult, Finish, evaluation_result
+from deltamem_tui.evaluation.runs.result import (
+    RESULT,
+    EntrantResult,
+    EvaluationResult,
+    Finish,
+    evaluation_result,
+)
 from deltamem_tui.evaluation.runs.run_files import damaged, read_object
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.paths import EVALUATION_PLAN
@@ -93,8 +99,8 @@ class KeptRun:
         courses: What is kept of each contestant, in their order.
         compared: The games that all contestants who have begun have finished, in their order.
         result: What those came to, for the contestants who have begun; None if there are no such
-            games. A run does not keep how long memories have become, nor what they paid to a
-            model: `size.tokens`, `tokens_per_node` and `writer` say nothing here.
+            games. How long memories have become, and what they paid to a model, is known of a
+            finished run only: before, `size.tokens`, `tokens_per_node` and `writer` say nothing.
     """
 
     folder: Path
@@ -146,7 +152,8 @@ def read_run(folder: Path) -> KeptRun:
     result = None
     if compared:
         part = msgspec.structs.replace(plan, games=compared)
-        result = evaluation_result(part, [_finish(plan, compared, each) for each in begun])
+        ended = _ended(folder, plan) if len(compared) == len(plan.games) else {}
+        result = evaluation_result(part, [_finish(plan, compared, each, ended) for each in begun])
     return KeptRun(folder, plan, courses, compared, result)
 
 
@@ -190,7 +197,26 @@ def _is_over(plan: EvaluationPlan, course: KeptCourse, game: str) -> bool:
     return is_over(course.tried(game, plan.tries), plan.tries)
 
 
-def _finish(plan: EvaluationPlan, games: Sequence[GameInfo], course: KeptCourse) -> Finish:
+def _ended(folder: Path, plan: EvaluationPlan) -> Mapping[Entrant, EntrantResult]:
+    """What the contestants of a finished run ended with; nothing of one that is not finished."""
+    path = folder / RESULT
+    if not path.is_file():
+        return {}
+    found = {each.entrant: each for each in read_object(path, EvaluationResult).contestants}
+    if list(found) != list(plan.entrants):
+        raise damaged(path, "its contestants are others than the plan's")
+    return found
+
+
+def _finish(
+    plan: EvaluationPlan,
+    games: Sequence[GameInfo],
+    course: KeptCourse,
+    ended: Mapping[Entrant, EntrantResult],
+) -> Finish:
     tries = [course.tried(each.name, plan.tries) for each in games]
-    size = MemorySize(tries[-1][-1].nodes)
-    return Finish(course.entrant, course.opening, tries, size, Usage())
+    size, usage = MemorySize(tries[-1][-1].nodes), Usage()
+    if end := ended.get(course.entrant):
+        writer, size = end.writer, end.size
+        usage = Usage(writer.calls, 0, writer.tokens, 0, writer.cost)
+    return Finish(course.entrant, course.opening, tries, size, usage)

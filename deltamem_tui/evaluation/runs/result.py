@@ -10,12 +10,15 @@ from msgspec import Struct
 
 from deltamem_tui.evaluation.contestants.entrant import Entrant
 from deltamem_tui.evaluation.contestants.memory import MemorySize
-from deltamem_tui.evaluation.runs.game_result import GameResult
+from deltamem_tui.evaluation.runs.game_result import Count, Dollars, GameResult
 from deltamem_tui.evaluation.runs.opening import StartingPoint
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.replay.bootstrap import Estimate, Ratio, difference, interval
 from deltamem_tui.memory.replay.result import POINTS, Measure
+
+RESULT = "result.json"
+"""What a finished run came to, as `EvaluationResult`, in its folder."""
 
 Tries = Sequence[GameResult]
 """What one contestant did in one game."""
@@ -87,9 +90,9 @@ class GuardReport(Struct, frozen=True):
 class WriterUsage(Struct, frozen=True):
     """What it took a model to put experience into words; `cost` in US dollars, None if unknown."""
 
-    calls: int
-    tokens: int
-    cost: float | None
+    calls: Count
+    tokens: Count
+    cost: Dollars | None
 
 
 class EntrantResult(Struct, frozen=True):

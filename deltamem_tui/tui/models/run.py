@@ -268,6 +268,13 @@ def _facts(run: KeptRun, row: RunRow) -> list[str]:
     )
     played = run.played(row.course)
     facts.append(f"{played:,} of {counted(len(run.plan.games), 'game')} played")
+    if (each := row.result) and each.tokens_per_node:
+        units = counted(each.size.nodes, "unit")
+        facts.append(f"{units} of memory after them, of {each.tokens_per_node:,.0f} tokens each")
+    if each and each.writer.calls:
+        cost = "" if each.writer.cost is None else f", ${each.writer.cost:,.5f}"
+        calls = counted(each.writer.calls, "call")
+        facts.append(f"its writer took {calls} of a model: {each.writer.tokens:,} tokens{cost}")
     return facts
 
 
