@@ -80,6 +80,13 @@ class Terminal:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
+    def hang_up(self) -> int:
+        """Take the terminal away. Returns the exit code of the program, once it has ended."""
+        self._selector.unregister(self._ours)
+        os.close(self._ours)
+        self._ours = os.open(os.devnull, os.O_RDONLY)  # what `__exit__` closes
+        return self._process.wait(timeout=self._patience)
+
     def press(self, keys: str) -> None:
         """Type something."""
         os.write(self._ours, keys.encode())

@@ -28,6 +28,7 @@ from deltamem_tui.tui.core.bank_session import READING, BankSession
 from deltamem_tui.tui.core.browser import main_screen
 from deltamem_tui.tui.core.error_hints import if_gone, with_keys
 from deltamem_tui.tui.core.forms import FormAnswer, FormContent, Forms
+from deltamem_tui.tui.core.hangup import SECONDS_BETWEEN_LOOKS, end_without_terminal
 from deltamem_tui.tui.core.job import BankChange, report_unfinished
 from deltamem_tui.tui.core.keymap import checked_keys
 from deltamem_tui.tui.core.notes import Notes
@@ -111,8 +112,10 @@ class DeltaMemApp(FailureKeeper):
         return self.session.first_screen()
 
     def on_mount(self) -> None:
-        """Begins to read, and follows the theme."""
+        """Begins to read, and follows the theme and the terminal."""
         self.session.begin()
+        if not self.is_headless:
+            self.set_interval(SECONDS_BETWEEN_LOOKS, end_without_terminal)
         self.theme_changed_signal.subscribe(self, self._remember_theme)
         if waiting := StateFolder(paths.state_folder()).waiting():
             which = counted(waiting, "session of an agent waits", "sessions of agents wait")
