@@ -174,7 +174,9 @@ def _facts(found: RunEstimate) -> dict[str, Cell]:
     from msgspec.structs import asdict
 
     facts = asdict(found)
-    if not found.calls:
+    if found.tokens:
+        facts["tokens"] = round(found.tokens)
+    else:
         for name in ("calls", "tokens", "cost", "cost_left"):
             del facts[name]
     return {

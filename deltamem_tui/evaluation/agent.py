@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Annotated, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from deltamem_tui.evaluation.environment import Game, Observation, Start
 from deltamem_tui.trajectory.model import Step
+
+Count = Annotated[int, Meta(ge=0, lt=10**12)]
+Dollars = Annotated[float, Meta(ge=0, lt=10**12)]
+"""Numbers of a stranger are checked when they are decoded: none is below zero, all can be drawn."""
 
 
 class AgentCost(Struct, frozen=True):
@@ -20,9 +24,9 @@ class AgentCost(Struct, frozen=True):
         cost: What that cost, in US dollars; None if the price is not known.
     """
 
-    calls: int = 0
-    tokens: int = 0
-    cost: float | None = 0.0
+    calls: Count = 0
+    tokens: Count = 0
+    cost: Dollars | None = 0.0
 
 
 @dataclass(slots=True)

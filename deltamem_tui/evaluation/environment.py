@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Annotated, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from deltamem_tui.trajectory.model import Trajectory
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+"""From 0 to 1; checked when it is decoded."""
 
 
 class GameInfo(Struct, frozen=True):
@@ -51,7 +54,7 @@ class Observation(Struct, frozen=True):
     """
 
     text: str
-    score: float
+    score: Share
     done: bool
     commands: tuple[str, ...] = ()
 

@@ -155,7 +155,7 @@ class Budget:
                     raise BudgetError(
                         f"the next call could cost ${worst:.4f}, and ${self._spent:.4f} of "
                         f"${self._most:.4f} is spent",
-                        hint="what was learnt so far is kept; raise the limit to go on",
+                        hint="what is finished is kept; raise the limit to go on",
                     )
                 if cancelled and cancelled.is_set():
                     raise QuestionCancelledError

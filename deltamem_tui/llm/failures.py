@@ -50,7 +50,7 @@ class QuestionCancelledError(LanguageModelError):
     def __init__(self) -> None:
         super().__init__(
             "the question was cancelled before it was answered",
-            hint="what was learnt so far is kept; run again to go on",
+            hint="what is finished is kept; run again to go on",
         )
 
 
@@ -106,7 +106,7 @@ def failure(raised: BaseException, model: str, now: float, key: str | None = Non
     return Failure(
         ModelUnavailableError(
             f"{name} did not answer: {_what(raised, words)}",
-            hint="what was learnt so far is kept; run again later to go on",
+            hint="what is finished is kept; run again later to go on",
         ),
         again=True,
         wait=_retry_after(raised, now),

@@ -22,6 +22,7 @@ from deltamem_tui.llm.failures import Failure, QuestionCancelledError, failure
 from deltamem_tui.llm.metering import Meter, OnAnswer
 from deltamem_tui.llm.model_info import ModelInfo
 from deltamem_tui.llm.secrets import host
+from deltamem_tui.text import counted
 
 # Our count may be short of the model's own; the limit on cost must hold all the same.
 _MARGIN = 1.25
@@ -213,5 +214,5 @@ class RetryingCaller:
             error.source = host(self.server.address)
         if isinstance(error, ModelUnavailableError) and failed.again:
             asked = f", asks to wait {failed.wait:,.0f} s" if failed.wait else ""
-            error.message += f" ({failures} tries{asked})"
+            error.message += f" ({counted(failures, 'try', 'tries')}{asked})"
         return error

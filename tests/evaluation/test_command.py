@@ -77,6 +77,7 @@ def test_a_game_ends_by_the_program_or_by_the_limit(
     [
         ("print('hello', flush=True)", "wrote 'hello', which is not an action"),
         ("say(action=7)", "not an action: .*action"),
+        ("say(action='look', cost=-1)", "not an action: .*cost"),
         ("say(thought='hm')", "without an action"),
         (f"print('x' * {LONGEST_LINE + 9}, flush=True)", "more than 1,000,000 bytes"),
         ("hear(); raise ValueError('no\\x1b[31m key')", "code 1: ValueError: no key"),

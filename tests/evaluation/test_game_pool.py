@@ -78,6 +78,7 @@ def test_a_process_that_dies_is_replaced_unnoticed(
         ("die", "one: .*died twice: the last words"),
         ("fail", "died twice: ConnectionError: no answer from Java"),
         ("nonsense", "breaks its protocol"),
+        ("boast", "breaks its protocol: .*1.0.*score"),
     ],
 )
 def test_what_cannot_be_mended_is_told_in_one_line(

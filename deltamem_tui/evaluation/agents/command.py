@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.evaluation.agent import AgentCost, Playthrough
+from deltamem_tui.evaluation.agent import AgentCost, Count, Dollars, Playthrough
 from deltamem_tui.evaluation.child_process import ChildProcess
 from deltamem_tui.evaluation.environment import Observation
 from deltamem_tui.text import clean, one_line
@@ -40,9 +40,9 @@ class ProgramMove(Struct, frozen=True):
     action: str = ""
     thought: str = ""
     stop: bool = False
-    calls: int = 0
-    tokens: int = 0
-    cost: float | None = None
+    calls: Count = 0
+    tokens: Count = 0
+    cost: Dollars | None = None
 
 
 class CommandAgent:

@@ -7,19 +7,14 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from deltamem_tui.evaluation.agent import Agent, AgentCost, Playthrough
+from deltamem_tui.evaluation.agent import Agent, AgentCost, Count, Dollars, Playthrough
 from deltamem_tui.evaluation.contestants.memory import Memory
-from deltamem_tui.evaluation.environment import Game, GameInfo
+from deltamem_tui.evaluation.environment import Game, GameInfo, Share
 from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 UNKNOWN_COST = "unknown"
 _KEYS = ("memory_tokens", "agent_calls", "agent_tokens", "agent_cost")
-
-
-Share = Annotated[float, Meta(ge=0, le=1)]
-Count = Annotated[int, Meta(ge=0, lt=10**12)]
-Dollars = Annotated[float, Meta(ge=0, lt=10**12)]
 
 
 class GameResult(Struct, frozen=True):

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec import Struct
 
+from deltamem_tui.evaluation.agent import Count, Dollars
 from deltamem_tui.evaluation.contestants.entrant import Entrant
 from deltamem_tui.evaluation.contestants.memory import MemorySize
-from deltamem_tui.evaluation.runs.game_result import Count, Dollars, GameResult
+from deltamem_tui.evaluation.runs.game_result import GameResult
 from deltamem_tui.evaluation.runs.opening import StartingPoint
 from deltamem_tui.evaluation.runs.plan import EvaluationPlan
 from deltamem_tui.llm.cost import Usage

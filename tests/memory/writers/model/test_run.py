@@ -449,7 +449,7 @@ def test_a_limit_on_cost_is_never_passed(
     extractor = ModelExtractor(client(server, price=PRICE, budget=Budget(most), answer_tokens=500))
     learnt: list[LearnResult | Refusal] = []
     with LearningRun(bank, extractor, concurrency=concurrency) as run:
-        with pytest.raises(BudgetError, match="what was learnt so far is kept"):
+        with pytest.raises(BudgetError, match="what is finished is kept"):
             learnt += run.learn(waiting(bank))
         assert 0.5 * most < (run.usage.cost or 0.0) <= most
     assert 0 < bank.episodes.learnt() < 40
