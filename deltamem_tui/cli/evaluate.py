@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from deltamem_tui.cli import evaluation_options as own
-from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import ModelOptions
+from deltamem_tui.cli.evaluation_options import EvaluateOptions
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.option_struct import with_options
 from deltamem_tui.cli.result import InterruptionError, Result
 
 if TYPE_CHECKING:
@@ -23,86 +22,25 @@ if TYPE_CHECKING:
     from deltamem_tui.evaluation.runs.result import EvaluationResult
 
 
-def run(
-    context: typer.Context,
-    environment: own.EnvironmentName,
-    agent: own.AgentName = "rules",
-    agent_command: own.AgentCommand = None,
-    protocol: own.ProtocolName = None,
-    method: own.Methods = None,
-    admit: own.Admissions = None,
-    forget: own.Forgettings = None,
-    bank: own.Banks = None,
-    contestants: own.Contestants = None,
-    learn_from: own.LearnFrom = None,
-    format: options.Format = None,  # noqa: A002 - the word that people type
-    train: own.Train = None,
-    train_games: own.TrainGames = None,
-    split: own.Split = None,
-    games: own.Games = None,
-    games_from: own.GamesFrom = None,
-    order: own.Order = "environment",
-    seed: own.Seed = 0,
-    tries: own.Tries = 1,
-    leave_one_out: own.LeaveOneOut = False,
-    judge_error: own.JudgeError = None,
-    out: own.Out = None,
-    parallel: own.Parallel = 1,
-    dry_run: options.DryRun = False,
-    markdown: own.MarkdownFile = None,
-    embedder: options.Embedder = None,
-    extractor: options.Extractor = None,
-    model: options.Model = None,
-    api_base: options.ApiBase = None,
-    max_cost: options.MaxCost = None,
-    no_cache: options.NoCache = False,
-    prompts: options.Prompts = None,
-    timeout: options.Timeout = None,
-) -> Result:
+@with_options(EvaluateOptions)
+def run(context: typer.Context, wishes: EvaluateOptions) -> Result:
     """Let an agent play games with memories and without, and compare what they are worth to it.
 
     All contestants play the same games in the same order. Options with several values are
     repeated. What is finished is kept: the same command goes on with a run that was
     interrupted, and shows one that is done.
     """
-    from deltamem_tui.cli.evaluation_setup import Wishes, set_up
+    from deltamem_tui.cli.evaluation_setup import set_up
 
     invocation = Invocation.of(context)
-    wishes = Wishes(
-        environment,
-        agent,
-        agent_command,
-        protocol,
-        method,
-        admit or ["strict"],
-        forget or ["none"],
-        bank or [],
-        contestants,
-        learn_from or [],
-        format,
-        train,
-        train_games,
-        split,
-        games,
-        games_from,
-        order,
-        seed,
-        tries,
-        leave_one_out,
-        judge_error,
-        parallel,
-        embedder,
-        extractor,
-        ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout),
-    )
     with interruptible() as stop, ExitStack() as stack:
         setup = set_up(invocation, wishes, stop, stack)
-        folder = (out or setup.default_folder).expanduser()
-        if dry_run:
+        folder = (wishes.out or setup.default_folder).expanduser()
+        if wishes.dry_run:
             return _estimated(setup, folder)
         found, is_new = _played(invocation, setup, folder, stop)
-    if markdown is not None:
-        _write(markdown, found)
+    if wishes.markdown is not None:
+        _write(wishes.markdown, found)
     return _shown(found, setup, folder, is_new=is_new)
 
 

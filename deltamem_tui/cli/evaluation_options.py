@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.extractors import ModelOptions
+from deltamem_tui.llm.cost import Budget
 
 EnvironmentName = Annotated[
     str,
@@ -136,3 +141,56 @@ Parallel = Annotated[
 MarkdownFile = Annotated[
     Path | None, typer.Option("--markdown", metavar="FILE", help="Write the result as a page, too.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateOptions:
+    """What was asked for: a parameter of the command for each field."""
+
+    environment: EnvironmentName
+    agent: AgentName = "rules"
+    agent_command: AgentCommand = None
+    protocol: ProtocolName = None
+    method: Methods = None
+    admit: Admissions = None
+    forget: Forgettings = None
+    bank: Banks = None
+    contestants: Contestants = None
+    learn_from: LearnFrom = None
+    format: options.Format = None
+    train: Train = None
+    train_games: TrainGames = None
+    split: Split = None
+    games: Games = None
+    games_from: GamesFrom = None
+    order: Order = "environment"
+    seed: Seed = 0
+    tries: Tries = 1
+    leave_one_out: LeaveOneOut = False
+    judge_error: JudgeError = None
+    out: Out = None
+    parallel: Parallel = 1
+    dry_run: options.DryRun = False
+    markdown: MarkdownFile = None
+    embedder: options.Embedder = None
+    extractor: options.Extractor = None
+    model: options.Model = None
+    api_base: options.ApiBase = None
+    max_cost: options.MaxCost = None
+    no_cache: options.NoCache = False
+    prompts: options.Prompts = None
+    timeout: options.Timeout = None
+
+    @property
+    def models(self) -> ModelOptions:
+        """Those that say how models are asked, with one budget for all that are asked by them."""
+        return ModelOptions(
+            self.model,
+            self.api_base,
+            self.max_cost,
+            self.no_cache,
+            self.prompts,
+            self.dry_run,
+            self.timeout,
+            budget=Budget(self.max_cost),
+        )

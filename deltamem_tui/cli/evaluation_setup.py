@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltamem_tui import paths
+from deltamem_tui.cli.evaluation_options import EvaluateOptions
 from deltamem_tui.cli.extractors import (
     ModelOptions,
     checked_prompts,
@@ -41,37 +42,6 @@ EXPLORER = "explorer"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What was asked for, as `evaluate.run` declares it."""
-
-    environment: str
-    agent: str
-    agent_command: str | None
-    protocol: str | None
-    methods: Sequence[str] | None
-    admissions: Sequence[str]
-    forgettings: Sequence[str]
-    banks: Sequence[str]
-    contestants: Path | None
-    learn_from: Sequence[str]
-    format: str | None
-    train: str | None
-    train_games: int | None
-    split: str | None
-    games: int | None
-    games_from: Path | None
-    order: str
-    seed: int
-    tries: int
-    leave_one_out: bool
-    judge_error: float | None
-    parallel: int
-    embedder: str | None
-    extractor: str | None
-    models: ModelOptions
-
-
-@dataclass(frozen=True, slots=True)
 class Setup:
     """An evaluation that can begin.
 
@@ -93,7 +63,9 @@ class Setup:
         return paths.evaluations_folder() / self.plan.digest
 
 
-def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: ExitStack) -> Setup:
+def set_up(
+    invocation: Invocation, wishes: EvaluateOptions, stop: Interruption, stack: ExitStack
+) -> Setup:
     """Make ready what was asked for; processes that are started end with `stack`.
 
     Raises:
@@ -123,8 +95,9 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
     split = wishes.split or environment.splits[0]
     games = _drawn(pool, split, wishes.games, wishes.seed)  # first of all: it may not be installed
     train = _drawn(pool, wishes.train, wishes.train_games, wishes.seed) if wishes.train else []
-    agent = _agent(invocation, wishes, environment)
-    writer, key = _writer(invocation, wishes, environment.domain, entrants, banks)
+    models = wishes.models
+    agent = _agent(invocation, wishes, models, environment)
+    writer, key = _writer(invocation, wishes.extractor, models, environment.domain, entrants, banks)
     log, errors = _log(invocation, wishes, environment.domain, stop)
     loaded = _embedder(invocation, wishes, entrants, banks)
     plan = EvaluationPlan(
@@ -162,7 +135,9 @@ def set_up(invocation: Invocation, wishes: Wishes, stop: Interruption, stack: Ex
     return Setup(plan, tools, log, errors, key != RULES)
 
 
-def _entrants(invocation: Invocation, wishes: Wishes) -> tuple[Sequence[Entrant], list[Bank]]:
+def _entrants(
+    invocation: Invocation, wishes: EvaluateOptions
+) -> tuple[Sequence[Entrant], list[Bank]]:
     """Who competes, and the banks among them."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.evaluation.contestants.baselines import BASELINES
@@ -170,21 +145,21 @@ def _entrants(invocation: Invocation, wishes: Wishes) -> tuple[Sequence[Entrant]
     from deltamem_tui.memory.methods import names
 
     if wishes.contestants is not None:
-        if wishes.methods or wishes.banks:
+        if wishes.method or wishes.bank:
             raise UsageError("--contestants has all that compete: leave --method and --bank out")
         places = {name: invocation.bank(name) for name in banks_named(wishes.contestants)}
         found = read_entrants(wishes.contestants, places)
     else:
-        methods: Sequence[str] | None = wishes.methods
+        methods: Sequence[str] | None = wishes.method
         if methods is None:
-            alone = wishes.banks or wishes.protocol == "none"
+            alone = wishes.bank or wishes.protocol == "none"
             methods = ["nothing"] if alone else [*BASELINES, *names()]
-        places = {name: invocation.bank(name) for name in wishes.banks}
-        found = entrants(methods, wishes.admissions, wishes.forgettings, places)
+        places = {name: invocation.bank(name) for name in wishes.bank or ()}
+        found = entrants(methods, wishes.admit or ["strict"], wishes.forget or ["none"], places)
     return found, [Bank.open(each.bank) for each in found if each.bank]
 
 
-def _protocol(wishes: Wishes, entrants: Sequence[Entrant]) -> Protocol:
+def _protocol(wishes: EvaluateOptions, entrants: Sequence[Entrant]) -> Protocol:
     from deltamem_tui.evaluation.runs.plan import PROTOCOLS
 
     if wishes.protocol is None:
@@ -199,14 +174,19 @@ def _protocol(wishes: Wishes, entrants: Sequence[Entrant]) -> Protocol:
     )
 
 
-def _agent(invocation: Invocation, wishes: Wishes, environment: Environment) -> Agent:
+def _agent(
+    invocation: Invocation,
+    wishes: EvaluateOptions,
+    models: ModelOptions,
+    environment: Environment,
+) -> Agent:
     """Who plays: a program, an agent without a model, or a model."""
     if wishes.agent_command is not None:
         from deltamem_tui.evaluation.agents.command import CommandAgent
 
         if wishes.agent != RULES:
             raise UsageError("--agent and --agent-command are two agents: leave one out")
-        timeout = wishes.models.timeout
+        timeout = models.timeout
         if timeout is None:
             return CommandAgent(wishes.agent_command)
         return CommandAgent(wishes.agent_command, timeout=timeout)
@@ -220,14 +200,15 @@ def _agent(invocation: Invocation, wishes: Wishes, environment: Environment) -> 
         return exploring_agent(environment.domain)
     from deltamem_tui.evaluation.agents.react import ReActAgent
 
-    folders = checked_prompts(invocation, wishes.models.prompts)
-    client = model_client(invocation, replace(wishes.models, model=wishes.agent))
+    folders = checked_prompts(invocation, models.prompts)
+    client = model_client(invocation, replace(models, model=wishes.agent))
     return ReActAgent(client, environment.domain, folders)
 
 
 def _writer(
     invocation: Invocation,
-    wishes: Wishes,
+    extractor: str | None,
+    models: ModelOptions,
     domain: str,
     entrants: Sequence[Entrant],
     banks: Sequence[Bank],
@@ -235,20 +216,20 @@ def _writer(
     """What puts experience into words, and its key: the rules, unless a model is named for it."""
     methods = [each.method for each in entrants if each.sort == "method"]
     methods += [each.manifest.method for each in banks]
-    named = wishes.models.model is not None
-    extractor = wishes.extractor or (None if named else RULES)
+    named = models.model is not None
+    extractor = extractor or (None if named else RULES)
     if extractor is not None and not named:
         from deltamem_tui.memory.rules_extractor import RulesExtractor
 
         if extractor != RULES:
-            extractor_for(invocation, domain, methods, extractor, wishes.models)
+            extractor_for(invocation, domain, methods, extractor, models)
         return RulesExtractor(), RULES
-    made = extractor_for(invocation, domain, methods or ["deltamem"], extractor, wishes.models)
-    return made, writer_key(invocation, wishes.models, extractor)
+    made = extractor_for(invocation, domain, methods or ["deltamem"], extractor, models)
+    return made, writer_key(invocation, models, extractor)
 
 
 def _log(
-    invocation: Invocation, wishes: Wishes, domain: str, stop: Interruption
+    invocation: Invocation, wishes: EvaluateOptions, domain: str, stop: Interruption
 ) -> tuple[Sequence[Trajectory], Sequence[DeltaMemError]]:
     if not wishes.learn_from:
         return (), ()
@@ -259,7 +240,10 @@ def _log(
 
 
 def _embedder(
-    invocation: Invocation, wishes: Wishes, entrants: Sequence[Entrant], banks: Sequence[Bank]
+    invocation: Invocation,
+    wishes: EvaluateOptions,
+    entrants: Sequence[Entrant],
+    banks: Sequence[Bank],
 ) -> Embedder:
     from deltamem_tui.embedding.load import load
 

@@ -173,6 +173,19 @@ def test_a_run_that_was_stopped_takes_what_an_undisturbed_one_does_and_is_paid_o
     assert finished("torn", *(f"{longest + paid:f}" for paid in (2e-4, 6e-4))) == finished("whole")
 
 
+def test_who_plays_and_who_writes_have_one_limit_on_cost(
+    empty: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    longest = 8_192 * 0.6e-6
+    server.replies = lambda request: Reply(player(request).text, counts=(0, 8_192))
+    model = "openai/gpt-4o-mini"
+    models = ("--agent", model, "--model", model, "--api-base", server.base, "--no-cache")
+    asked = ("evaluate", HOUSE, *models, "--method", "reasoningbank", "--embedder", "hashing")
+    assert empty(*asked, "--max-cost", f"{7.5 * longest:f}").code == 1
+    assert 5 < len(server.requests) <= 7
+
+
 @pytest.mark.skipif(find_spec("web_agent_site") is not None, reason="WebShop is installed")
 def test_what_is_missing_is_told_before_who_cannot_play_it(empty: Program) -> None:
     assert "web_agent_site" in empty("evaluate", "webshop", "--protocol", "none").error
