@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from deltamem_tui.evaluation.runs.plan import LEARNING
 from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
@@ -103,59 +104,83 @@ def _rounded(value: float | None, places: int) -> float | None:
     return None if value is None else round(value, places) if places else float(round(value))
 
 
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """A table of a finished evaluation; the first one has no title."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+
+def tables(found: EvaluationResult, labels: Sequence[Sequence[str]]) -> Iterator[ReportTable]:
+    """What the contestants came to; the differences, the tries and the kinds if there are any.
+
+    Args:
+        found: The evaluation.
+        labels: What each contestant's rows begin with; the first stands for it elsewhere.
+    """
+    labelled = [*zip(labels, found.contestants, strict=True)]
+    head = (*[""] * (len(labels[0]) - 1), "contestant")
+    cells = columns(found)
+    yield ReportTable(
+        "",
+        (*head, *cells),
+        [(*label, *(cell(each) for cell in cells.values())) for label, each in labelled],
+    )
+    if len(labelled) > 1:
+        yield ReportTable(
+            f"less {labels[0][0]}, with 95 % intervals",
+            (*head, *COMPARED),
+            [
+                (*label, *(difference_of(each.measures[name].difference) for name in COMPARED))
+                for label, each in labelled[1:]
+            ],
+        )
+    if found.tries > 1:
+        yield ReportTable(
+            "solved by the try",
+            (*head, *map(str, range(1, found.tries + 1))),
+            [(*label, *(round(share, 3) for share in each.solved_by)) for label, each in labelled],
+        )
+    if len(found.contestants[0].by_kind) > 1:
+        yield ReportTable(
+            "score by kind of task",
+            ("kind", "games", *(label[0] for label in labels)),
+            [
+                (kind, first.games, *(_of_kind(each, kind) for each in found.contestants))
+                for kind, first in found.contestants[0].by_kind.items()
+            ],
+        )
+
+
+def _of_kind(each: EntrantResult, kind: str) -> float | None:
+    return _rounded(each.by_kind[kind].measures["score"].estimate.value, 3)
+
+
 def markdown_page(found: EvaluationResult) -> str:
     """A finished evaluation as a page of Markdown."""
     lines = [f"# {title_of(found)}", "", *main_table(found)]
     if told := warnings(found):
         lines += ["", *(f"- {_escaped(each)}" for each in told)]
-    if len(found.contestants) > 1:
-        lines += ["", f"## Less {_escaped(found.contestants[0].entrant.name)}", ""]
-        lines += _differences(found)
-    if found.tries > 1:
-        lines += ["", "## Solved by the try", "", *_tries(found)]
-    if any(each.by_kind for each in found.contestants):
-        lines += ["", "## By kind of task", "", *_kinds(found)]
+    for each in [*tables(found, _names(found))][1:]:
+        title = each.title[:1].upper() + each.title[1:]
+        lines += ["", f"## {_escaped(title)}", "", *_table(each.head, each.rows)]
     return "\n".join([*lines, "", *_small_print(found), ""])
 
 
 def main_table(found: EvaluationResult) -> list[str]:
     """The contestants with all their numbers, the score with its interval."""
-    cells = columns(found)
-    head = ["contestant", *cells]
-    rows: list[list[Cell]] = [
-        [each.entrant.name, *(cell(each) for cell in cells.values())] for each in found.contestants
-    ]
-    for row, each in zip(rows, found.contestants, strict=True):
-        row[1] = interval_of(each.measures["score"].estimate)
-    return _table(head, rows)
-
-
-def _differences(found: EvaluationResult) -> list[str]:
+    first = next(tables(found, _names(found)))
     rows = [
-        [each.entrant.name, *(difference_of(each.measures[m].difference) for m in COMPARED)]
-        for each in found.contestants[1:]
+        (name, interval_of(each.measures["score"].estimate), *rest)
+        for (name, _, *rest), each in zip(first.rows, found.contestants, strict=True)
     ]
-    return _table(["contestant", *COMPARED], rows)
+    return _table(first.head, rows)
 
 
-def _tries(found: EvaluationResult) -> list[str]:
-    rows: list[list[Cell]] = [
-        [each.entrant.name, *(round(share, 3) for share in each.solved_by)]
-        for each in found.contestants
-    ]
-    return _table(["contestant", *map(str, range(1, found.tries + 1))], rows)
-
-
-def _kinds(found: EvaluationResult) -> list[str]:
-    rows: list[list[Cell]] = [
-        [kind, first.games, *(_of_kind(each, kind) for each in found.contestants)]
-        for kind, first in found.contestants[0].by_kind.items()
-    ]
-    return _table(["kind", "games", *(each.entrant.name for each in found.contestants)], rows)
-
-
-def _of_kind(each: EntrantResult, kind: str) -> float | None:
-    return _rounded(each.by_kind[kind].measures["score"].estimate.value, 3)
+def _names(found: EvaluationResult) -> Sequence[Sequence[str]]:
+    return [(each.entrant.name,) for each in found.contestants]
 
 
 def _small_print(found: EvaluationResult) -> Iterator[str]:
