@@ -40,6 +40,36 @@ this tree are meant for people; anything else is a defect.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
+
+class Remedy(StrEnum):
+    """What to do about an error where each face has means of its own.
+
+    It is an error's hint. Its value is how the command line says it; another face has its own
+    words for each.
+    """
+
+    ALLOW_WRITING = "`deltamem unfreeze` allows writing; if it came with the package, copy it first"
+    UNPACK = "`deltamem install --unfreeze` unpacks one that can be"
+    MAKE_BANK = "`deltamem init` makes a new one"
+    LIST_BANKS = "`deltamem list` names all banks"
+    ALLOW_SIZE = "allow more with `--max-gigabytes`, if you trust where it comes from"
+    REPLACE = "`--replace` writes over it"
+    NAME_LOG = "a path, a folder, a pattern in quotes, or - for standard input"
+    PIPE_LOG = "- reads standard input"
+    NAME_FORMAT = "name the format with `--format`"
+    DECLARE_FORMAT = (
+        "name the format if you know it, or a TOML file that declares it, with `--format`"
+    )
+    SPLIT_LOG = (
+        "split the log if another format begins here; "
+        "else leave it out, or name the format with `--format`"
+    )
+    GIVE_RESULTS = "`--outcome` takes results beside the logs that they are about"
+    ASK_AFRESH = "try another model, or ask this one afresh with `--no-cache`"
+    KEEP_NO_ANSWERS = "free some space, or use `--no-cache`"
+
 
 class DeltaMemError(Exception):
     """Root of all errors that are meant for people.
@@ -48,7 +78,7 @@ class DeltaMemError(Exception):
         message: What is wrong, as one sentence without a final full stop.
         source: The file, bank or node concerned, if there is one.
         position: Where in the source (`line 3`, `record 7`, `byte 120`), if known.
-        hint: What to do about it, if there is something to do.
+        hint: What to do about it, if there is something to do; a `Remedy` where faces differ.
     """
 
     def __init__(

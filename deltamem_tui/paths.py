@@ -16,6 +16,7 @@ from deltamem_tui.errors import (
     BankCorruptError,
     BankExistsError,
     BankNotFoundError,
+    Remedy,
     StorageError,
     UsageError,
 )
@@ -153,7 +154,7 @@ def find_bank(bank: str, folder: Path) -> Path:
         raise BankNotFoundError(
             f"there is no bank here: a bank is a folder with a {MANIFEST}, or its archive",
             source=one_line(bank, 200),
-            hint="`deltamem list` names all banks",
+            hint=Remedy.LIST_BANKS,
         )
     name = check_bank_name(bank)
     candidates = (folder / name, shipped_banks_folder() / name, Path(name))
@@ -239,12 +240,10 @@ def _not_found(name: str, folder: Path) -> BankNotFoundError:
 
     known = [place.name for place in find_banks(folder)]
     near = get_close_matches(name, known, n=3, cutoff=0.5)
-    looked = f"looked in {one_line(str(folder))} and among the banks of the package"
-    if near:
-        hint = f"did you mean {' or '.join(near)}? {looked}"
-    else:
-        hint = f"{looked}; `deltamem list` names all banks"
-    return BankNotFoundError(f"no bank is called {name!r}", hint=hint)
+    return BankNotFoundError(
+        f"no bank in {one_line(str(folder))}, nor one of the package, is called {name!r}",
+        hint=f"did you mean {' or '.join(near)}?" if near else Remedy.LIST_BANKS,
+    )
 
 
 def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:

@@ -34,6 +34,7 @@ from deltamem_tui.errors import (
     BankFrozenError,
     DeltaMemError,
     NodeNotFoundError,
+    Remedy,
     UsageError,
 )
 from deltamem_tui.text import clean, one_line
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 LOCK_NAME = ".lock"
 LOCK_SECONDS = 60.0
 _READ_ATTEMPTS = 1000
-UNFREEZE_HINT = "`deltamem unfreeze` allows writing; if it came with the package, copy it first"
 
 ManifestChange = Callable[[Manifest], tuple[Manifest, Mapping[str, Any]]]
 
@@ -334,7 +334,9 @@ class Bank:
         """See that the bank is not frozen, as far as this handle knows, and no archive."""
         self.require_folder()
         if self.frozen:
-            raise BankFrozenError("the bank is frozen", source=str(self.path), hint=UNFREEZE_HINT)
+            raise BankFrozenError(
+                "the bank is frozen", source=str(self.path), hint=Remedy.ALLOW_WRITING
+            )
 
     def find_node(self, prefix: str, tree_name: str | None = None) -> tuple[str, Node]:
         """The one living node whose id begins with `prefix`, as a person types it.
@@ -382,7 +384,7 @@ class Bank:
             raise BankFrozenError(
                 "the bank lies in an archive, which is never written",
                 source=str(self.path),
-                hint="`deltamem install --unfreeze` unpacks one that can be",
+                hint=Remedy.UNPACK,
             )
 
     @contextmanager

@@ -25,13 +25,13 @@ from deltamem_tui.errors import (
     BankCorruptError,
     BankFormatError,
     BankNotFoundError,
+    Remedy,
     StorageError,
 )
 from deltamem_tui.text import one_line
 
 FORMAT = 2
 FILE_NAME = MANIFEST_NAME
-NO_BANK_HINT = "`deltamem init` makes a new one"
 
 METHOD_1 = "deltamem"
 _TREE_1 = Collection(
@@ -143,7 +143,7 @@ def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
     """The file that counts, and what it holds."""
     path = file_swap.present(place, commit)
     if not archive_view.exists(path) and not archive_view.exists(place):
-        raise BankNotFoundError("no bank here", source=str(place.parent), hint=NO_BANK_HINT)
+        raise BankNotFoundError("no bank here", source=str(place.parent), hint=Remedy.MAKE_BANK)
     try:
         return path, archive_view.read(path, LIMITS.manifest)
     except StorageError:

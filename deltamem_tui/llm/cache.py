@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.errors import StorageError
+from deltamem_tui.errors import Remedy, StorageError
 from deltamem_tui.llm.call import Reply
 from deltamem_tui.paths import APPLICATION
 from deltamem_tui.text import clean, one_line
@@ -122,7 +122,7 @@ class ResponseCache:
             raise StorageError(
                 f"cannot keep an answer: {error.strerror}",
                 source=str(self.folder),
-                hint="free some space, or use `--no-cache`",
+                hint=Remedy.KEEP_NO_ANSWERS,
             ) from error
 
     def info(self, model: str | None = None, before: float | None = None) -> CacheInfo:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
-from deltamem_tui.errors import AnswerError, BudgetError, CredentialsError, UsageError
+from deltamem_tui.errors import AnswerError, BudgetError, CredentialsError, Remedy, UsageError
 from deltamem_tui.llm.answers import Contract, UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Message, Reply, Server, conversation_tokens
@@ -245,7 +245,7 @@ class Client:
         kept = "" if usage.calls or self._in_batches else ", all of them kept from an earlier run"
         useless = AnswerError(
             f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}",
-            hint="try another model, or ask this one afresh with `--no-cache`",
+            hint=Remedy.ASK_AFRESH,
         )
         raise NoUsableAnswerError(useless, usage, first_usage, REPEATS + 1)
 

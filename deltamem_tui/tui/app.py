@@ -26,7 +26,7 @@ from deltamem_tui.tui.core.attention import Attention, UserPosition
 from deltamem_tui.tui.core.background import LookupFailed
 from deltamem_tui.tui.core.bank_session import READING, BankSession
 from deltamem_tui.tui.core.browser import main_screen
-from deltamem_tui.tui.core.error_hints import if_gone, with_keys
+from deltamem_tui.tui.core.error_hints import if_gone, in_words, remedies
 from deltamem_tui.tui.core.forms import FormAnswer, FormContent, Forms
 from deltamem_tui.tui.core.hangup import SECONDS_BETWEEN_LOOKS, end_without_terminal
 from deltamem_tui.tui.core.job import BankChange, report_unfinished
@@ -149,8 +149,7 @@ class DeltaMemApp(FailureKeeper):
     def _adapted(self, error: DeltaMemError) -> DeltaMemError:
         """Names keys instead of commands, and the one reason for all that a lost bank causes."""
         home = self.session.home
-        unfreeze = self.key_of("freeze_bank" if home is None else "freeze")
-        error = with_keys(error, unfreeze, self.key_of("look_again"))
+        error = in_words(error, remedies(self.key_of, bank_is_open=home is not None))
         if home is not None and home.is_read:
             error = if_gone(error, home.path, self.key_of("close_bank"))
         return error

@@ -15,7 +15,9 @@ from textual.widgets import Input, Static
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
 from deltamem_tui.embedding import load as loading
+from deltamem_tui.errors import Remedy, UsageError
 from deltamem_tui.memory import methods
+from deltamem_tui.tui.core.error_hints import in_words, remedies
 from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import banks
 from deltamem_tui.tui.jobs.episodes import import_logs
@@ -114,6 +116,7 @@ def test_an_empty_line_that_is_needed_is_asked_for(folder: Path, keys: str, titl
         await person.press(*keys.split(), "enter")
         assert title in person.screen
         assert reason(person).startswith("name ")
+        assert person.app.screen.query(".-label.-refused")
 
     browse(folder, story)
 
@@ -128,7 +131,12 @@ def test_an_empty_line_that_is_needed_is_asked_for(folder: Path, keys: str, titl
         ("i", {"source": "{here}", "digest": "sha256:abc"}, "digest"),
         ("i", {"source": "{here}"}, "name"),
         ("i", {"source": "no/such"}, "source"),
+        ("m", {"others": "'other"}, "others"),
+        ("m", {"others": "no-such-bank"}, "others"),
+        ("enter 3 i", {"path": "no/such"}, "path"),
+        ("enter 3 i", {"path": "-"}, "path"),
         ("enter 3 i", {"path": "{here}", "format": "no-such-format"}, "format"),
+        ("enter 3 i", {"path": "{here}", "receipts": "no/such"}, "receipts"),
         ("enter 3 E", {"model": "gpt-4o", "max_cost": "much"}, "max_cost"),
         ("enter 3 E", {"model": "gpt-4o", "max_cost": "-1"}, "max_cost"),
         ("enter 3 E", {"model": "gpt-4o", "concurrency": "many"}, "concurrency"),
@@ -143,10 +151,13 @@ def test_a_form_comes_back_with_the_cursor_on_the_line_that_was_refused(
         await person.press(*keys.split())
         here = str(folder / "kitchen")
         await fill(person, **{name: said.format(here=here) for name, said in typed.items()})
-        assert reason(person)
         assert person.app.focused is not None
         assert person.app.focused.id == refused
         assert "✗ " in str(person.app.screen.query_one(".-label.-refused").render())
+        assert all(means not in reason(person) for means in ("--", "standard input"))
+        preview = person.app.screen.query("#preview").first(Static).render() if "3" in keys else ""
+        assert person.app.notes.current is None, "the form says it, and nothing else does"
+        assert reason(person) not in str(preview)
         await person.press("escape", keys[-1])
         assert not person.app.screen.query("#reason"), "a form that was left is a new one"
         assert not set(filled(person).items()) & set(typed.items())
@@ -154,14 +165,13 @@ def test_a_form_comes_back_with_the_cursor_on_the_line_that_was_refused(
     browse(folder, story)
 
 
-def test_a_quotation_mark_left_open_is_asked_for_again(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("m")
-        await fill(person, others="'other")
-        assert "left open" in reason(person)
-        assert filled(person) == {"others": "'other"}
-
-    browse(folder, story)
+def test_the_browser_has_its_own_words_for_every_remedy() -> None:
+    words = remedies(lambda action: action, bank_is_open=True)
+    assert set(words) == set(Remedy)
+    assert not [each for each in words.values() if "--" in each]
+    error = UsageError("no", hint=Remedy.NAME_FORMAT)
+    assert in_words(error, words).hint == words[Remedy.NAME_FORMAT]
+    assert error.hint is Remedy.NAME_FORMAT
 
 
 def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
@@ -390,14 +400,15 @@ def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
 
 
 @pytest.mark.parametrize("size", [(60, 20), (60, 24), (80, 24), (100, 20)])
-def test_a_form_that_comes_back_shows_what_it_is_and_why_whatever_line_is_typed_in(
+def test_a_form_that_comes_back_shows_why_and_what_it_is_whatever_line_is_typed_in(
     folder: Path, size: tuple[int, int]
 ) -> None:
     async def story(person: Person) -> None:
         await person.press("n")
         await fill(person, name="a/b", description="for the lab")
+        assert "'a/b' cannot be the name" in person.screen
         for label in ("Name", "Domain", "minilm", "(•)", "for the lab", "With", "Name"):
-            for said in ("A new bank", "'a/b' cannot be the name", "escape cancels", label):
+            for said in ("A new bank", "escape cancels", label):
                 assert said in person.screen, label
             await person.press("tab")
         await person.press("tab", "tab", *["down"] * len(known := list(methods.titles())))

@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from deltamem_tui.bank.disk import files
-from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.errors import BankCorruptError, Remedy
 from deltamem_tui.text import one_line
 
 _MEGABYTE = 1024 * 1024
@@ -358,7 +358,7 @@ class _Reading:
     def _too_large(self, size: int) -> BankCorruptError:
         return self._wrong(
             f"has {size:,} bytes, more than the {self._limits.total:,} it may have",
-            hint="allow more with `--max-gigabytes`, if you trust where it comes from",
+            hint=Remedy.ALLOW_SIZE,
         )
 
     def _wrong(self, message: str, hint: str | None = None) -> BankCorruptError:

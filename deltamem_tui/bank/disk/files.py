@@ -17,7 +17,7 @@ from pathlib import Path
 import filelock
 
 from deltamem_tui.bank.disk import temp_files
-from deltamem_tui.errors import BankBusyError, BankExistsError, StorageError
+from deltamem_tui.errors import BankBusyError, BankExistsError, Remedy, StorageError
 
 _HINTS = {
     errno.ENOSPC: "free some disk space and try again",
@@ -294,7 +294,7 @@ def _require_room(path: Path, *, replace: bool) -> None:
     if there and not (replace and path.is_file() and not path.is_symlink()):
         hint = "choose another name, or move it away first"
         if path.is_file() and not replace:
-            hint = "`--replace` writes over it"
+            hint = Remedy.REPLACE
         raise BankExistsError("something is here already", source=str(path), hint=hint)
 
 

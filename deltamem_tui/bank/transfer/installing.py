@@ -24,7 +24,7 @@ from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.package import Member, Seal
 from deltamem_tui.bank.upkeep.verify import Flaw, line_flaws, vector_flaws
-from deltamem_tui.errors import BankCorruptError, BankError, BankNotFoundError, UsageError
+from deltamem_tui.errors import BankCorruptError, BankError, BankNotFoundError, Remedy, UsageError
 from deltamem_tui.text import one_line
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -214,7 +214,7 @@ def _checked_names(folder: Path, known: Sequence[str], limits: Limits) -> list[s
         raise BankCorruptError(
             f"has {size:,} bytes, more than the {limits.total:,} it may have",
             source=str(folder),
-            hint="allow more with `--max-gigabytes`, if you trust where it comes from",
+            hint=Remedy.ALLOW_SIZE,
         )
     return names
 

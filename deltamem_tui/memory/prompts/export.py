@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deltamem_tui.errors import StorageError, UsageError
+from deltamem_tui.errors import Remedy, StorageError, UsageError
 from deltamem_tui.memory.prompts.file import SUFFIX
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.domains import key
@@ -70,7 +70,7 @@ def _copied(targets: dict[Path, Path], *, replace: bool) -> PromptExport:
             raise UsageError(
                 "is there already with another text; nothing was written",
                 source=one_line(str(target)),
-                hint="`--replace` writes over it",
+                hint=Remedy.REPLACE,
             )
         else:
             written.append((path, target))

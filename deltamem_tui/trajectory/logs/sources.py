@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import IO
 
-from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.errors import Remedy, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits, human_size
 from deltamem_tui.trajectory.logs.log import Log
@@ -102,7 +102,7 @@ def _logs_of(name: str, limits: LogLimits) -> Iterator[FoundLog]:
         yield FoundLog(Log(_shown(Path(path.name)), path, limits), named=True)
     elif path.is_char_device() or path.is_block_device():  # some of them have no end
         raise TrajectoryError(
-            "a device, and no log", source=one_line(name, 200), hint="- reads standard input"
+            "a device, and no log", source=one_line(name, 200), hint=Remedy.PIPE_LOG
         )
     elif path.exists():  # a named pipe, such as the shell makes for <(…)
         try:
@@ -120,7 +120,7 @@ def _matching(pattern: str, limits: LogLimits) -> Iterator[FoundLog]:
         raise TrajectoryError(
             "no such file or folder",
             source=one_line(pattern, 200),
-            hint="a path, a folder, a pattern in quotes, or - for standard input",
+            hint=Remedy.NAME_LOG,
         )
     # Names are distinguished by their path below the part of the pattern that is fixed.
     fixed = _fixed_part(pattern)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from deltamem_tui.errors import ConfigurationError, LogFormatError, UsageError
+from deltamem_tui.errors import ConfigurationError, LogFormatError, Remedy, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
@@ -37,7 +37,7 @@ from deltamem_tui.trajectory.readers import (
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
 from deltamem_tui.trajectory.readers.reader import Reader
-from deltamem_tui.trajectory.readers.unknown import hint_of
+from deltamem_tui.trajectory.readers.unknown import likeness_of
 
 READERS: tuple[Reader, ...] = (
     native.READER,
@@ -154,14 +154,12 @@ def reader_of(log: Log) -> Reader:
     if not claims and preview.layout == "array" and not preview.records:
         raise LogFormatError("a list with no record in it", source=log.name)
     if not claims:
-        raise LogFormatError(
-            "no reader knows this format",
-            source=log.name,
-            hint=hint_of(preview, READERS),
-        )
+        likeness, remedy = likeness_of(preview, READERS)
+        why = f"; {likeness}" if likeness else ""
+        raise LogFormatError(f"no reader knows this format{why}", source=log.name, hint=remedy)
     tied = [claim.reader.name for claim in claims if claims[0].sureness - claim.sureness < _TIE]
     if len(tied) > 1:
         raise LogFormatError(
-            f"could be {' or '.join(tied)}", source=log.name, hint="name the format with `--format`"
+            f"could be {' or '.join(tied)}", source=log.name, hint=Remedy.NAME_FORMAT
         )
     return claims[0].reader

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.errors import RecordError, Remedy, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Remark, located
@@ -171,8 +171,7 @@ def stray(why: str, position: str | None = None) -> RecordError:
     return RecordError(
         f"no part of the session: {why}",
         position=position,
-        hint="split the log if another format begins here; "
-        "else leave it out, or name the format with `--format`",
+        hint=Remedy.SPLIT_LOG,
     )
 
 

@@ -1,6 +1,6 @@
 """What a log that no reader knows looks like: results, a screen, a configuration, or nearly a log.
 
-Only for the hint of a refusal: nothing is read because of it.
+Only for the words of a refusal: nothing is read because of it.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from deltamem_tui.errors import Remedy
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.outcome_file import ID_KEYS
 from deltamem_tui.trajectory.outcome_keys import FLAG_KEYS, REWARD_KEYS
 from deltamem_tui.trajectory.readers.reader import Reader
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 
-_NAME_IT = "name the format if you know it, or a TOML file that declares it, with `--format`"
-_RESULTS = "it looks like results, which `--outcome` takes beside the logs that they are about"
+_RESULTS = "it looks like results of episodes"
 _SCREEN = "it looks like what a screen showed, and not like an agent's own log"
 _SETTINGS = "it looks like a configuration, in which no agent does anything"
 _SETTING_LENGTH = 200  # what is longer is a text, and no setting
@@ -31,13 +31,13 @@ _NO_KEYS = frozenset(
 )
 
 
-def hint_of(preview: Preview, readers: Iterable[Reader]) -> str:
-    """What to do with a log that none of these readers claims."""
+def likeness_of(preview: Preview, readers: Iterable[Reader]) -> tuple[str, Remedy]:
+    """What a log that none of these readers claims looks like, or nothing, and what to do."""
     if preview.layout == "text":
         likeness = _of_text(preview.head)
     else:
         likeness = _of_records(preview.records, readers) if preview.records else ""
-    return f"{likeness}; else {_NAME_IT}" if likeness else _NAME_IT
+    return likeness, Remedy.GIVE_RESULTS if likeness is _RESULTS else Remedy.DECLARE_FORMAT
 
 
 def _of_text(head: str) -> str:

@@ -1,8 +1,8 @@
 """What the user fills in for something to be done; it is kept until that has been done.
 
 If it fails, the dialog comes back as it was filled in, with the reason, in front of a user who
-has waited. A user who went on meanwhile, cancelled the work or declined the plan finds it filled
-in when they open it again.
+has waited; nothing else reports it then. A user who went on meanwhile, cancelled the work or
+declined the plan finds it filled in when they open it again.
 """
 
 from __future__ import annotations
@@ -147,6 +147,7 @@ class Forms:
         """
         place = bank, title
         answer, error = self._filled.get(place, ({}, None))
+        reason = "" if error is None else self._notes.text_of(error)
         field = error.field if isinstance(error, AnswerRefusedError) else ""
         shown = [replace(each, value=answer.get(each.name, each.value)) for each in lines]
 
@@ -164,6 +165,7 @@ class Forms:
                 if is_current():
                     self._filled[place] = answer, error
                 if waits:
+                    self._notes.keep(error)
                     self.ask(title, lines, begin, bank=bank, preview=preview)
 
             def forget() -> None:
@@ -173,8 +175,19 @@ class Forms:
             try:
                 begin(answer, Retry(ask_again, forget))
             except DeltaMemError as error:
-                self._notes.report(error)
                 ask_again(error, True)
 
-        reason = "" if error is None else str(error)
-        self._show(FormContent(title, shown, preview, reason, field), answered)
+        foresight = preview and self._safe(preview, reason)
+        self._show(FormContent(title, shown, foresight, reason, field), answered)
+
+    def _safe(self, preview: Preview, reason: str) -> Preview:
+        """A preview that shows its errors, but not the one that the form shows already."""
+
+        def lines(answer: FormAnswer, stopped: Callable[[], bool]) -> Sequence[str]:
+            try:
+                return preview(answer, stopped)
+            except DeltaMemError as error:
+                problem = self._notes.text_of(error)
+                return () if problem == reason else (f"✗ {problem}",)
+
+        return lines

@@ -153,7 +153,7 @@ class Retry:
     """Asks again for what failed, and forgets what was done.
 
     Attributes:
-        ask: Takes the reason, and whether the user still waits for it.
+        ask: Takes the reason, and whether the user still waits for it: then it shows it.
         forget: Called once it was done.
     """
 

@@ -79,7 +79,15 @@ class Notes:
 
     def report(self, error: DeltaMemError) -> None:
         """Shows an error."""
-        self._show(Note(clean(str(self._adapt(error)))[:_CHARACTERS], "error"))
+        self._show(Note(self.text_of(error), "error"))
+
+    def keep(self, error: DeltaMemError) -> None:
+        """Keeps an error that is shown elsewhere among the last notes."""
+        self.history.append(self.text_of(error))
+
+    def text_of(self, error: DeltaMemError) -> str:
+        """Returns an error in terms that fit where the user is."""
+        return clean(str(self._adapt(error)))[:_CHARACTERS]
 
     def seen(self) -> None:
         """Removes the note of a user who acts after reading it."""

@@ -150,10 +150,12 @@ class Work:
         self._publish()
         match progress.outcome:
             case DeltaMemError() as error:
-                self._notes.report(error)
+                waits = retry is not None and self._attention.is_at(position)
+                if not waits:
+                    self._notes.report(error)
                 self.failed()
                 if retry:
-                    retry.ask(error, self._attention.is_at(position))
+                    retry.ask(error, waits)
             case Exception() as defect:
                 raise defect
             case WorkPlan() as plan:

@@ -369,9 +369,10 @@ def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: boo
     from deltamem_tui.memory.transfer.merging import merge
 
     target = Bank.open(path)
-    sources = [Bank.open(paths.find_bank(name, folder)) for name in others]
-    if any(source.path.resolve() == path.resolve() for source in sources):
-        raise UsageError("a bank cannot be merged into itself", source=one_line(path.name))
+    with about("others"):
+        sources = [Bank.open(paths.find_bank(name, folder)) for name in others]
+        if any(source.path.resolve() == path.resolve() for source in sources):
+            raise UsageError("a bank cannot be merged into itself", source=one_line(path.name))
     banks = [target, *sources]
     planned = merge(banks, with_episodes=episodes, across_domains=True, dry_run=True)
     if not planned.changed:

@@ -77,7 +77,7 @@ def _receipts_of(receipts: str) -> ReceiptFile | None:
     from deltamem_tui.trajectory.receipt_file import read_receipts
 
     with about("receipts"):
-        return read_receipts(str(Path(receipts).expanduser())) if receipts else None
+        return read_receipts(receipts) if receipts else None
 
 
 def _run(job: LogImport, progress: Progress, *, pauses: bool) -> str:

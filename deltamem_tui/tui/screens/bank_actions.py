@@ -133,7 +133,8 @@ def rename(browser: Browser, path: Path) -> None:
         with about("name"):
             name = paths.check_bank_name(answer["name"])
         if name == path.name:
-            raise UsageError("it is called so already")
+            with about("name"):
+                raise UsageError("it is called so already")
         return browser.work.start("renaming", lambda _: banks.rename(path, name), retry=retry)
 
     browser.forms.ask(f"Rename {path.name}", lines, begin, bank=path)
@@ -202,7 +203,8 @@ def install(browser: Browser) -> None:
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["source"]:
-            raise UsageError("name the archive, or the bank's folder")
+            with about("source"):
+                raise UsageError("name the archive, or the bank's folder")
         return browser.work.start(
             "checking",
             lambda _: banks.plan_install(
@@ -234,15 +236,21 @@ def merge(browser: Browser, path: Path) -> None:
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
-        if not answer["others"]:
-            raise UsageError("name a bank, or several")
-        try:
-            others = shlex.split(answer["others"])
-        except ValueError as error:
-            raise UsageError("a quotation mark is left open") from error
+        with about("others"):
+            others = _names(answer["others"])
         return plan_merge(browser, path, others, episodes=bool(answer["episodes"]), retry=retry)
 
     browser.forms.ask(f"Merge into {path.name}", lines, begin, bank=path)
+
+
+def _names(typed: str) -> list[str]:
+    """The names in a line; those with spaces in quotation marks."""
+    if not typed:
+        raise UsageError("name a bank, or several")
+    try:
+        return shlex.split(typed)
+    except ValueError as error:
+        raise UsageError("a quotation mark is left open") from error
 
 
 def plan_merge(

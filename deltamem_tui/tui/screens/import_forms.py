@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import BudgetError, LanguageModelError, UsageError
+from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError, UsageError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.job import Outcome, Progress, Retry
@@ -41,27 +41,34 @@ def ask_for_logs(screen: BankScreen) -> None:
     )
 
     def preview(answer: FormAnswer, stopped: Callable[[], bool]) -> list[str]:
-        log = str(Path(answer["path"]).expanduser()) if answer["path"] else ""
+        log = _place(answer["path"])
         if completed_path(log) and not Path(log).exists():
             return []  # a name that is still being typed
         return preview_logs(log, answer["format"], stopped)
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["path"]:
-            raise UsageError("name a log")
-        log_format, log = answer["format"], str(Path(answer["path"]).expanduser())
+            with about("path"):
+                raise UsageError("name a log")
+        log_format, log = answer["format"], _place(answer["path"])
 
         def work(progress: Progress) -> Outcome:
             from deltamem_tui.trajectory.readers.registry import reader_named
 
             with about("format"):
                 _ = reader_named(log_format) if log_format else None
-            return import_logs(path, log, log_format, progress, answer["receipts"])
+            with about("path", TrajectoryError):
+                return import_logs(path, log, log_format, progress, _place(answer["receipts"]))
 
         name = f"importing {one_line(answer['path'], 40)}"
         return browser.work.start(name, work, can_stop=True, retry=retry)
 
     browser.forms.ask("Import episodes", lines, begin, bank=path, preview=preview)
+
+
+def _place(typed: str) -> str:
+    """Where what was typed lies; `-` is a file here, since standard input is the keyboard."""
+    return "./-" if typed == "-" else str(Path(typed).expanduser()) if typed else ""
 
 
 def ask_what_learns(screen: BankScreen) -> None:

@@ -14,7 +14,6 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import clean
 from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.forms import FormContent, FormLine
@@ -44,7 +43,6 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
     """
 
     DEFAULT_CSS = """
-    AskDialog #head { height: auto; }
     AskDialog #lines { height: auto; scrollbar-size-vertical: 1; }
     AskDialog .-field { height: auto; }
     AskDialog .-label { color: $text-primary; }
@@ -52,7 +50,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
     AskDialog Input, AskDialog .-above-offers.-shut { margin-bottom: 1; }
     AskDialog Input.-above-offers { margin-bottom: 0; }
     AskDialog #preview { max-height: 9; }
-    AskDialog #reason { color: $text-warning; text-style: bold; margin-bottom: 1; max-height: 5; }
+    AskDialog #reason { color: $text-warning; text-style: bold; max-height: 5; }
     AskDialog:ansi .-label { color: ansi_cyan; }
     AskDialog:ansi #reason, AskDialog:ansi .-label.-refused { color: ansi_red; }
     """
@@ -67,29 +65,30 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         self._shown: _FieldPlace | None = None
 
     def compose(self) -> ComposeResult:
-        """The lines; what they are for and why stay in sight while they are scrolled."""
+        """The lines; what they are for stays in sight while they are scrolled."""
         form = self._form
         with Vertical():
-            with Vertical(id="head"):
-                yield Static(Text(clean(form.title), "bold"))
-                if form.reason:
-                    yield Static(Text(clean(form.reason)), id="reason")
+            yield Static(Text(clean(form.title), "bold"))
             with VerticalScroll(id="lines", classes="-scrolled", can_focus=False):
                 for line in form.lines:
                     with Vertical(classes="-field"):
                         yield from self._line(line)
+            if form.reason and not form.refused:
+                yield self._reason()
             if form.preview:
                 yield Static(id="preview", markup=False)
             yield KeyLine(self._keys())
 
     def _line(self, line: FormLine) -> Iterator[Widget]:
-        """A line with its label, which is marked if it was refused."""
+        """A line with its label, which is marked if it was refused, and says why."""
         if line.tick:
             yield Tick(line.label, ticked=bool(line.value), id=line.name)
             return
         refused = line.name == self._form.refused
         label = Static(Text(("✗ " if refused else "") + clean(line.label)), classes="-label")
         yield label.set_class(refused, "-refused")
+        if refused:
+            yield self._reason()
         if line.choices and not line.free:
             yield Choice(line.choices, line.value, id=line.name)
             return
@@ -103,6 +102,9 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         yield typed.set_class(bool(line.choices), "-above-offers")
         if line.choices:
             yield Offers(typed, line.choices)
+
+    def _reason(self) -> Static:
+        return Static(Text(clean(self._form.reason)), id="reason")
 
     def _keys(self) -> list[Key]:
         lines = self._form.lines
@@ -170,10 +172,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             return
 
         def work(stopped: Stopped) -> Sequence[str]:
-            try:
-                return preview(answer, stopped)
-            except DeltaMemError as error:
-                return [f"✗ {error}"]
+            return preview(answer, stopped)
 
         def show(lines: Sequence[str]) -> None:
             if self.is_mounted:

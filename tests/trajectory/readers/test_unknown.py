@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.errors import LogFormatError
+from deltamem_tui.errors import LogFormatError, Remedy
 from tests.trajectory.readers.samples import readings
 
 ROW = {"task_id": 1, "traj": [{"role": "user"}]}
@@ -16,15 +16,15 @@ ROW = {"task_id": 1, "traj": [{"role": "user"}]}
 @pytest.mark.parametrize(
     ("text", "likeness"),
     [
-        (json.dumps({"django-1": True, "django-2": False}), "--outcome"),
-        (json.dumps({"a": {"resolved": True}, "b": {"resolved": False}}), "--outcome"),
-        (json.dumps([{"instance_id": "a", "resolved": True}]), "--outcome"),
-        (json.dumps({"resolved_ids": ["a"], "total": 2}), "--outcome"),
+        (json.dumps({"django-1": True, "django-2": False}), "results"),
+        (json.dumps({"a": {"resolved": True}, "b": {"resolved": False}}), "results"),
+        (json.dumps([{"instance_id": "a", "resolved": True}]), "results"),
+        (json.dumps({"resolved_ids": ["a"], "total": 2}), "results"),
         (json.dumps({"version": 2, "width": 80, "height": 24}) + '\n[0.1, "o", "ls"]\n', "screen"),
         ("╭──────╮\n│ Hi.  │\n╰──────╯\nbye\n", "screen"),
         ("[tool.x]\nname = 'a'\nport: 3\n# on\n", "configuration"),
         (json.dumps({"name": "a", "scripts": {"test": "pytest"}, "files": ["b"]}), "configuration"),
-        (json.dumps({**ROW, "trial": 0, "info": {}}), "most like tau-bench, without `reward`;"),
+        (json.dumps({**ROW, "trial": 0, "info": {}}), "most like tau-bench, without `reward`"),
         (json.dumps({"prompt": "You are an agent. " * 20}), ""),
         (json.dumps({"rows": [{"x": 1}, {"x": 2}]}), ""),
         ("Dear diary,\ntoday nothing happened.\n", ""),
@@ -33,7 +33,7 @@ ROW = {"task_id": 1, "traj": [{"role": "user"}]}
 def test_it_says_what_it_looks_like(tmp_path: Path, text: str, likeness: str) -> None:
     with pytest.raises(LogFormatError, match="no reader knows this format") as refused:
         readings(tmp_path, text, "log")
-    hint = refused.value.hint or ""
-    assert "name the format" in hint
-    assert likeness in hint
-    assert bool(likeness) == ("; else name" in hint)
+    assert likeness in refused.value.message
+    assert bool(likeness) == (";" in refused.value.message)
+    is_results = likeness == "results"
+    assert refused.value.hint is (Remedy.GIVE_RESULTS if is_results else Remedy.DECLARE_FORMAT)
