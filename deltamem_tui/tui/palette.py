@@ -24,6 +24,7 @@ from deltamem_tui.tui.core.actions import (
     of_scopes,
 )
 from deltamem_tui.tui.core.browser import BrowserScreen, browser_of, main_screen
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar
 
 _ABOVE = 1_000.0
 """More than any score of textual's matcher, which finds letters anywhere between others."""
@@ -76,10 +77,13 @@ class ActionProvider(Provider):
     """Finds actions for what was typed."""
 
     def _actions(self) -> Iterator[tuple[Action, str]]:
+        """What can be done here and now."""
         screen = main_screen(self.screen)
+        hidden = {name for bar in self.screen.query(KeyBar) for name in bar.hidden}
         for scope in screen.SCOPES if screen else ():
             for action in of_scopes([scope]):
-                yield action, f"{SCOPE_TITLES[scope]}: {action.title}"
+                if action.name not in hidden:
+                    yield action, f"{SCOPE_TITLES[scope]}: {action.title}"
 
     async def discover(self) -> Hits:
         """Everything, before anything is typed."""

@@ -12,6 +12,7 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar
 from tests.llm.server import ModelServer, serving
 from tests.tui.support import UNSAID, Person, browse, trajectory
 
@@ -35,6 +36,7 @@ def test_a_model_judges_what_the_filter_shows_without_an_outcome_after_an_estima
 
     async def story(person: Person) -> None:
         await person.press("3", "slash")
+        episodes = person.app.screen
         await person.write("bake bread")
         await person.press("enter", "J")
         assert "2 of 2 episodes that are shown" in person.screen
@@ -48,8 +50,12 @@ def test_a_model_judges_what_the_filter_shows_without_an_outcome_after_an_estima
         await person.press("y")
         assert person.said[-1].startswith("judged 2 episodes for $0.0")
         assert person.said[-1].endswith(": 2 successes, 0 failures")
-        await person.press("J", "enter")
+        await person.press("J")
         assert person.said[-1].startswith("no episode that is shown waits for an outcome")
+        assert person.app.screen is episodes, "nothing is asked for"
+        assert "judge_by_model" in episodes.query_one(KeyBar).hidden
+        await person.press("escape")
+        assert "judge_by_model" not in episodes.query_one(KeyBar).hidden
 
     browse(folder, story, "kitchen", configuration=Configuration(model=MODEL))
     bank = Bank.open(folder / "kitchen")

@@ -165,6 +165,16 @@ def test_a_theme_that_is_none_names_the_nearest(folder: Path) -> None:
         DeltaMemApp(folder, None, Configuration(theme="norrd"))
 
 
+def test_the_palette_offers_what_can_be_done_with_this_bank(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("colon")
+        assert "Freeze or unfreeze" in person.screen
+        assert "Merge other banks" not in person.screen
+
+    Bank.open(folder / "kitchen").freeze()
+    browse(folder, story, size=(120, 90))
+
+
 def test_the_palette_finds_an_action_and_does_it(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("colon")

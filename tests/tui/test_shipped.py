@@ -10,6 +10,7 @@ import pytest
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.screens.banks import BanksScreen
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar
 from tests.tui.support import Person, browse
 
 
@@ -19,6 +20,11 @@ def shipped(folder: Path) -> Path:
     place = paths.shipped_banks_folder() / "kitchen"
     shutil.move(folder / "kitchen", place)
     return place
+
+
+def hidden(person: Person) -> frozenset[str]:
+    """The actions that are not offered."""
+    return person.app.screen.query_one(KeyBar).hidden
 
 
 def contents(bank: Path) -> dict[str, bytes]:
@@ -31,12 +37,15 @@ def test_it_is_neither_frozen_nor_unfrozen_nor_merged_into(folder: Path, shipped
 
     async def story(person: Person) -> None:
         assert "kitchen" in person.screen
+        assert {*("freeze_bank", "merge_banks", "delete_bank")} <= hidden(person)
+        assert "verify_bank" not in hidden(person)
         for key in ("Z", "m"):
             await person.press(key)
             assert isinstance(person.app.screen, BanksScreen)
             assert "came with the program and is read only" in person.said[-1]
             assert "i on the list of banks makes a copy" in person.said[-1]
         await person.press("enter", "Z")
+        assert "freeze" in hidden(person)
         assert "came with the program" in person.said[-1]
 
     browse(folder, story)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
+from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome as Word
 from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkPlan
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.writers.model.judge import Judge
 
 NAME = "judging"
+_LOOKED_AT = 1_000
+"""Each is read from the disk; what is offered should not take longer than what is shown."""
 
 
 def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
@@ -27,6 +30,16 @@ def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
 
     shown = frozenset(ids)
     return [each for each in without_outcome(bank) if each in shown]
+
+
+def may_be_judged(bank: Bank, ids: Sequence[str], stopped: Callable[[], bool]) -> bool:
+    """Whether any of some episodes may wait without an outcome: yes where there are very many."""
+    waiting = frozenset(bank.episodes.waiting())
+    some = [each for each in ids if each in waiting]
+    for each in some[:_LOOKED_AT]:
+        if stopped() or ((found := episode(bank, each)) and not found.outcome.known):
+            return True
+    return len(some) > _LOOKED_AT
 
 
 def plan_judging(

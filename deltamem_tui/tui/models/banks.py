@@ -59,6 +59,18 @@ class BankLine:
     error: str = ""
     locked: str = ""
 
+    @property
+    def possible(self) -> frozenset[str]:
+        """The names of the actions that can be done with the bank."""
+        own = not self.place.shipped
+        able = {
+            **dict.fromkeys(("open_bank", "verify_bank", "export_bank", "compare_banks"), True),
+            "freeze_bank": own and not self.locked,
+            "merge_banks": own and not self.locked and not self.frozen,
+        }
+        found = {name for name, can in able.items() if can and not self.error}
+        return frozenset(found | ({"rename_bank", "delete_bank"} if own else set()))
+
 
 def bank_lines(folder: Path) -> list[BankLine]:
     """Every bank of a folder and of the package.

@@ -22,9 +22,16 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.screens.base import bottom_bars
 from deltamem_tui.tui.widgets.bars import TopBar
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 from deltamem_tui.tui.widgets.text_pane import TextPane
+
+_OF_ONE_BANK = (
+    *("open_bank", "freeze_bank", "verify_bank", "export_bank", "merge_banks"),
+    *("compare_banks", "rename_bank", "delete_bank"),
+)
+"""The names of the actions that are about the bank under the cursor."""
 
 
 class BankList(LineList):
@@ -178,8 +185,12 @@ class BanksScreen(Screen[None]):
         self._heading.border_title = Content(title)
 
     def on_line_list_moved(self) -> None:
-        """Shows what is known of the bank."""
-        if bank := self._list.bank:
+        """Shows what is known of the bank, and offers what can be done with it."""
+        possible = bank.possible if (bank := self._list.bank) else frozenset()
+        keys = self.query_one(KeyBar)
+        keys.offer(*_OF_ONE_BANK, when=False)
+        keys.offer(*possible, when=True)
+        if bank:
             self._pane.show(bank_sections(bank))
 
     def on_line_list_chosen(self) -> None:

@@ -11,6 +11,7 @@ from textual.widget import Widget
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.paths import is_shipped
 from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.job import BankChange
@@ -77,6 +78,7 @@ class BankScreen(Screen[None]):
         self._shown = self.home.bank
         self.refresh_bindings()
         self.query_one(TopBar).show(self.bank)
+        self.offer("freeze", when=not is_shipped(self.bank.path, self.browser.folder))
         self.bank_changed()
 
     def bank_changed(self) -> None:
@@ -91,14 +93,13 @@ class BankScreen(Screen[None]):
         return self.focus_chain
 
     def offer(self, *actions: str, when: bool) -> None:
-        """Lists actions in the last line only when they have something to work on.
+        """Offers actions, in the last line and the palette, only if they have something to do.
 
         Args:
             actions: Their names.
             when: Whether there is something.
         """
-        bar = self.query_one(KeyBar)
-        bar.idle = bar.idle.difference(actions) if when else bar.idle.union(actions)
+        self.query_one(KeyBar).offer(*actions, when=when)
 
     def show_evidence(self, tree: str, node: Node) -> None:
         """Shows the episode that a node is from, or says why there is none to be shown.

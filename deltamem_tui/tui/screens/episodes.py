@@ -19,8 +19,9 @@ from deltamem_tui.memory.views.filters import (
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.core.background import Stopped
+from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.jobs.judging import may_be_judged
 from deltamem_tui.tui.models.episodes import ALL_EPISODES, EpisodeBook, episode_sections
 from deltamem_tui.tui.models.evidence import steps_repeated
 from deltamem_tui.tui.models.nodes import detail
@@ -116,6 +117,12 @@ class EpisodesScreen(BankScreen):
         self._whole, book = books
         self._list.show(book, self._outcomes.target_among(book.ids), in_place=in_place)
         self._head()
+        look_up(
+            self,
+            "looking for what can be judged",
+            lambda stopped: may_be_judged(book.bank, book.ids, stopped),
+            lambda some: self.offer("judge_by_model", when=some),
+        )
         if self._sought and not listed.inquiry.has_more:
             sought, self._sought = self._sought, ()
             self._go_to(sought)

@@ -9,6 +9,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError, UsageError
 from deltamem_tui.text import counted, one_line
+from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.job import Outcome, Progress, Retry
 from deltamem_tui.tui.jobs.episodes import (
@@ -107,15 +108,24 @@ def ask_what_learns(screen: BankScreen) -> None:
 
 
 def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
-    """Asks which model is to judge those of some episodes that have no outcome, and asks it."""
+    """Asks which model is to judge those of some episodes that have no outcome, if any has none."""
     if not screen.writable():
         return
-    browser, path, configuration = screen.browser, screen.bank.path, screen.browser.configuration
+    path, notes = screen.bank.path, screen.browser.notes
 
-    def preview(_: FormAnswer, __: Callable[[], bool]) -> list[str]:
-        count = len(to_judge(Bank.open(path), ids))
-        shown = counted(len(ids), "episode")
-        return [f"{count:,} of {shown} that are shown: waiting, and without an outcome"]
+    def ask(found: Sequence[str]) -> None:
+        if found:
+            _ask_for_judge(screen, path, ids, len(found))
+        else:
+            notes.notify("no episode that is shown waits for an outcome; a judge only fills a gap")
+
+    look_up(screen, "looking for what to judge", lambda _: to_judge(Bank.open(path), ids), ask)
+
+
+def _ask_for_judge(screen: BankScreen, path: Path, ids: Sequence[str], count: int) -> None:
+    browser, configuration = screen.browser, screen.browser.configuration
+    shown = counted(len(ids), "episode")
+    preview = [f"{count:,} of {shown} that are shown: waiting, and without an outcome"]
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["model"]:
@@ -130,7 +140,7 @@ def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
         return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
 
     lines = _model_lines(configuration, "such as openai/gpt-4o-mini")
-    browser.forms.ask("Let a model judge", lines, begin, bank=path, preview=preview)
+    browser.forms.ask("Let a model judge", lines, begin, bank=path, preview=lambda *_: preview)
 
 
 def _model_lines(configuration: Configuration, hint: str) -> tuple[FormLine, ...]:

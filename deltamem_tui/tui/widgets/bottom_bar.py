@@ -111,12 +111,26 @@ class KeyBar(Widget):
             if room >= 0:
                 yield entry
 
-    def _offered(self) -> list[Binding]:
-        """One binding an action that can be done, in the order of the scopes."""
+    def offer(self, *actions: str, when: bool) -> None:
+        """Shows the keys of actions only when they have something to work on.
+
+        Args:
+            actions: Their names.
+            when: Whether there is something.
+        """
+        self.idle = self.idle.difference(actions) if when else self.idle.union(actions)
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The names of the actions that cannot be done here and now."""
         home = browser_of(self).session.home
         frozen = home is not None and home.is_read and home.bank.frozen
-        hidden = self.idle | (_WRITING if frozen else set())
-        hidden |= set() if self.filtered else _MATCHES
+        hidden = self.idle | (_WRITING if frozen else frozenset())
+        return hidden if self.filtered else hidden | _MATCHES
+
+    def _offered(self) -> list[Binding]:
+        """One binding an action that can be done, in the order of the scopes."""
+        hidden = self.hidden
         found: dict[str, Binding] = {}
         for active in self.screen.active_bindings.values():
             if active.binding.show and active.binding.id not in hidden:
