@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit, Extent
@@ -118,6 +119,18 @@ class Past:
             rewritten=self.bank.commit.generation,
         )
         return Tree(name, TableSnapshot(snapshot.table, then))
+
+    def sizes(self, name: str) -> NDArray[np.int64]:
+        """Returns how many nodes a tree had after each moment. int64 [moments]."""
+        index = self.bank.tree(name).snapshot.index
+        order = np.argsort(index["first"], kind="stable")  # a node's lines, oldest first
+        first, lives = index["first"][order], (~index["deleted"][order]).astype(np.int64)
+        grows = lives.copy()
+        grows[1:] -= np.where(first[1:] == first[:-1], lives[:-1], 0)
+        sizes = np.zeros(len(index) + 1, dtype=np.int64)
+        sizes[order + 1] = grows
+        stops = [moment.lines.get(name, 0) for moment in self.moments]
+        return np.cumsum(sizes)[np.array(stops, dtype=np.intp)]
 
     def change(self, number: int, name: str) -> TreeChange:
         """Returns what the commit of a moment did to a tree; of the first one, nothing is known."""

@@ -47,6 +47,7 @@ def test_each_state_is_as_it_was_read_when_it_was_the_last(seed: int, kinds: lis
         past = Past.read(bank)
         rewritten = "compact" in kinds and any(each.event == "compact" for each in past.moments)
         assert past.begins_empty == (not rewritten)
+        sizes = {name: past.sizes(name).tolist() for name in bank.trees}
         at = {moment.sequence: number for number, moment in enumerate(past.moments)}
         generation = bank.commit.generation
         assert {each for each in seen if seen[each][0] == generation} <= set(at)
@@ -55,6 +56,9 @@ def test_each_state_is_as_it_was_read_when_it_was_the_last(seed: int, kinds: lis
             if sequence in seen:
                 then = {name: past.tree(number, name) for name in bank.trees}
                 assert {name: nodes(tree) for name, tree in then.items()} == seen[sequence][1]
+                assert {name: each[number] for name, each in sizes.items()} == {
+                    name: len(tree) for name, tree in then.items()
+                }
             if number:
                 compare_change(past, number)
 

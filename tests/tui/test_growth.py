@@ -8,7 +8,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.past import Past
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.memory.editing import delete
-from deltamem_tui.tui.models.growth import beginning, growth_at
+from deltamem_tui.tui.models.growth import beginning, growth_at, sizes
 from deltamem_tui.tui.widgets.growth import GrowthSlider
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from tests.tui.support import SCENES, SKILLS, Person, browse
@@ -21,6 +21,7 @@ def test_each_commit_marks_what_it_brought(folder: Path) -> None:
     past = Past.read(Bank.open(bank.path))
     events = [moment.event for moment in past.moments]
     assert events == ["init", "import", "grow", "grow", "learn", "delete"]
+    assert sizes(past) == [0, 0, 6, 9, 9, 6]
     grown = [growth_at(past, number).trees for number in range(len(events))]
     assert [len(each["task"].marks) for each in grown] == [0, 0, len(SKILLS), 0, 0, 0]
     assert [len(each["env"].marks) for each in grown] == [0, 0, 0, len(SCENES), 0, 0]

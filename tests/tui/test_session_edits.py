@@ -11,7 +11,7 @@ from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core.job import BankChange, WorkPlan
 from deltamem_tui.tui.core.session_edits import SessionEdits
-from deltamem_tui.tui.jobs.undoing import undo_last
+from deltamem_tui.tui.jobs.undoing import redo_last, undo_last
 from tests.tui.support import Person, browse, small_bank
 
 
@@ -79,3 +79,14 @@ def test_a_change_whose_time_is_not_told_is_asked_about_without_one(tmp_path: Pa
     assert isinstance(asked, WorkPlan)
     (section,) = asked.sections
     assert section.title == "Made by another program or before this browser was opened"
+
+
+def test_a_deletion_that_is_redone_is_one_again(tmp_path: Path) -> None:
+    bank = small_bank(tmp_path / "kitchen")
+    editing.delete(bank, "task", next(iter(bank.tree("task"))))
+    own = SessionEdits()
+    own.note(bank)
+    undo_last(bank.path, own)
+    done = redo_last(bank.path, own)
+    assert isinstance(done, BankChange)
+    assert done.summary.endswith("; 3 nodes deleted again")

@@ -91,7 +91,8 @@ def _redo(path: Path, own: SessionEdits, undone: Commit, commit: Commit, whose: 
     bank = Bank.open(path)
     change = redoing.redo(bank, undone)
     own.note(bank)
-    return _changed(path, f"redone: {_what(commit)}{whose}", "changed again", change)
+    how = "deleted again" if all(node.deleted for node in change.nodes) else "changed again"
+    return _changed(path, f"redone: {_what(commit)}{whose}", how, change)
 
 
 def _changed(path: Path, done: str, how: str, change: editing.Change) -> BankChange:

@@ -71,10 +71,20 @@ def growth_at(past: Past, number: int) -> Growth:
     Raises:
         BankError: The bank was rewritten since, or cannot be read.
     """
-    names = [name for name in past.bank.trees if is_shown(past.bank, name)]
+    names = _shown(past)
     changes = {name: past.change(number, name) for name in names}
     grown = {name: _grown(past, number, name, changes[name]) for name in names}
     return Growth(number, grown, list(_sections(past, number, grown, changes)))
+
+
+def sizes(past: Past) -> list[int]:
+    """Returns how many nodes the trees that are shown had after each commit."""
+    per_tree = [past.sizes(name).tolist() for name in _shown(past)]
+    return [sum(each) for each in zip(*per_tree, strict=True)]
+
+
+def _shown(past: Past) -> list[str]:
+    return [name for name in past.bank.trees if is_shown(past.bank, name)]
 
 
 def _grown(past: Past, number: int, name: str, change: TreeChange) -> GrownTree:

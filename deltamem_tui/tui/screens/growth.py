@@ -15,7 +15,7 @@ from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry
 from deltamem_tui.tui.core.open_bank import OpenBank
-from deltamem_tui.tui.models.growth import Growth, beginning, growth_at
+from deltamem_tui.tui.models.growth import Growth, beginning, growth_at, sizes
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.widgets.bars import TopBar
@@ -83,9 +83,14 @@ class GrowthScreen(BankScreen):
     def bank_changed(self) -> None:
         """Reads the journal again."""
         bank = self.bank
-        self._reading.ask(lambda _: Past.read(bank), self._show_past)
 
-    def _show_past(self, past: Past) -> None:
+        def read() -> tuple[Past, list[int]]:
+            past = Past.read(bank)
+            return past, sizes(past)
+
+        self._reading.ask(lambda _: read(), lambda found: self._show_past(*found))
+
+    def _show_past(self, past: Past, nodes: Sequence[int]) -> None:
         """Shows the last commit, or the one that was looked at, if it is still there."""
         before, at = self._past, self._slider.number
         self._past, last = past, len(past.moments) - 1
@@ -99,7 +104,7 @@ class GrowthScreen(BankScreen):
         if not past.moments:
             self._slider.border_title = "no commits"
             self._pane.show([Section("Nothing can be shown", beginning(past))])
-        self._slider.show([sum(each.lines.values()) for each in past.moments], number)
+        self._slider.show(nodes, number)
 
     def on_growth_slider_went(self) -> None:
         """Looks at the commit that the slider is on."""

@@ -22,7 +22,7 @@ class GrowthSlider(Widget, can_focus=True):
     """How many nodes there were after each commit, and which commit is looked at.
 
     Attributes:
-        sizes: Per commit, how many lines of nodes there were.
+        sizes: Per commit, how many nodes there were.
         number: The commit that is looked at.
     """
 
