@@ -46,6 +46,18 @@ class Page:
 
         self._console.print(Text(clean(content), style=style), soft_wrap=True)
 
+    def item(self, lead: str, content: str, *, style: str = "") -> None:
+        """Write a line of text behind what leads it; on a terminal it is folded between words."""
+        if not self.drawn:
+            self._line(clean(lead) + one_line(content))
+            return
+        from rich.table import Column, Table
+        from rich.text import Text
+
+        grid = Table.grid(Column(no_wrap=True), Column(overflow="fold"))
+        grid.add_row(Text(clean(lead)), Text(one_line(content), style=style))
+        self._console.print(grid)
+
     @property
     def width(self) -> int:
         """How many cells a line of the terminal has; only if the page is drawn."""

@@ -118,7 +118,7 @@ class ReviewSession:
         page.text(f"{self._at + 1} of {len(self._items)} · {item.episode}", style="bold")
         blind = self._blind or self._is_second(item)
         if not blind:
-            page.text(why(item))
+            page.item("", why(item))
         facts = {"kind": item.kind, "task": one_line(episode.task, 1000)}
         if scene := scene_of(episode).strip():
             facts["scene"] = one_line(scene, _SCENE)
@@ -127,7 +127,7 @@ class ReviewSession:
         if not blind:
             self._words(episode)
             for title in node_titles(self._bank, item):
-                page.text(f"  {title}")
+                page.item("  ", title)
         shown = len(self.review.facts[item.episode].shown)
         state = "learnt" if self.review.facts[item.episode].learnt else "waits to be learnt"
         page.text(f"{state} · was shown {counted(shown, 'node')}")
@@ -139,13 +139,13 @@ class ReviewSession:
         if first:
             self._page.text(f"  … {counted(first, 'step')} before")
         for number, step in enumerate(episode.steps[first:], first + 1):
-            self._page.text(f"  {number} {one_line(step.action, _TEXT)}")
+            self._page.item(f"  {number} ", one_line(step.action, _TEXT))
             if step.observation:
-                self._page.text(f"    → {one_line(step.observation, _TEXT)}")
+                self._page.item("    → ", one_line(step.observation, _TEXT))
 
     def _words(self, episode: Trajectory) -> None:
         for word in words_on(episode):
-            self._page.text(f"  {word_text(word)}", style="bold")
+            self._page.item("  ", word_text(word), style="bold")
 
     def _judge(self, key: str) -> None:
         item, success = self._items[self._at], _VERDICTS[key]

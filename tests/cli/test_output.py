@@ -288,6 +288,17 @@ def test_long_facts_go_on_below(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "".join(line[6:] for line in lines) == PATH
 
 
+def test_a_long_item_goes_on_below_itself_whole_words_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page, stream = drawn(24, monkeypatch)
+    page.item("  1 → ", "the drawer 1 is open and empty")
+    assert seen(stream) == ["  1 → the drawer 1 is", "      open and empty"]
+    plain, written = plain_page()
+    plain.item("  1 → ", "the drawer 1 is open and empty")
+    assert written.getvalue() == "  1 → the drawer 1 is open and empty\n"
+
+
 def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)

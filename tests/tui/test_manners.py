@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
@@ -23,6 +24,7 @@ from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.core.actions import ACTIONS, DIALOG_KEYS, Action, Scope
 from deltamem_tui.tui.core.forms import FormContent, FormLine
 from deltamem_tui.tui.core.job import Info, Progress
+from deltamem_tui.tui.models.concepts import CONCEPTS
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
@@ -163,6 +165,12 @@ def test_a_key_for_no_action_names_the_nearest(folder: Path) -> None:
 def test_a_theme_that_is_none_names_the_nearest(folder: Path) -> None:
     with pytest.raises(ConfigurationError, match="did you mean nord"):
         DeltaMemApp(folder, None, Configuration(theme="norrd"))
+
+
+def test_what_explains_the_words_is_whole_in_a_narrow_terminal() -> None:
+    drawn = [line for each in CONCEPTS for line in each.body.split("\n") if ". " not in line]
+    assert len(drawn) > 20
+    assert max(map(cell_len, drawn)) <= 48
 
 
 def test_the_palette_offers_what_can_be_done_with_this_bank(folder: Path) -> None:
