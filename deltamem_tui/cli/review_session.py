@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.trajectory.model import Trajectory
 
-KEYS = "s success   f failure   c cannot tell   n next   u undo   q quit"
+KEYS = "s success · f failure · c cannot tell · n next · u undo · q quit"
 _VERDICTS = {"s": True, "f": False, "c": None}
 _END = {True: "success", False: "failure", None: "cannot tell"}
 _DONE = "the queue is done; u takes the last verdict back, any other key ends"
@@ -131,7 +131,7 @@ class ReviewSession:
         shown = len(self.review.facts[item.episode].shown)
         state = "learnt" if self.review.facts[item.episode].learnt else "waits to be learnt"
         page.text(f"{state} · was shown {counted(shown, 'node')}")
-        page.text(KEYS, style="dim")
+        page.item("", KEYS, style="dim")
 
     def _steps(self, episode: Trajectory) -> None:
         """The last steps, since an episode ends there."""
