@@ -241,7 +241,7 @@ def _not_found(name: str, folder: Path) -> BankNotFoundError:
     known = [place.name for place in find_banks(folder)]
     near = get_close_matches(name, known, n=3, cutoff=0.5)
     return BankNotFoundError(
-        f"no bank in {one_line(str(folder))}, nor one of the package, is called {name!r}",
+        f"no bank is called {name!r} in {one_line(str(folder))} or among those of the package",
         hint=f"did you mean {' or '.join(near)}?" if near else Remedy.LIST_BANKS,
     )
 
