@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from hypothesis import given
@@ -15,7 +16,9 @@ from deltamem_tui.tui.models.repeats import Piece, pieces_of, repeated_words, se
 from deltamem_tui.tui.models.titles import shown, titles
 from tests.tui.support import SKILLS, Person, browse, grow
 
-WORDS = st.sampled_from(["in", "the", "kitchen.", "hallway", "you", "see", "a", "door", "日本"])
+WORDS = st.sampled_from(
+    ["in", "the", "kitchen.", "hallway", "You", "see", "a", "door", "日本", "…"]
+)
 TEXTS = st.lists(WORDS, min_size=1, max_size=14).map(" ".join)
 NODES = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12)
 
@@ -29,6 +32,9 @@ def test_siblings_have_different_titles_within_the_width(
     assert len({shown(title) for title in found}) == len(entries)
     for title, (text, *_) in zip(found, entries, strict=True):
         assert cell_len(shown(title)) <= width
+        assert not re.search(r"…\s*…", shown(title)), "one ellipsis is enough"
+        if "…" not in "".join(map("".join, said)):
+            assert not re.search(r"…(\w+ )?\w+\. You", shown(title)), "the end of a sentence"
         known = [each.strip("…″ ") for each in shown(title).split("…")]
         if not shown(title).startswith("″"):
             assert all(part in text for part in known)
@@ -69,14 +75,24 @@ def test_the_words_where_siblings_part_are_seen() -> None:
     ]
     found = titles([(room, "", str(number)) for number, room in enumerate(rooms)], 30)
     assert [shown(title) for title in found] == [
-        "…hallway. …stove",
-        "…hallway. …picture",
-        "…kitchen. …stove",
-        "…kitchen. …picture",
+        "…hallway. … stove",
+        "…hallway. … picture",
+        "…kitchen. … stove",
+        "…kitchen. … picture",
     ]
     below = titles([("heat it (egg)", "", "a"), ("heat it", "stir", "b")], 30, "heat it")
     assert [shown(title) for title in below] == ["heat it (egg)", "″ stir"]
     assert below[0] == (Piece("heat it ", repeats=True), Piece("(egg)", repeats=False))
+
+
+def test_an_end_of_a_sentence_goes_with_its_beginning() -> None:
+    ends = ("plant. First, focus on the thing.", "animal. First, focus on the thing.")
+    others = [f"find {name}. First, focus on the substance. Then, heat it" for name in "abcde"]
+    tasks = [f"find a {end} Then, move it to the box" for end in ends] + others
+    found = titles([(task, "", str(number)) for number, task in enumerate(tasks)], 44)
+    assert [shown(title) for title in found[:2]] == [
+        f"find a {name}. … Then, move it to the box" for name in ("plant", "animal")
+    ]
 
 
 def test_what_repeats_all_of_a_neighbour_ends_with_its_last_words() -> None:
@@ -118,6 +134,6 @@ def test_the_outline_tells_siblings_apart(folder: Path) -> None:
         await person.press("G", "k", "k", "asterisk")
         lines = [line.partition(" d")[0].strip() for line in person.screen.splitlines()]
         assert [line for line in lines if "○" in line] == ["▾ ○ sing", "○ loudly", "○ ″ 1. hum lo"]
-        assert [line[-4:] for line in lines if "● the same" in line] == ["…one", "…two"]
+        assert [line[-4:] for line in lines if "● the same" in line] == [" one", " two"]
 
     browse(folder, story, "kitchen")

@@ -7,11 +7,12 @@ apart by the words where they part, then by what else their entries say, at last
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from itertools import groupby, takewhile
-from operator import itemgetter
 
 from rich.cells import cell_len, set_cell_size
 
@@ -30,6 +31,13 @@ _LEAST = 8
 
 _LEAST_ID = 4
 _LEFT_OUT = "…"
+
+_FRAGMENT = 2
+"""So few last words of a sentence say nothing where its beginning is left out."""
+
+_GAP = f" {_LEFT_OUT}"
+_ELLIPSES = re.compile(rf"{_LEFT_OUT}(?:\s*{_LEFT_OUT})+")
+_SENTENCE_END = re.compile(r"[^\W\d_].*[.!?][)\]\"'”]*")
 
 Title = tuple[Piece, ...]
 Entry = Sequence[str]
@@ -57,7 +65,7 @@ def titles(
     """
     if all(len(entry) == 1 for entry in entries):
         return [(Piece(each, repeats=False),) for each in _short([entry[0] for entry in entries])]
-    texts = [cuttable(entry[0]) for entry in entries]
+    texts = [_ELLIPSES.sub(_LEFT_OUT, cuttable(entry[0])) for entry in entries]
     by_text = _apart(list(dict.fromkeys(texts)), width, above, sought)
     found = [by_text[text] for text in texts]
     for places in [*_same(found), *_lone(texts, above)]:
@@ -83,7 +91,8 @@ def _ended(entry: Entry, node_id: str, width: int) -> Title:
         if (room := room - cell_len(word) - 1) < 0:
             break
         kept.insert(0, word)
-    end = f"{_LEFT_OUT}{' '.join(kept)} " if kept else ""
+    said = _ELLIPSES.sub(_LEFT_OUT, " ".join(kept[_fragment(kept) :])).lstrip(_GAP)
+    end = f"{_LEFT_OUT}{said} " if said else ""
     return (*((Piece(end, repeats=True),) if end else ()), Piece(node_id, repeats=False))
 
 
@@ -117,22 +126,30 @@ def _short(ids: Sequence[str]) -> list[str]:
 
 
 def _apart(
-    texts: Sequence[str], width: int, above: str = "", sought: Sequence[str] = ()
+    texts: Sequence[str],
+    width: int,
+    above: str = "",
+    sought: Sequence[str] = (),
+    *,
+    behind: bool = False,
 ) -> dict[str, Title]:
-    """Different texts with their titles; of those that look the same, what they part in."""
+    """Different texts with their titles; of those that look the same, what they part in.
+
+    They may be ends of texts, and stand `behind` what is left out of these.
+    """
     words = {text: text.split(" ") for text in texts}
     common = _common(texts, above)
-    found = {text: _fitted(words[text], common, width, sought) for text in texts}
+    found = {text: _fitted(words[text], common, width, sought, behind=behind) for text in texts}
     for places in _same([*found.values()]):
         alike = [texts[place] for place in places]
         begun = _begun([words[text] for text in alike])
         if not begun:
             continue
         head = _head(found[alike[0]], width // 2)
-        room = width - cell_len(shown(head))
+        room = width - cell_len(head.text)
         ends = {text: " ".join(words[text][begun:]) for text in alike}
-        apart = _apart([*ends.values()], room, sought=sought)
-        found |= {text: (*head, *apart[end]) for text, end in ends.items()}
+        apart = _apart([*ends.values()], room, sought=sought, behind=True)
+        found |= {text: _once((head, *apart[end])) for text, end in ends.items()}
     return found
 
 
@@ -150,43 +167,91 @@ def _begun(texts: Sequence[Sequence[str]]) -> int:
     return min(sum(1 for _ in alike), min(map(len, texts)) - 1)
 
 
-def _head(title: Title, width: int) -> Title:
+def _head(title: Title, width: int) -> Piece:
     """The beginning of what several titles share, as far as there is room, and an ellipsis."""
     text = shown(title)
-    begin = set_cell_size(text, min(cell_len(text), width)).rpartition(" ")[0].rstrip()
-    return (Piece(f"{begin} {_LEFT_OUT}" if begin else _LEFT_OUT, repeats=True),)
+    begin = set_cell_size(text, min(cell_len(text), width)).rpartition(" ")[0].rstrip(_GAP)
+    return Piece(f"{begin} {_LEFT_OUT} " if begin else _LEFT_OUT, repeats=True)
 
 
 def _fitted(
-    words: Sequence[str], common: AbstractSet[WordSequence], width: int, sought: Sequence[str]
+    words: Sequence[str],
+    common: AbstractSet[WordSequence],
+    width: int,
+    sought: Sequence[str],
+    *,
+    behind: bool,
 ) -> Title:
     """A text in at most `width` cells: what is common and not sought gives way, from the left."""
     kept = holding(words, sought)
     repeated = repeated_words(words, common)
     marks = [each and not keep for each, keep in zip(repeated, kept, strict=True)]
-    pieces = [
-        Piece(" ".join(word for word, _ in run), repeats)
-        for repeats, run in groupby(zip(words, marks, strict=True), key=itemgetter(1))
-    ]
-    if len(pieces) == 1:
-        return _cut((Piece(pieces[0].text, repeats=False),), width)
-    for place, piece in enumerate(pieces):
-        if cell_len(shown(_spaced(pieces))) <= width:
+    if all(marks):
+        marks = [False] * len(words)
+    runs = [[*run] for _, run in groupby(range(len(words)), key=marks.__getitem__)]
+    texts = [" ".join(words[place] for place in run) for run in runs]
+    gone = [False] * len(words)
+    for number, run in enumerate(runs):
+        if cell_len(" ".join(texts)) <= width + (texts[0] == _LEFT_OUT):
             break
-        if piece.repeats and cell_len(piece.text) >= _LEAST:
-            pieces[place] = Piece(_LEFT_OUT, repeats=True)
-    return _cut(_spaced(pieces), width)
+        if marks[run[0]] and cell_len(texts[number]) >= _LEAST:
+            texts[number] = _LEFT_OUT
+            gone[run[0] : run[-1] + 1] = [True] * len(run)
+    if behind or any(gone):
+        _leave_out_fragments(words, gone, kept, behind=behind)
+    return _cut(_pieces(words, marks, gone), width)
 
 
-def _spaced(pieces: Sequence[Piece]) -> Title:
-    """The pieces of a line, a space between any two but behind an ellipsis."""
-    last = len(pieces) - 1
-    return tuple(
-        piece
-        if place == last or piece.text == _LEFT_OUT
-        else Piece(f"{piece.text} ", piece.repeats)
-        for place, piece in enumerate(pieces)
-    )
+def _leave_out_fragments(
+    words: Sequence[str], gone: list[bool], kept: Sequence[bool], *, behind: bool
+) -> None:
+    """Leaves out the last words of a sentence whose beginning is left out, if more follows.
+
+    Where texts part their first words stay, and what follows these is left out.
+    """
+    runs = [[*run] for _, run in groupby(range(len(words)), key=gone.__getitem__)]
+    for places in runs:
+        rest = places if not gone[places[0]] and (places[0] or behind) else []
+        while length := _fragment([words[place] for place in rest]):
+            fragment, others = rest[:length], rest[length:]
+            giving_way = fragment if places[0] else others
+            if any(kept[place] for place in giving_way):
+                break
+            for place in giving_way:
+                gone[place] = True
+            rest = others if places[0] else fragment
+
+
+def _fragment(words: Sequence[str]) -> int:
+    """With how many words of a sentence some words begin that go on with another one."""
+    for length in range(1, min(_FRAGMENT, len(words) - 1) + 1):
+        if _SENTENCE_END.fullmatch(words[length - 1]) and words[length][:1].isupper():
+            return length
+    return 0
+
+
+def _pieces(words: Sequence[str], marks: Sequence[bool], gone: Sequence[bool]) -> Title:
+    """Words as the pieces of a line, with an ellipsis for each stretch that is left out."""
+    pieces, begin, end = list[Piece](), 0, len(words)
+    for (is_gone, repeats), run in groupby(zip(gone, marks, strict=True)):
+        stop = begin + sum(1 for _ in run)
+        text = _LEFT_OUT if is_gone else " ".join(words[begin:stop])
+        space = "" if stop == end or (is_gone and not begin) else " "
+        pieces.append(Piece(f"{text}{space}", is_gone or repeats))
+        begin = stop
+    return _once(pieces)
+
+
+def _once(pieces: Iterable[Piece]) -> Title:
+    """The pieces of a line, with one ellipsis where there are two in a row."""
+    kept = list[Piece]()
+    for piece in pieces:
+        text = piece.text
+        if kept and kept[-1].text.rstrip().endswith(_LEFT_OUT):
+            text = text.lstrip(_GAP)
+        if text:
+            kept.append(replace(piece, text=text))
+    return tuple(kept)
 
 
 def _cut(title: Title, width: int) -> Title:
@@ -198,7 +263,8 @@ def _cut(title: Title, width: int) -> Title:
         text = set_cell_size(piece.text, max(min(cell_len(piece.text), room), 0))
         kept.append(Piece(text, piece.repeats))
         room -= cell_len(text)
-    kept = [piece for piece in kept if piece.text]
-    if kept and kept[-1].text == _LEFT_OUT:
-        return tuple(kept)
+    while kept and not kept[-1].text.strip(_GAP):
+        kept.pop()
+    if kept and kept[-1].text.rstrip().endswith(_LEFT_OUT):
+        kept[-1] = replace(kept[-1], text=f"{kept[-1].text.rstrip(_GAP)} ")
     return (*kept, Piece(_LEFT_OUT, repeats=True))
