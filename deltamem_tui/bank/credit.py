@@ -222,6 +222,9 @@ def shown_to(snapshots: Mapping[str, TableSnapshot], tree: str) -> ShownTo:
     """Which episodes were shown which nodes of a tree. Nodes that it lacks are left out."""
     entries = LEDGER.entries(snapshots).of_tree(tree_names(snapshots).index(tree))
     nodes = snapshots[tree]
+    if not len(entries):
+        none = np.zeros(0, dtype=np.int64)
+        return ShownTo(none, none, none, entries.values[:, 1:], len(nodes.index))
     births = nodes.births
     at = tree_index.places(tree_index.keys(nodes.index["id"][births]), entries.node)
     given = snapshots[episodes.NAME]

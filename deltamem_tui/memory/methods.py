@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, UsageError
-from deltamem_tui.memory import settings
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.prompts.use import SHARED, PromptUse
-from deltamem_tui.memory.settings import Settings
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from deltamem_tui.memory.method import Method
+    from deltamem_tui.memory.prompts.use import PromptUse
+    from deltamem_tui.memory.settings import Settings
 
 DEFAULT = "deltamem"
 _MODULES = {
@@ -53,7 +53,7 @@ def register(method: Method) -> None:
 
 def names() -> list[str]:
     """The names of all methods, this package's first."""
-    return list(dict.fromkeys([*_MODULES, *_registered, *entry_points(group=_GROUP).names]))
+    return list(dict.fromkeys([*_MODULES, *_registered, *_installed().names]))
 
 
 def titles() -> dict[str, str]:
@@ -87,13 +87,20 @@ def method_named(name: str) -> Method:
     return found
 
 
+def _installed() -> EntryPoints:
+    """The methods of other packages."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=_GROUP)
+
+
 @cache
 def _imported(name: str) -> Method | None:
     if name in _MODULES:
         module, _, attribute = _MODULES[name].partition(":")
         kind = getattr(import_module(module), attribute)
     else:
-        found = entry_points(group=_GROUP, name=name)
+        found = _installed().select(name=name)
         if not found:
             return None
         kind = next(iter(found)).load()
@@ -103,6 +110,8 @@ def _imported(name: str) -> Method | None:
 
 def prompt_uses() -> dict[str, PromptUse]:
     """What every prompt is used for, those of all methods and the shared ones."""
+    from deltamem_tui.memory.prompts.use import SHARED
+
     uses = [method_named(each).prompts for each in names()]
     return {name: use for each in (*uses, SHARED) for name, use in each.items()}
 
@@ -157,11 +166,15 @@ def settings_of(bank: Bank) -> Settings:
         BankCorruptError: One is missing, unknown, of another type or outside its range.
         UsageError: The method is not installed.
     """
+    from deltamem_tui.memory import settings
+
     return settings.of_bank(bank, method_of(bank).settings)
 
 
 def settings_record(bank: Bank) -> Mapping[str, Any]:
     """The numbers of a bank's method as JSON has them; as the manifest has them if it cannot."""
+    from deltamem_tui.memory import settings
+
     try:
         return settings.to_record(settings_of(bank))
     except (BankCorruptError, UsageError):
@@ -170,4 +183,6 @@ def settings_record(bank: Bank) -> Mapping[str, Any]:
 
 def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> Settings:
     """Change a bank's numbers; see `settings.change`."""
+    from deltamem_tui.memory import settings
+
     return settings.change(bank, method_of(bank).settings, why, how)

@@ -15,7 +15,6 @@ from textual.theme import Theme
 from textual.widget import Widget
 
 from deltamem_tui import paths
-from deltamem_tui.agents.session_files import StateFolder
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import counted
@@ -37,13 +36,20 @@ from deltamem_tui.tui.core.texts import Keep, Texts
 from deltamem_tui.tui.core.textual_compat import FailureKeeper
 from deltamem_tui.tui.core.work import Work
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.palette import ActionProvider, Palette, ThemePalette
 from deltamem_tui.tui.themes import checked_theme
 
 if TYPE_CHECKING:
+    from textual.command import Provider
     from textual.notifications import SeverityLevel
 
 _TWICE = 2
+
+
+def _action_provider() -> type[Provider]:
+    """The palette's actions, imported when it is opened."""
+    from deltamem_tui.tui.palette import ActionProvider
+
+    return ActionProvider
 
 
 class DeltaMemApp(FailureKeeper):
@@ -61,7 +67,7 @@ class DeltaMemApp(FailureKeeper):
     """
 
     TITLE = "DeltaMem"
-    COMMANDS: ClassVar = {ActionProvider}
+    COMMANDS: ClassVar = {_action_provider}
     ALLOW_IN_MAXIMIZED_VIEW = "TopBar, WorkBar, NoteBar, KeyBar"
     BINDINGS: ClassVar = [*bindings("app")]
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - textual reads it so
@@ -117,13 +123,19 @@ class DeltaMemApp(FailureKeeper):
         if not self.is_headless:
             self.set_interval(SECONDS_BETWEEN_LOOKS, end_without_terminal)
         self.theme_changed_signal.subscribe(self, self._remember_theme)
-        if waiting := StateFolder(paths.state_folder()).waiting():
-            which = counted(waiting, "session of an agent waits", "sessions of agents wait")
-            self.notes.notify(f"{which}: `deltamem import --queued` takes them in")
+        self.call_after_refresh(self._report_waiting)
         if self._results is not None:
             from deltamem_tui.tui.screens.results import open_results
 
             open_results(self.screen, self._results)
+
+    def _report_waiting(self) -> None:
+        """Says how many sessions of agents wait to be imported."""
+        from deltamem_tui.agents.session_files import StateFolder
+
+        if waiting := StateFolder(paths.state_folder()).waiting():
+            which = counted(waiting, "session of an agent waits", "sessions of agents wait")
+            self.notes.notify(f"{which}: `deltamem import --queued` takes them in")
 
     async def on_event(self, event: events.Event) -> None:
         """Counts what the user does; a note before it has been read by then."""
@@ -136,6 +148,8 @@ class DeltaMemApp(FailureKeeper):
 
     def _remember_theme(self, theme: Theme) -> None:
         """Saves the theme that the user chose, unless the settings name one."""
+        from deltamem_tui.tui.palette import ThemePalette
+
         if theme.name == self._kept_theme or isinstance(self.screen, ThemePalette):
             return
         self._kept_theme = theme.name
@@ -150,7 +164,7 @@ class DeltaMemApp(FailureKeeper):
         """Names keys instead of commands, and the one reason for all that a lost bank causes."""
         home = self.session.home
         error = in_words(error, remedies(self.key_of, bank_is_open=home is not None))
-        if home is not None and home.is_read:
+        if home is not None and not home.is_closed:
             error = if_gone(error, home.path, self.key_of("close_bank"))
         return error
 
@@ -158,7 +172,7 @@ class DeltaMemApp(FailureKeeper):
         """Reports what could not be looked up; another process may have written the bank."""
         self.notes.report(message.error)
         if message.name == READING:
-            await self.session.reading_failed()
+            self.session.reading_failed()
         self.session.look_for_changes()
 
     def _follow(self, change: BankChange, position: UserPosition) -> None:
@@ -295,10 +309,14 @@ class DeltaMemApp(FailureKeeper):
 
     def action_command_palette(self) -> None:
         """Finds an action by name."""
+        from deltamem_tui.tui.palette import Palette
+
         self.push_screen(Palette())
 
     def search_themes(self) -> None:
         """Chooses a theme by name."""
+        from deltamem_tui.tui.palette import ThemePalette
+
         self.push_screen(ThemePalette())
 
     def action_help_quit(self) -> None:

@@ -7,6 +7,7 @@ widget needs colours of its own for it.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from rich.color import Color as RichColor
@@ -22,13 +23,14 @@ MARK = 3.0
 """The least contrast of text, and of signs without a letter or digit (WCAG 2.2, 1.4.3, 1.4.11)."""
 
 _STEPS = 20
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _HALF_CELLS = frozenset("▁▂▃▄▅▆▇▔ ")
 """Edges of scrollbars and frames: both colours are surfaces."""
 
 
 def needed(text: str) -> float:
     """Returns the least contrast that a piece of a line needs; 1 if it is none of either."""
-    if any(each.isalnum() for each in text):
+    if _LETTER_OR_DIGIT.search(text):
         return TEXT
     return 1.0 if _HALF_CELLS.issuperset(text) else MARK
 

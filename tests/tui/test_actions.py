@@ -125,7 +125,7 @@ def state(person: Person) -> dict[str, object]:
     if isinstance(focused, LineList):
         found |= {"line": focused.cursor, "lines": focused.line_count()}
     found |= screen_state(person) | run_state(person)
-    if app.session.home is not None and app.session.home.is_read:
+    if app.session.home is not None and not app.session.home.is_closed:
         bank = app.session.bank
         found |= {
             "frozen": bank.frozen,

@@ -16,19 +16,16 @@ from tests.tui.support import Person, browse
 
 
 def test_a_reading_that_comes_in_late_does_not_open_what_was_closed(folder: Path) -> None:
-    here = OpenBank(folder / "kitchen")
-    assert not here.is_read
-    here.take(*read_bank(here.path))
-    assert here.is_read
+    here = OpenBank(folder / "kitchen", *read_bank(folder / "kitchen"))
+    assert not here.is_closed
     here.close()
-    assert not here.is_read
+    assert here.is_closed
     here.take(*read_bank(here.path))
-    assert not here.is_read
+    assert here.is_closed
 
 
 def test_how_it_was_left_is_kept_once(folder: Path) -> None:
-    here = OpenBank(folder / "kitchen")
-    here.take(*read_bank(here.path))
+    here = OpenBank(folder / "kitchen", *read_bank(folder / "kitchen"))
     here.close()
     kept = state.state_file(here.path)
     assert kept.exists()

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.command import CommandPalette
-from textual.screen import Screen
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BankCorruptError, UsageError
-from deltamem_tui.tui.app import DeltaMemApp
-from deltamem_tui.tui.core import bank_session, state
-from deltamem_tui.tui.core.background import LookupFailed
-from deltamem_tui.tui.core.open_bank import Stamp, read_bank
+from deltamem_tui.tui.core import state
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
-from deltamem_tui.tui.screens.help import HelpScreen
 from tests.tui.support import Person, browse
 
 
@@ -99,67 +91,25 @@ def test_what_is_found_out_while_the_bank_is_closed_is_dropped(
     browse(folder, story)
 
 
-@pytest.mark.parametrize("over", [None, HelpScreen, CommandPalette])
 def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, over: type[Screen[Any]] | None
+    folder: Path,
 ) -> None:
-    """Also if help or the palette lie over its screen, by a click, while it is read."""
-    go_on, real = threading.Event(), read_bank
+    manifest = folder / "kitchen" / "bank.json"
+    sound = manifest.read_bytes()
+    manifest.write_bytes(sound[:-9])
 
-    def unreadable(path: Path) -> tuple[Bank, Stamp]:
-        assert go_on.wait(20)
-        raise BankCorruptError("the manifest is torn", source=path.name)
+    async def story(person: Person) -> None:
+        assert isinstance(person.app.screen, BanksScreen)
+        assert "not JSON" in " ".join(person.screen.split())
+        assert "kitchen" in person.said[0]
+        chosen = person.app.screen.query_one(BankList).bank
+        assert chosen is not None
+        assert chosen.place.name == "kitchen"
+        manifest.write_bytes(sound)
+        await person.press("enter")
+        assert person.outline.line_count() == 3, "it can be opened once it is sound"
 
-    monkeypatch.setattr(bank_session, "read_bank", unreadable)
-
-    async def story() -> None:
-        app = DeltaMemApp(folder, folder / "kitchen")
-        async with app.run_test(size=(100, 30)) as pilot:
-            person = Person(app, pilot)
-            if over is HelpScreen:
-                app.action_help()
-            elif over is CommandPalette:
-                app.action_command_palette()
-            await pilot.pause()
-            assert over is None or isinstance(app.screen, over)
-            go_on.set()
-            await person.settle()
-            assert isinstance(app.screen, BanksScreen)
-            assert person.said == ["kitchen: the manifest is torn"]
-            assert "kitchen: the manifest is torn" in person.screen
-            chosen = app.screen.query_one(BankList).bank
-            assert chosen is not None
-            assert chosen.place.name == "kitchen"
-            monkeypatch.setattr(bank_session, "read_bank", real)
-            await person.press("enter")
-            assert person.outline.line_count() == 3, "it can be opened once it is sound"
-
-    asyncio.run(story())
-
-
-def test_another_failure_does_not_close_a_bank_that_is_still_read(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_on, real = threading.Event(), read_bank
-
-    def slow(path: Path) -> tuple[Bank, Stamp]:
-        assert go_on.wait(20)
-        return real(path)
-
-    monkeypatch.setattr(bank_session, "read_bank", slow)
-
-    async def story() -> None:
-        app = DeltaMemApp(folder, folder / "kitchen")
-        async with app.run_test(size=(100, 30)) as pilot:
-            person = Person(app, pilot)
-            app.post_message(LookupFailed("looking", UsageError("it was no bank")))
-            await pilot.pause()
-            assert person.said == ["it was no bank"]
-            go_on.set()
-            await person.settle()
-            assert person.outline.line_count() == 3
-
-    asyncio.run(story())
+    browse(folder, story, "kitchen")
 
 
 def test_what_was_collapsed_stays_so_when_the_bank_is_read_again(folder: Path) -> None:

@@ -10,6 +10,7 @@ from textual.app import App
 from textual.screen import ModalScreen, Screen
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.attention import Attention, NodeTarget, UserPosition
 from deltamem_tui.tui.core.background import look_up
@@ -70,7 +71,8 @@ class BankSession:
         self._make_screen = bank_screen
         self._list_screen = list_screen
         self._requested: tuple[Path, UserPosition] | None = None
-        self.home = None if bank is None else OpenBank(bank)
+        self._named = bank
+        self.home: OpenBank | None = None
         self.edits = SessionEdits()
         self.visits = Visits()
         self._visit: Visit | None = None
@@ -84,15 +86,21 @@ class BankSession:
         return self.home.bank
 
     def first_screen(self) -> Screen[Any]:
-        """Returns the list of banks, or the screen of the bank that was named, not yet read."""
-        if self.home is None:
+        """Returns a screen of the bank that was named; the list of banks if it cannot be read.
+
+        It is read before anything is drawn: to draw a screen without it would take longer.
+        """
+        if self._named is None:
             return self._list_screen(None)
+        try:
+            self.home = OpenBank(self._named, *read_bank(self._named))
+        except DeltaMemError as error:
+            self._notes.report(error)
+            return self._list_screen(self._named)
         return self._screen(self.home, self.home.left.screen)
 
     def begin(self) -> None:
-        """Reads the bank that was named, and looks from time to time whether it was written."""
-        if self.home is not None:
-            self.open(self.home.path)
+        """Looks from time to time whether the open bank was written."""
         self._app.set_interval(_SECONDS_BETWEEN_LOOKS, self.look_for_changes)
 
     # Reading
@@ -121,8 +129,7 @@ class BankSession:
             opens = self._key_of("open_bank")
             self._notes.notify(f"{one_line(path.name)} has been read; {opens} opens it")
             return
-        home = self.home = OpenBank(path)
-        home.take(bank, stamp)
+        home = self.home = OpenBank(path, bank, stamp)
         visit, self._visit = self._visit, None
         if visit is None or visit.bank != path:
             self.visits.leave(Visit(None))
@@ -131,13 +138,11 @@ class BankSession:
             self._app.push_screen(self._screen(home, visit.screen))
             self._look_at(home, visit)
 
-    async def reading_failed(self) -> None:
-        """Shows the banks if there is nothing else to look at."""
+    def reading_failed(self) -> None:
+        """Shows what it showed before."""
         self._visit, self.opened_by_link = None, False
         if self.home is not None:
             self.home.is_reading = False
-            if not self.home.is_read:
-                await self.close()
 
     def look_for_changes(self) -> None:
         """Reads the open bank again if another process wrote it."""
@@ -178,7 +183,7 @@ class BankSession:
 
     def _switch(self, name: str) -> bool:
         home, front = self.home, self._app.screen
-        if home is None or not home.is_read or front not in home.screens.values():
+        if home is None or home.is_closed or front not in home.screens.values():
             return False
         screen = self._screen(home, name)
         if front is not screen:
@@ -205,7 +210,7 @@ class BankSession:
         if home is None:
             return Visit(None) if len(self._app.screen_stack) == 1 else None
         name = next((name for name, each in home.screens.items() if each is front), None)
-        if name is None or not home.is_read:
+        if name is None or home.is_closed:
             return None
         place = front.place() if isinstance(front, VisitedScreen) else ()
         return Visit(home.path, name, place)

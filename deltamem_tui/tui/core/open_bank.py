@@ -15,7 +15,6 @@ from typing import Any, Protocol
 from textual.screen import Screen
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.core import state
 from deltamem_tui.tui.core.attention import NodeTarget
 from deltamem_tui.tui.core.drafts import Drafts
@@ -40,59 +39,34 @@ class OpenBank:
 
     Args:
         path: The bank.
+        bank: A handle that shows one commit.
+        stamp: What its files looked like before it was read.
 
     Attributes:
         path: The bank.
+        bank: The bank as it was last read.
         left: How it was left the last time.
         drafts: What the user wrote and could not save.
         screens: The screens that were made for it, by name.
         followers: Called when the bank was read.
         trees: The screen of its trees, if it was made.
-        is_reading: Whether it is being read.
+        is_reading: Whether it is being read again.
+        is_closed: Whether it was closed: it shows nothing that still comes in.
         target: A node to look at once the bank was read again.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, bank: Bank, stamp: Stamp) -> None:
         self.path = path
+        self.bank = bank
         self.left = state.load(path)
         self.drafts = Drafts(path)
         self.screens: dict[str, Screen[Any]] = {}
         self.followers: list[Callable[[], None]] = []
         self.trees: TreesPage | None = None
         self.is_reading = False
+        self.is_closed = False
         self.target: NodeTarget | None = None
-        self._bank: Bank | None = None
-        self._stamp: Stamp = ()
-        self._closed = False
-
-    @property
-    def bank(self) -> Bank:
-        """The bank as it was last read."""
-        if self._bank is None:
-            raise RuntimeError("the bank was not read yet")
-        return self._bank
-
-    @property
-    def handle(self) -> Bank:
-        """The bank as it was last read; before that, as it is.
-
-        Raises:
-            BankError: It cannot be opened.
-        """
-        return self._bank or Bank.open(self.path)
-
-    @property
-    def tree_names(self) -> tuple[str, ...]:
-        """The names of its trees, also before it was read; none if it cannot be opened."""
-        try:
-            return tuple(self.handle.trees)
-        except DeltaMemError:
-            return ()
-
-    @property
-    def is_read(self) -> bool:
-        """Whether there is something to show: it was read, and is not closed."""
-        return self._bank is not None and not self._closed
+        self._stamp = stamp
 
     def take(self, bank: Bank, stamp: Stamp) -> None:
         """Shows what the bank says now.
@@ -102,7 +76,7 @@ class OpenBank:
             stamp: What its files looked like before it was read.
         """
         self.is_reading = False
-        self._bank, self._stamp = bank, stamp
+        self.bank, self._stamp = bank, stamp
         for follow in self.followers:
             follow()
         if self.target and self.trees:
@@ -114,14 +88,14 @@ class OpenBank:
 
         A bank that cannot be read is reported once, not every second.
         """
-        if not self.is_read or self.is_reading or (stamp := stamp_of(self.path)) == self._stamp:
+        if self.is_closed or self.is_reading or (stamp := stamp_of(self.path)) == self._stamp:
             return False
         self._stamp = stamp
         return True
 
     def remember(self) -> None:
         """Saves for the next time how it is left."""
-        if not self.is_read:
+        if self.is_closed:
             return
         shown = next((name for name, each in self.screens.items() if each.is_current), "trees")
         left = self.trees.remembered() if self.trees else self.left
@@ -130,7 +104,7 @@ class OpenBank:
     def close(self) -> None:
         """Shows nothing that still comes in."""
         self.remember()
-        self._closed = True
+        self.is_closed = True
 
 
 def read_bank(path: Path) -> tuple[Bank, Stamp]:

@@ -86,11 +86,9 @@ class Family:
         parents = self.parent[shown]
         order = np.lexsort((self._rank(shown), parents))
         self._children = shown[order]
-        sorted_parents = parents[order]
-        everyone = np.arange(len(self.parent), dtype=np.int64)
-        self._start = np.searchsorted(sorted_parents, everyone, side="left")
-        self._stop = np.searchsorted(sorted_parents, everyone, side="right")
-        self._roots_stop = int(np.searchsorted(sorted_parents, NO_PARENT, side="right"))
+        counts = np.bincount(parents - NO_PARENT, minlength=len(self.parent) + 1)
+        ends = np.cumsum(counts)  # the roots stand first, then the children of row 0, and so on
+        self._roots_stop, self._start, self._stop = int(ends[0]), ends[:-1], ends[1:]
 
     def _rank(self, rows: Rows) -> NDArray[np.int64] | NDArray[np.float64]:
         birth = self.tree.birth[rows]

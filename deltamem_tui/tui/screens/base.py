@@ -19,7 +19,6 @@ from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.models.evidence import evidence_of, why_no_episode
 from deltamem_tui.tui.models.sections import Section, plain
-from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.bottom_bar import KeyBar, NoteBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -48,7 +47,7 @@ class BankScreen(Screen[None]):
     _pop_result_callback = pop_result_callback
 
     def __init__(self, home: OpenBank) -> None:
-        super().__init__()
+        super().__init__(classes="-normal")  # as most terminals are: it is not styled twice
         self.home = home
         self.is_ready = False
         self._shown: Bank | None = None
@@ -73,7 +72,7 @@ class BankScreen(Screen[None]):
 
     def catch_up(self) -> None:
         """Shows the bank as it was last read."""
-        if not (self.is_ready and self.home.is_read) or self._shown is self.home.bank:
+        if not self.is_ready or self.home.is_closed or self._shown is self.home.bank:
             return
         self._shown = self.home.bank
         self.refresh_bindings()
@@ -85,8 +84,8 @@ class BankScreen(Screen[None]):
         """The bank is another, or says something else."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing can be done with a bank that is still being opened."""
-        return self.home.is_read and super().check_action(action, parameters)
+        """Nothing can be done with a bank that was closed."""
+        return not self.home.is_closed and super().check_action(action, parameters)
 
     def panes(self) -> Iterable[Widget]:
         """The panes that actions are about while none of them has the focus, the first first."""
@@ -126,6 +125,8 @@ class BankScreen(Screen[None]):
 
     def writable(self) -> bool:
         """Whether the bank may be written; if not, the reason is reported."""
+        from deltamem_tui.tui.screens import bank_actions
+
         if not bank_actions.is_own(self.browser, self.bank.path):
             return False
         try:
@@ -201,8 +202,12 @@ class BankScreen(Screen[None]):
 
     def action_freeze(self) -> None:
         """Freezes the bank, or unfreezes it."""
+        from deltamem_tui.tui.screens import bank_actions
+
         bank_actions.freeze(self.browser, self.bank.path, frozen=self.bank.frozen)
 
     def action_verify(self) -> None:
         """Verifies every file."""
+        from deltamem_tui.tui.screens import bank_actions
+
         bank_actions.verify(self.browser, self.bank.path)

@@ -93,7 +93,7 @@ class ListFilter(Generic[OrderT, FoundT]):
         arrangement = self.arrangement
 
         def show(found: FoundT) -> None:
-            if self._screen.home.is_read and arrangement is self.arrangement:
+            if not self._screen.home.is_closed and arrangement is self.arrangement:
                 self._show(found)
 
         self.inquiry.ask(self._find(), show, at_once=at_once)

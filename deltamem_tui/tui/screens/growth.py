@@ -57,7 +57,7 @@ class GrowthScreen(BankScreen):
         self._timer: Timer | None = None
         self._slider = GrowthSlider()
         self._pane = TextPane()
-        self._outlines = {name: OutlineView(name, past=True) for name in home.tree_names}
+        self._outlines = {name: OutlineView(name, past=True) for name in home.bank.trees}
 
     def compose(self) -> ComposeResult:
         """Slider, outlines, commit."""

@@ -244,7 +244,7 @@ class NodeEditor:
         edits, hint, path = screen.browser.session.edits, self._undo_hint, screen.home.path
 
         def offer(nodes: Sequence[Node]) -> None:
-            if not screen.home.is_read:
+            if screen.home.is_closed:
                 return
             parent = nodes[0].parent
 

@@ -96,7 +96,7 @@ class NumberTrial:
 def _lines(home: OpenBank, displays: Mapping[str, Display]) -> list[NumberInput]:
     """The lines for numbers; none of a bank whose method's numbers cannot be read."""
     try:
-        numbers = lab_numbers(home.handle)
+        numbers = lab_numbers(home.bank)
     except DeltaMemError:
         return []
     return [NumberInput(tree, each) for tree in displays for each in numbers[tree]]

@@ -217,7 +217,7 @@ class RecallScreen(BankScreen):
     def _ranking(self) -> str:
         """What is recalled; empty if the bank's method is not installed."""
         try:
-            return method_of(self.home.handle).ranking
+            return method_of(self.home.bank).ranking
         except DeltaMemError:
             return ""
 
@@ -405,5 +405,5 @@ class RecallScreen(BankScreen):
 
 def _asked(home: OpenBank) -> dict[str, Display]:
     """The collections that questions are put to, and how they are shown."""
-    displays = {name: display_of(home.handle, name) for name in home.tree_names}
+    displays = {name: display_of(home.bank, name) for name in home.bank.trees}
     return {name: each for name, each in displays.items() if each.asked}

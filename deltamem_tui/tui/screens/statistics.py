@@ -63,7 +63,7 @@ class StatisticsScreen(BankScreen):
 
     def compose(self) -> ComposeResult:
         """Plots, numbers."""
-        names = self.home.tree_names
+        names = tuple(self.home.bank.trees)
         yield TopBar("DeltaMem", "statistics")
         with Horizontal(id="both"):
             with Plots(id="plots"):
@@ -149,7 +149,7 @@ class StatisticsScreen(BankScreen):
     def _proposed(self, proposals: Sequence[Proposal], grounds: object) -> None:
         """Shows the scores and the thresholds they suggest, if they are of the bank as it is."""
         notify, key = self.browser.notes.notify, self.browser.key_of
-        if not self.home.is_read:
+        if self.home.is_closed:
             notify(f"{self.home.path.name} was closed before its episodes were scored")
             return
         if grounds != grounds_of(self.home.bank):

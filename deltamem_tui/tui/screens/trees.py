@@ -70,7 +70,9 @@ class TreesScreen(BankScreen):
             focus=self._focus_outline,
             begins=self._keep_folds,
         )
-        self._outlines = Outlines(home.tree_names, home.left, filtered=not arrangement.wanted.empty)
+        self._outlines = Outlines(
+            tuple(home.bank.trees), home.left, filtered=not arrangement.wanted.empty
+        )
         self._pane = NodePane(id="detail")
         self._beside = TextPane(id="beside")
         self.editor = NodeEditor(self, self.chosen, self._show_move)
@@ -119,7 +121,15 @@ class TreesScreen(BankScreen):
     # The outlines
 
     def bank_changed(self) -> None:
-        """Arranges the outlines of what the bank holds now."""
+        """Arranges the outlines of what the bank holds now.
+
+        The first time it does not take long, unless there is a filter: then they are there when
+        the screen is first drawn.
+        """
+        if self.shown.outline is None and self.list_filter.arrangement.wanted.empty:
+            with contextlib.suppress(DeltaMemError):  # what is wrong is reported by the thread
+                self._show(self._find()(lambda: False))
+                return
         self.list_filter.arrange()
 
     def _focus_outline(self) -> None:

@@ -124,7 +124,7 @@ class KeyBar(Widget):
     def hidden(self) -> frozenset[str]:
         """The names of the actions that cannot be done here and now."""
         home = browser_of(self).session.home
-        frozen = home is not None and home.is_read and home.bank.frozen
+        frozen = home is not None and home.bank.frozen
         hidden = self.idle | (_WRITING if frozen else frozenset())
         return hidden if self.filtered else hidden | _MATCHES
 

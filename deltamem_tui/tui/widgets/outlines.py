@@ -42,7 +42,6 @@ class Outlines(Horizontal):
 
     def __init__(self, names: Sequence[str], left: BankState, *, filtered: bool) -> None:
         super().__init__(id="outlines")
-        names = names or ("",)  # the bank cannot be read, and will be left
         self.views = {name: OutlineView(name) for name in names}
         self.tree_name = names[0]
         self._left = left
