@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
+from functools import partial
 from math import prod
 from pathlib import Path
 
@@ -37,6 +39,7 @@ from deltamem_tui.tui.widgets.node_map import NodeMapView
 from deltamem_tui.tui.widgets.plots import Plot
 from deltamem_tui.tui.widgets.review_list import ReviewList
 from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.effort import one_of
 from tests.tui.deeds import BROKEN_MICROWAVE, BROKEN_STOVE, DEEDS
 from tests.tui.support import Person, browse
 
@@ -162,20 +165,16 @@ async def by_palette(person: Person, action: Action, _: str) -> None:
     await person.press("enter")
 
 
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [(action.name, key) for action in ACTIONS for key in (*action.keys, "")],
-    ids=lambda part: part or "by palette",
-)
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.name)
 def test_an_action_does_what_it_says(
-    folder: Path, name: str, key: str, monkeypatch: pytest.MonkeyPatch
+    model_folder: Path, tmp_path: Path, action: Action, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deed = DEEDS[name]
-    action = next(each for each in ACTIONS if each.name == name)
+    """By one of its keys or by the palette."""
+    deed = DEEDS[action.name]
     monkeypatch.setattr(pyperclip, "copy", lambda _: None)
     paged: list[str] = []
 
-    async def story(person: Person) -> None:
+    async def story(key: str, person: Person) -> None:
         person.app.texts.editor = lambda text: text.replace("heat some", "warm some")
         person.app.texts.pager = paged.append
         if deed.before:
@@ -194,7 +193,10 @@ def test_an_action_does_what_it_says(
         else:
             assert len(person.said) == told, person.said
 
-    browse(folder, story, deed.bank)
+    for number, key in enumerate(one_of((*action.keys, ""))):
+        paged.clear()
+        folder = shutil.copytree(model_folder, tmp_path / str(number) / "banks")
+        browse(folder, partial(story, key), deed.bank)
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, replacing: bool) -> No
     assert effects is not None
     assert effects > 20
     seen = []
-    for number, last in enumerate(in_turn(effects)):
+    for number, last in enumerate(in_turn(effects, apart=10)):
         fresh()
         assert run_until_killed(arrive, last) is None
         found = Bank.open(path) if path.exists() else None
