@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
+from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 from textual.theme import Theme
@@ -240,9 +242,11 @@ class DeltaMemApp(FailureKeeper):
             panes.resize(pane, axis, steps)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Takes hold of the edge of a pane."""
-        if not self._in_dialog and panes.has_edge(event.widget, event.screen_y):
-            self._dragged = event.widget
+        """Takes hold of the edge of a pane; a terminal says where it is, not what is there."""
+        with suppress(NoWidget):
+            pane, _ = self.get_widget_at(int(event.screen_x), int(event.screen_y))
+            if not self._in_dialog and panes.has_edge(pane, event.screen_y):
+                self._dragged = pane
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Moves the edge that is held."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textual.events import MouseDown, MouseMove, MouseUp
+
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, browse, pane
 
@@ -31,11 +33,13 @@ def test_a_pane_gets_the_screen_or_a_larger_share_of_it(folder: Path) -> None:
         await person.press("z", "ctrl+down", "ctrl+left")
         assert (outline.size.height > height, outline.size.width < width) == (True, True)
         top = node.region.y
-        await person.pilot.mouse_down(node, offset=(5, 0))
-        await person.pilot.hover(node, offset=(5, 4))
-        await person.pilot.mouse_up(node, offset=(5, 0))
-        await person.settle()
-        assert node.region.y == top + 4
+        for row in (top + 4, *range(top, top - 8, -1)):
+            held = node.region.y
+            for kind, at in ((MouseDown, held), (MouseMove, row), (MouseUp, row)):
+                # As from a terminal, which does not name a widget; the pilot does.
+                person.app.post_message(kind(None, 5, at, 0, 0, 1, False, False, False))
+                await person.settle()
+            assert node.region.y == row
         await person.pilot.click(node, offset=(5, 0), times=2)
         await person.settle()
         assert person.app.screen.maximized is node

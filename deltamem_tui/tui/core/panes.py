@@ -13,6 +13,8 @@ Axis = Literal["width", "height"]
 _LAYOUTS = {"width": "horizontal", "height": "vertical"}
 _STEP = 1.25
 _LEAST_CELLS = 3
+_ROUNDED_AWAY = 0.1
+"""Of a cell: textual rounds a share down, and one that is a hair too small would lose its row."""
 
 
 def toggle_maximized(screen: Screen[object]) -> None:
@@ -53,8 +55,9 @@ def drag_top(pane: Widget, row: int) -> None:
         cells = above.outer_size.height + each.outer_size.height
         first = max(_LEAST_CELLS, min(row - above.region.y, cells - _LEAST_CELLS))
         both = _share(above, "height") + _share(each, "height")
-        _set_share(above, "height", both * first / cells)
-        _set_share(each, "height", both * (cells - first) / cells)
+        part = (first + _ROUNDED_AWAY) / cells
+        _set_share(above, "height", both * part)
+        _set_share(each, "height", both * (1 - part))
         return
 
 
