@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual import events
 from textual.widgets import Input
 
@@ -165,14 +166,17 @@ def test_what_is_typed_goes_into_the_task_of_who_came_to_ask(folder: Path) -> No
     browse(folder, come_back, "kitchen")
 
 
-def test_what_was_typed_before_the_line_had_the_focus_is_in_it(folder: Path) -> None:
+@pytest.mark.parametrize(("keys", "line"), [("2", "task"), ("3i", "path")])
+def test_what_was_typed_before_the_line_had_the_focus_is_in_it(
+    folder: Path, keys: str, line: str
+) -> None:
     async def story(person: Person) -> None:
-        await person.press("2")
+        await person.press(*keys)
         for letter in "bz":
             key = events.Key(letter, letter)
             key._set_forwarded()  # as the app does to the screen while nothing has the focus
             person.app.screen.post_message(key)
         await person.settle()
-        assert person.app.screen.query_one("#task", Input).value == "bz"
+        assert person.app.screen.query_one(f"#{line}", Input).value == "bz"
 
     browse(folder, story, "kitchen")

@@ -40,7 +40,7 @@ from deltamem_tui.tui.screens.number_trial import NumberTrial
 from deltamem_tui.tui.widgets.answer_pane import AnswerPane
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.context_pane import ContextPane
-from deltamem_tui.tui.widgets.inputs import LineInput
+from deltamem_tui.tui.widgets.inputs import LineInput, type_early
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.match_list import MatchList
 from deltamem_tui.tui.widgets.number_input import NumberInput
@@ -185,11 +185,8 @@ class RecallScreen(BankScreen):
             self._focus_question()
 
     def on_key(self, event: events.Key) -> None:
-        """Types what was pressed before the line had the focus: a line keeps its own letters."""
-        line = self.focused
-        if isinstance(line, Input) and event.character and event.is_printable:
-            event.stop()
-            line.insert_text_at_cursor(event.character)
+        """Types what was pressed before the line had the focus."""
+        type_early(self, event)
 
     def _focus_question(self) -> None:
         self.query_one("#task").focus()
