@@ -2,8 +2,8 @@
 
     python docs/draw_picture.py
 
-`docs/picture.svg` shows two commands, `docs/pictures/` the browser's main screens, all about
-the bank that is shipped. The same bank gives the same pictures, byte for byte.
+`docs/picture.svg` shows two commands, `docs/pictures/` the browser's screens, about the bank that
+is shipped and about one that is learnt here. The same banks give the same pictures, byte for byte.
 """
 
 from __future__ import annotations
@@ -12,27 +12,40 @@ import asyncio
 import io
 import os
 import pty
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from unittest.mock import patch
 
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.verdicts import with_word
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.readers.reading import read_logs
 from deltamem_tui.tui.app import DeltaMemApp
 
 WIDTH = 108
 LINES = 16
 SIZE = (120, 36)
+SMALL = (100, 30)
 DOCS = Path(__file__).parent
 BANK = "scienceworld"
+SAMPLE = DOCS / "sample" / "alfworld.jsonl.gz"
+LEARNT_EPISODES = 24
+QUESTION = "get a clean mug and set it in coffeemachine"
 TASK = (
     "Your task is to melt lead. First, focus on the substance. Then, take actions that will "
     "cause it to change its state of matter."
@@ -49,22 +62,18 @@ class View:
     """A screen of the browser.
 
     Attributes:
-        keys: Those that lead to it.
-        typed: What is typed there, by line.
-        then: Keys after that.
+        steps: What leads there from the view before: a key, or a line with what is typed into it.
         size: Of the terminal, in columns and lines.
     """
 
     name: str
-    keys: tuple[str, ...]
-    typed: tuple[tuple[str, str], ...] = ()
-    then: tuple[str, ...] = ()
+    steps: tuple[str | tuple[str, str], ...]
     size: tuple[int, int] = SIZE
 
 
-VIEWS = (
+SHIPPED = (
     View("trees", ("right", "j", "j")),
-    View("wide", (), size=(180, 45)),
+    View("wide", (), (180, 45)),
     View("chain", ("c",)),
     View("statistics", ("4",)),
     View("map", ("6", "right")),
@@ -72,21 +81,27 @@ VIEWS = (
     View("words", ("w",)),
     View("evidence", ("escape", "escape", "slash", *"id:1bc7", "enter", "E")),
     View("comparison", ("b", "c", "enter")),
-    View(
-        "replay",
-        ("escape", "r"),
-        (("file", str(DOCS / "sample" / "replay.json")),),
-        ("enter",),
-    ),
-    View(
-        "evaluation",
-        ("escape", "r"),
-        (("file", str(DOCS / "sample" / "run")),),
-        ("enter", "l", "l"),
-    ),
-    View("recall", ("escape", "enter", "2"), (("task", TASK), ("scene", SCENE))),
+    View("replay", ("escape", "r", ("file", "docs/sample/replay.json"), "enter")),
+    View("evaluation", ("escape", "r", ("file", "docs/sample/run"), "enter", "l", "l")),
+    View("recall", ("escape", "enter", "2", ("task", TASK), ("scene", SCENE))),
 )
-"""In the order in which they are visited; the last one alone asks for the bank's embedder."""
+"""Of the bank that is shipped, in the order in which they are visited.
+
+The last one alone asks for the bank's embedder.
+"""
+
+LEARNT = (
+    View("growth", ("7", *("pageup",) * 3)),
+    View("review", ("5",), SMALL),
+    View("import", ("3", "i", ("path", "docs/sample/alfworld.jsonl.gz")), SMALL),
+    View("judging", ("escape", "J"), SMALL),
+    View("relearn", ("escape", "R", "tab", "tab", "tab"), SMALL),
+    View("near", ("escape", "2", ("task", QUESTION), "enter", "K", "enter")),
+    View("lab", ("minus",) * 6),
+    View("kept", ("w", "l"), SMALL),
+    View("search", ("escape", "1", "slash", *"desklamp", "enter"), SMALL),
+)
+"""Of a bank with its journal and with episodes that wait: learnt from the sample."""
 
 
 def main() -> None:
@@ -95,7 +110,10 @@ def main() -> None:
     folder = DOCS / "pictures"
     folder.mkdir(exist_ok=True)
     with _no_home():
-        asyncio.run(draw_screens(folder, VIEWS))
+        asyncio.run(draw_screens(folder, DOCS.parent / "memory_banks" / BANK, SHIPPED))
+        with tempfile.TemporaryDirectory() as room:
+            learn_sample(Path(room) / "household")
+            asyncio.run(draw_screens(folder, Path(room) / "household", LEARNT))
 
 
 def _draw_commands(file: Path) -> None:
@@ -137,32 +155,60 @@ def _printed(command: list[str]) -> str:
 def _no_home() -> Iterator[None]:
     """Keep what the person at this machine left and chose out of the pictures."""
     with tempfile.TemporaryDirectory(prefix="deltamem-pictures-") as room:
-        homes = {f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")}
+        homes = {f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")} | {"TZ": "UTC"}
         with patch.dict(os.environ, homes):
             yield
 
 
-async def draw_screens(folder: Path, views: Iterable[View]) -> None:
-    """Draw screens of the browser into a folder, one file a view."""
-    banks = DOCS.parent / "memory_banks"
-    app = DeltaMemApp(banks, banks / BANK)
+async def draw_screens(folder: Path, bank: Path, views: Iterable[View]) -> None:
+    """Draw screens of the browser with a bank open into a folder, one file a view."""
+    app = DeltaMemApp(bank.parent, bank)
     app.debounce = 0
+    with chdir(DOCS.parent):  # the paths that are typed are from here, and so the same everywhere
+        await _visit(app, folder, views)
+
+
+async def _visit(app: DeltaMemApp, folder: Path, views: Iterable[View]) -> None:
     async with app.run_test(size=SIZE) as person:
         await _settle(app, person)
         for view in views:
             await person.resize_terminal(*view.size)
             await _settle(app, person)
-            for key in view.keys:
-                await person.press(key)
+            for step in view.steps:
+                if isinstance(step, str):
+                    await person.press(step)
+                else:
+                    line, text = step
+                    app.screen.query_one(f"#{line}", Input).value = text
                 await _settle(app, person)
-            for line, text in view.typed:
-                app.screen.query_one(f"#{line}", Input).value = text
-                await _settle(app, person)
-            for key in view.then:
-                await person.press(key)
-                await _settle(app, person)
+            app.notes.clear()  # it would be the clock that says whether a note is still there
+            await _settle(app, person)
             picture = app.export_screenshot(title="deltamem browse")
             (folder / f"{view.name}.svg").write_text(picture + "\n", encoding="utf-8")
+
+
+def learn_sample(bank: Path) -> None:
+    """Make a bank of the sample's first episodes; some wait, and a judge doubts one of them.
+
+    The judge's word and the journal's times are made up: the word is there to be seen, and the
+    times would be of today.
+    """
+    made = create_bank(bank, embedder="hashing", domain="alfworld")
+    found = [each for each in read_logs([SAMPLE]) if isinstance(each, Trajectory)]
+    for each in found[:LEARNT_EPISODES]:
+        learn(made, each)
+    waiting = found[LEARNT_EPISODES : LEARNT_EPISODES + 8]
+    doubted = next(each for each in waiting if each.outcome.success)
+    word = Outcome(False, None, "judge", "the cup was not cooled")
+    unsaid = [replace(each, outcome=Outcome()) for each in waiting if each is not doubted]
+    take_in(made, [with_word(doubted, word), *unsaid])
+    journal, minutes = bank / "journal.jsonl", count()
+    dated = re.sub(
+        r'(?<="time":")[^"]+',
+        lambda _: f"2026-01-01T12:{next(minutes):02}:00Z",
+        journal.read_text(encoding="utf-8"),
+    )
+    journal.write_text(dated, encoding="utf-8")
 
 
 async def _settle(app: DeltaMemApp, person: Pilot[None]) -> None:
