@@ -17,9 +17,9 @@ SECONDS_BETWEEN_LOOKS = 1.0
 
 def end_without_terminal() -> None:
     """Ends the program, as that signal would have, if its terminal is not there any more."""
-    if sys.platform == "win32" or sys.__stdin__ is None:
+    if sys.__stdin__ is None or not hasattr(select, "poll"):
         return
     watched = select.poll()
     watched.register(sys.__stdin__.fileno(), 0)  # it tells of a hangup unasked
-    if watched.poll(0):
+    if any(event & select.POLLHUP for _, event in watched.poll(0)):  # an error is not one
         os.kill(os.getpid(), signal.SIGHUP)
