@@ -21,7 +21,7 @@ def remedies(key_of: Callable[[str], str], *, bank_is_open: bool) -> Mapping[Rem
     unfreeze = key_of("freeze" if bank_is_open else "freeze_bank")
     return {
         Remedy.ALLOW_WRITING: f"{unfreeze} unfreezes it",
-        Remedy.UNPACK: f"{key_of('install_bank')} on the list of banks makes a copy of it that can",
+        Remedy.UNPACK: f"{key_of('install_bank')} on the list of banks installs a copy that can be",
         Remedy.MAKE_BANK: f"{key_of('look_again')} on the list of banks reloads it",
         Remedy.LIST_BANKS: "the list of banks has all names",
         Remedy.ALLOW_SIZE: "`deltamem install` in a terminal can allow more",

@@ -137,7 +137,7 @@ class NodeEditor:
             texts = read_document(after, collection)
             payload = method_of(self._screen.bank).cleaned(chosen.tree, texts)
         except DeltaMemError as error:
-            browser.notes.report(_with_hint(error, kept))
+            browser.notes.report(_telling(error, kept))
             return
         warning = size_warning(chosen.node.payload, payload)
         if warning is None:
@@ -161,7 +161,7 @@ class NodeEditor:
             try:
                 editing.edit(bank, chosen.tree, chosen.node, payload)
             except DeltaMemError as error:
-                raise _with_hint(error, kept) from error
+                raise _telling(error, kept) from error
             drafts.drop(chosen.place)
             return f"edited {chosen.node.id}"
 
@@ -299,8 +299,8 @@ def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
     return f"deleted {counted(len(editing.delete(bank, tree, root).nodes), 'node')}"
 
 
-def _with_hint(error: DeltaMemError, hint: str) -> DeltaMemError:
-    """Returns the error with one more thing to do about it."""
-    hinted = copy(error)
-    hinted.hint = f"{error.hint}; {hint}" if error.hint else hint
-    return hinted
+def _telling(error: DeltaMemError, fact: str) -> DeltaMemError:
+    """Returns the error with one more fact; its hint stays a remedy, if it is one."""
+    told = copy(error)
+    told.message = f"{error.message}; {fact}"
+    return told
