@@ -111,13 +111,18 @@ def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
     """Asks which model is to judge those of some episodes that have no outcome, if any has none."""
     if not screen.writable():
         return
-    path, notes = screen.bank.path, screen.browser.notes
+    path, browser = screen.bank.path, screen.browser
+    position = browser.attention.position()
 
     def ask(found: Sequence[str]) -> None:
-        if found:
+        notify = browser.notes.notify
+        if not found:
+            notify("no episode that is shown waits for an outcome; a judge only fills a gap")
+        elif browser.attention.is_at(position):
             _ask_for_judge(screen, path, ids, len(found))
         else:
-            notes.notify("no episode that is shown waits for an outcome; a judge only fills a gap")
+            key = browser.key_of("judge_by_model")
+            notify(f"{counted(len(found), 'episode')} can be judged; {key} asks by which model")
 
     look_up(screen, "looking for what to judge", lambda _: to_judge(Bank.open(path), ids), ask)
 
