@@ -116,11 +116,11 @@ class DeltaMemApp(FailureKeeper):
         return [*super().get_line_filters(), self._readable]
 
     def get_default_screen(self) -> Screen[Any]:
-        """Returns the banks, or the bank that was named: it is read while it is laid out."""
+        """Returns the banks, or the bank that was named, which is read first."""
         return self.session.first_screen()
 
     def on_mount(self) -> None:
-        """Begins to read, and follows the theme and the terminal."""
+        """Begins to follow the bank's files, the theme and the terminal."""
         self.session.begin()
         if not self.is_headless:
             self.set_interval(SECONDS_BETWEEN_LOOKS, end_without_terminal)
@@ -132,9 +132,11 @@ class DeltaMemApp(FailureKeeper):
             open_results(self.screen, self._results)
 
     def _report_waiting(self) -> None:
-        """Says how many sessions of agents wait to be imported."""
+        """Says how many sessions of agents wait to be imported, unless an error is shown."""
         from deltamem_tui.agents.session_files import StateFolder
 
+        if self.notes.current is not None:
+            return
         if waiting := StateFolder(paths.state_folder()).waiting():
             which = counted(waiting, "session of an agent waits", "sessions of agents wait")
             self.notes.notify(f"{which}: `deltamem import --queued` takes them in")

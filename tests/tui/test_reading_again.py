@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from deltamem_tui import paths
+from deltamem_tui.agents.session_files import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.core import state
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
@@ -97,11 +99,13 @@ def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
     manifest = folder / "kitchen" / "bank.json"
     sound = manifest.read_bytes()
     manifest.write_bytes(sound[:-9])
+    StateFolder(paths.state_folder()).enqueue(SessionFile("codex", "one", "kitchen"))
 
     async def story(person: Person) -> None:
         assert isinstance(person.app.screen, BanksScreen)
         assert "not JSON" in " ".join(person.screen.split())
-        assert "kitchen" in person.said[0]
+        (said,) = person.said
+        assert "kitchen" in said
         chosen = person.app.screen.query_one(BankList).bank
         assert chosen is not None
         assert chosen.place.name == "kitchen"
