@@ -114,7 +114,7 @@ def _facts(found: RunEstimate) -> dict[str, Cell]:
     facts = asdict(found)
     if found.tokens:
         facts["tokens"] = round(found.tokens)
-    else:
+    if not (found.calls or found.tokens or found.cost):
         for name in ("calls", "tokens", "cost", "cost_left"):
             del facts[name]
     return {

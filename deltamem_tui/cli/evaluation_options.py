@@ -181,9 +181,8 @@ class EvaluateOptions:
     prompts: options.Prompts = None
     timeout: options.Timeout = None
 
-    @property
-    def models(self) -> ModelOptions:
-        """Those that say how models are asked, with one budget for all that are asked by them."""
+    def for_models(self) -> ModelOptions:
+        """Those that say how models are asked; all that are asked by them share a new budget."""
         return ModelOptions(
             self.model,
             self.api_base,

@@ -95,7 +95,7 @@ def set_up(
     split = wishes.split or environment.splits[0]
     games = _drawn(pool, split, wishes.games, wishes.seed)  # first of all: it may not be installed
     train = _drawn(pool, wishes.train, wishes.train_games, wishes.seed) if wishes.train else []
-    models = wishes.models
+    models = wishes.for_models()
     agent = _agent(invocation, wishes, models, environment)
     writer, key = _writer(invocation, wishes.extractor, models, environment.domain, entrants, banks)
     log, errors = _log(invocation, wishes, environment.domain, stop)

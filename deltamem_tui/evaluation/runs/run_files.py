@@ -14,6 +14,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 
 _MOST_BYTES = 256 * 2**20
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 StructT = TypeVar("StructT", bound=Struct)
 
@@ -28,7 +29,7 @@ def read_object(path: Path, kind: type[StructT]) -> StructT:
     data = _data(path)
     try:
         return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise damaged(path, str(error)) from error
 
 
@@ -46,7 +47,7 @@ def read_lines(path: Path, kind: type[StructT]) -> Iterator[StructT]:
     for number, line in enumerate(lines, 1):
         try:
             yield decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except _UNREADABLE as error:
             if number < len(lines):
                 raise damaged(path, str(error), f"line {number}") from error
 
@@ -60,7 +61,7 @@ def cut_last_line(path: Path, kind: type[Struct]) -> None:
     begin = whole.rfind(b"\n", 0, -1) + 1
     try:
         msgspec.json.decode(whole[begin:], type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except _UNREADABLE:
         whole = whole[:begin]
     files.truncate(path, len(whole))
 

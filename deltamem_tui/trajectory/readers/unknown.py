@@ -37,7 +37,7 @@ def likeness_of(preview: Preview, readers: Iterable[Reader]) -> tuple[str, Remed
         likeness = _of_text(preview.head)
     else:
         likeness = _of_records(preview.records, readers) if preview.records else ""
-    return likeness, Remedy.GIVE_RESULTS if likeness is _RESULTS else Remedy.DECLARE_FORMAT
+    return likeness, Remedy.GIVE_RESULTS if likeness == _RESULTS else Remedy.DECLARE_FORMAT
 
 
 def _of_text(head: str) -> str:

@@ -139,7 +139,7 @@ class BankSession:
             self._look_at(home, visit)
 
     def reading_failed(self) -> None:
-        """Shows what it showed before."""
+        """Goes on with what is shown."""
         self._visit, self.opened_by_link = None, False
         if self.home is not None:
             self.home.is_reading = False

@@ -13,7 +13,7 @@ from textual.timer import Timer
 from deltamem_tui.bank.past import Past
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.core.background import Inquiry
+from deltamem_tui.tui.core.background import Inquiry, Stopped
 from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.models.growth import Growth, beginning, growth_at, sizes
 from deltamem_tui.tui.models.sections import Section
@@ -84,11 +84,11 @@ class GrowthScreen(BankScreen):
         """Reads the journal again."""
         bank = self.bank
 
-        def read() -> tuple[Past, list[int]]:
+        def read(_: Stopped) -> tuple[Past, list[int]]:
             past = Past.read(bank)
             return past, sizes(past)
 
-        self._reading.ask(lambda _: read(), lambda found: self._show_past(*found))
+        self._reading.ask(read, lambda found: self._show_past(*found))
 
     def _show_past(self, past: Past, nodes: Sequence[int]) -> None:
         """Shows the last commit, or the one that was looked at, if it is still there."""

@@ -123,8 +123,8 @@ class TreesScreen(BankScreen):
     def bank_changed(self) -> None:
         """Arranges the outlines of what the bank holds now.
 
-        The first time it does not take long, unless there is a filter: then they are there when
-        the screen is first drawn.
+        Without a filter the first time takes so little that no thread is asked: the outlines are
+        there when the screen is first drawn.
         """
         if self.shown.outline is None and self.list_filter.arrangement.wanted.empty:
             with contextlib.suppress(DeltaMemError):  # what is wrong is reported by the thread
