@@ -14,8 +14,9 @@ from benchmarks.terminal import Terminal
 from deltamem_tui.tui.core.hangup import end_without_terminal
 
 
-def test_the_browser_ends_with_its_terminal(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "deltamem_tui", "--banks", str(tmp_path), "browse"]
+def test_the_browser_ends_with_its_terminal_also_where_hangups_are_ignored(tmp_path: Path) -> None:
+    words = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]
+    words += [sys.executable, "-m", "deltamem_tui", "--banks", str(tmp_path), "browse"]
     with Terminal(words) as terminal:
         terminal.until("quit")
         assert terminal.hang_up() == -signal.SIGHUP

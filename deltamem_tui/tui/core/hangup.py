@@ -1,8 +1,8 @@
 """What happens when the terminal goes away without a word.
 
 A terminal that is closed tells its programs so by a signal, unless the browser was started apart
-from it: by `setsid`, or in a container that was left. Textual then reads the end of input over and
-over, and takes a whole core for good.
+from it: by `setsid`, in a container that was left, or below a `nohup`, where the signal is ignored.
+Textual then reads the end of input over and over, and takes a whole core for good.
 """
 
 from __future__ import annotations
@@ -22,4 +22,5 @@ def end_without_terminal() -> None:
     watched = select.poll()
     watched.register(sys.__stdin__.fileno(), 0)  # it tells of a hangup unasked
     if any(event & select.POLLHUP for _, event in watched.poll(0)):  # an error is not one
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup` hands down that it is ignored
         os.kill(os.getpid(), signal.SIGHUP)
