@@ -95,6 +95,17 @@ def test_an_end_of_a_sentence_goes_with_its_beginning() -> None:
     ]
 
 
+def test_the_number_of_a_step_goes_with_the_step() -> None:
+    steps = ["go to the fridge", "take the egg from it", "heat the egg with the stove"]
+    entries = [
+        (" ".join(f"{number}. {step}" for number, step in enumerate(each, 1)), "", f"{number}")
+        for number, each in enumerate([steps, ["look", *steps], ["look", *steps, "eat it all up"]])
+    ]
+    found = [shown(title) for title in titles(entries, 30)]
+    assert found[2] == "1. look 2. … 5. eat it all up"
+    assert not any(re.search(r"… \d\. …", title) for title in found)
+
+
 def test_what_repeats_all_of_a_neighbour_ends_with_its_last_words() -> None:
     entries = [("heat it", "1. find it 2. take it to the stove", f"{n}5ca{n:012}") for n in (2, 3)]
     found = [shown(title) for title in titles(entries, 30)]

@@ -37,6 +37,9 @@ _FRAGMENT = 2
 
 _GAP = f" {_LEFT_OUT}"
 _ELLIPSES = re.compile(rf"{_LEFT_OUT}(?:\s*{_LEFT_OUT})+")
+_ITEM = re.compile(r"\d+[.)]")
+"""The number of a step, which says nothing where the step is left out."""
+
 _SENTENCE_END = re.compile(r"[^\W\d_].*[.!?][)\]\"'”]*")
 
 Title = tuple[Piece, ...]
@@ -197,9 +200,20 @@ def _fitted(
         if marks[run[0]] and cell_len(texts[number]) >= _LEAST:
             texts[number] = _LEFT_OUT
             gone[run[0] : run[-1] + 1] = [True] * len(run)
+    _leave_out_numbers(words, gone, kept)
     if behind or any(gone):
         _leave_out_fragments(words, gone, kept, behind=behind)
     return _cut(_pieces(words, marks, gone), width)
+
+
+def _leave_out_numbers(words: Sequence[str], gone: list[bool], kept: Sequence[bool]) -> None:
+    """Leaves out the numbers of steps that stand alone; nothing, if nothing else is left."""
+    between = zip([True, *gone], [*gone[1:], False], strict=False)
+    less = [
+        each or (all(around) and not keep and _ITEM.fullmatch(word) is not None)
+        for each, around, keep, word in zip(gone, between, kept, words, strict=False)
+    ]
+    gone[:] = [False] * len(words) if all(less) else less
 
 
 def _leave_out_fragments(
