@@ -62,3 +62,14 @@ def test_a_bank_without_its_journal_says_so(folder: Path) -> None:
         assert "came without its journal" in person.screen
 
     browse(folder, story, "kitchen")
+
+
+def test_a_journal_that_cannot_be_read_is_not_waited_for(folder: Path) -> None:
+    (folder / "kitchen" / "journal.jsonl").write_bytes(b"no commit\n")
+
+    async def story(person: Person) -> None:
+        await person.press("7")
+        assert "reading the journal" not in person.screen
+        assert "h earlier" not in person.screen
+
+    browse(folder, story, "kitchen")

@@ -46,6 +46,7 @@ def test_a_run_is_told_as_far_as_it_was_played(tmp_path: Path) -> None:
     assert not part.run.finished
     assert [row.cells[0] for row in part.rows] == ["6/6", "4/6", "0/6"]
     assert len(part.run.compared) == 4
+    assert part.title.startswith("UNFINISHED, 4 games compared · ")
     assert part.rows[2].result is None
     assert part.games[5].cells[1:] == (GameCell(), GameCell())
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files
@@ -196,6 +197,32 @@ def test_hostile_texts_of_a_run_are_harmless(tmp_path: Path, folder: Path) -> No
         assert_harmless(person.screen)
 
     browse(folder, story)
+
+
+def test_only_what_a_run_has_is_offered(folder: Path, tmp_path: Path) -> None:
+    run = stopped(copied_run(tmp_path / "run"))
+    results = run / "02-raw" / "results.jsonl"
+    results.write_bytes(results.read_bytes().splitlines(keepends=True)[0])
+    seen: list[list[bool]] = []
+
+    async def story(person: Person) -> None:
+        await person.press("r")
+        await person.write(str(run))
+        await person.press("enter")
+        assert "UNFINISHED, 1 game compared" in person.screen
+        for keys in ("", "G", "g l l", "h h enter"):
+            await person.press(*keys.split())
+            line = person.screen.splitlines()[-1]
+            seen.append([key in line for key in ("R read again", "⏎ steps", "n next", "⏎ node")])
+        assert isinstance(person.app.screen, RunEpisodeScreen)
+
+    browse(folder, story, size=(120, 24))
+    assert seen == [
+        [True, True, False, False],
+        [True, True, False, False],
+        [True, False, False, False],
+        [False, False, False, False],
+    ]
 
 
 def test_a_run_is_opened_at_once(folder: Path) -> None:

@@ -173,7 +173,13 @@ ACTIONS: tuple[Action, ...] = (
         "choose_contestant(-1)",
     ),
     Action("toggle_curves", ("c",), "Show the numbers, or the curves", "run", brief="numbers"),
-    Action("read_run_again", ("R",), "Read the run again: it may have gone on", "run"),
+    Action(
+        "read_run_again",
+        ("R",),
+        "Read the run again: it may have gone on",
+        "run",
+        brief="read again",
+    ),
     Action("copy_run", ("y",), "Copy the contestant's numbers", "run", brief="copy"),
     # A game of an evaluation
     Action("leave_run_episode", ("escape", "b"), "Go back", "game", brief="back"),

@@ -125,7 +125,7 @@ class RunTable:
         parts += [f"{plan.tries} tries"] if plan.tries > 1 else []
         parts += [plan.agent]
         if not run.finished:
-            parts.insert(0, f"UNFINISHED, {len(run.compared):,} games compared")
+            parts.insert(0, f"UNFINISHED, {counted(len(run.compared), 'game')} compared")
         return one_line(" · ".join(parts), 200)
 
 

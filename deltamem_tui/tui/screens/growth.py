@@ -73,7 +73,13 @@ class GrowthScreen(BankScreen):
         """Goes to the slider."""
         self._slider.border_title = "reading the journal …"
         self._pane.border_title = "commit"
+        self.offer("earlier", "later", "play", when=False)
         self._slider.focus()
+
+    def on_lookup_failed(self) -> None:
+        """Says that nothing is read any more; what is wrong is reported by the program."""
+        if self._past is None:
+            self._slider.border_title = "the journal cannot be read"
 
     @property
     def playing(self) -> bool:

@@ -21,6 +21,7 @@ from deltamem_tui.tui.models.sections import plain
 from deltamem_tui.tui.screens.base import bottom_bars
 from deltamem_tui.tui.screens.run_episode import RunEpisodeScreen
 from deltamem_tui.tui.widgets.bars import TopBar
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar
 from deltamem_tui.tui.widgets.contestants import ContestantHeading, ContestantList
 from deltamem_tui.tui.widgets.game_list import GameColumns, GameHeading, GameList
 from deltamem_tui.tui.widgets.plots import Plot, Plots
@@ -91,6 +92,7 @@ class RunScreen(Screen[None]):
             self.query_one(f"#curve-{number}", Plot).lines(self._places, lines, top)
         if self._curves:
             self.query_one(Plots).border_title = "curves"
+        self._keys.offer("read_run_again", when=not self._table.run.finished)
         contestant, game = self._begins_at
         self._list.lines_changed(contestant)
         self._games.lines_changed(game)
@@ -106,11 +108,17 @@ class RunScreen(Screen[None]):
         return [self._games, *self.focus_chain]
 
     @property
+    def _keys(self) -> KeyBar:
+        return self.query_one(KeyBar)
+
+    @property
     def _row(self) -> RunRow:
         return self._table.rows[self._list.cursor]
 
     def on_line_list_moved(self) -> None:
-        """Shows the contestant under the cursor."""
+        """Shows the contestant under the cursor, and offers its steps if it has played the game."""
+        cell = self._games.game.cells[self._list.cursor]
+        self._keys.offer("show_run_episode", when=bool(cell.score))
         self._pane.show(contestant_sections(self._table, self._row))
         self.query_one(GameHeading).refresh()
         self._games.refresh()

@@ -24,6 +24,7 @@ from deltamem_tui.tui.models.run import GameLine, RunRow, RunTable
 from deltamem_tui.tui.models.sections import Section, plain
 from deltamem_tui.tui.screens.base import bottom_bars
 from deltamem_tui.tui.widgets.bars import TopBar
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _Shown = tuple[Trajectory | None, Recalled]
@@ -101,6 +102,9 @@ class RunEpisodeScreen(Screen[None]):
     def _show(self, shown: _Shown) -> None:
         self._episode, self._recalled = shown
         self._node = 0
+        keys = self.query_one(KeyBar)
+        keys.offer("next_recalled", when=len(self._recalled.nodes) > 1)
+        keys.offer("show_recalled", when=bool(self._recalled.nodes and self._recalled.bank))
         self._show_node()
 
     def _show_node(self) -> None:
