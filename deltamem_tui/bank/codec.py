@@ -29,6 +29,7 @@ from deltamem_tui.bank.node import (
 )
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.text import one_line
+from deltamem_tui.typed import decoder_of
 
 _ID_DIGITS = frozenset("0123456789abcdef")
 _MAY_BE_MISSING = frozenset(("model", "prompt", "nodes", "sources"))
@@ -70,7 +71,7 @@ class Line(Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
 def _decoder(collection: Collection) -> msgspec.json.Decoder[Line]:
     """Reads the lines of a collection."""
     depth = Annotated[int, Meta(ge=1, le=collection.depth)]
-    line = msgspec.defstruct(
+    line: Any = msgspec.defstruct(
         "CollectionLine",
         [("depth", depth), *((name, Text) for name in collection.fields)],
         bases=(Line,),
@@ -78,7 +79,7 @@ def _decoder(collection: Collection) -> msgspec.json.Decoder[Line]:
         forbid_unknown_fields=True,
         gc=False,
     )
-    return msgspec.json.Decoder(line)
+    return decoder_of(line)
 
 
 def to_line(node: Node) -> bytes:

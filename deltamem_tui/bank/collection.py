@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from deltamem_tui.typed import converted
+
 DEPTH_LIMIT = 10_000
 
 Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]*\Z", max_length=32)]
@@ -52,7 +54,7 @@ def parse(record: object) -> Mapping[str, Collection]:
         ValueError: It is not such a declaration; says what is wrong.
     """
     try:
-        collections = msgspec.convert(record, _Collections)
+        collections = converted(record, _Collections)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
     if taken := _OWN_FILES.intersection(collections):

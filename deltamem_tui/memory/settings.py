@@ -23,6 +23,7 @@ from deltamem_tui.errors import BankCorruptError, ConfigurationError
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, POLICIES, Policy
 from deltamem_tui.memory.policies.forgetting import FORGETTINGS, Forgetting
 from deltamem_tui.text import one_line
+from deltamem_tui.typed import converted
 
 Episodes = Annotated[int, Meta(ge=1, description="a number of episodes from 1")]
 
@@ -214,7 +215,7 @@ def from_record(kind: type[NumbersT], record: Mapping[str, Any], source: str = "
         ConfigurationError: One is missing, unknown, of another type or outside its range.
     """
     try:
-        return msgspec.convert(record, kind)
+        return converted(record, kind)
     except msgspec.ValidationError:
         return _checked_one_by_one(kind, record, source)
 
@@ -238,7 +239,7 @@ def _value(field: msgspec.structs.FieldInfo, value: Any, source: str) -> Any:
             raise ConfigurationError(f"{field.name} must hold settings", source=source)
         return from_record(field.type, value, field.name)
     try:
-        return msgspec.convert(value, field.type)
+        return converted(value, field.type)
     except msgspec.ValidationError as error:
         raise ConfigurationError(
             f"{field.name} must be {description(field)}, not {one_line(repr(value), 40)}",

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean, one_line
+from deltamem_tui.typed import converted
 
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{16}\Z")]
 MaybeDigest = Annotated[str, Meta(pattern=r"^([0-9a-f]{16})?\Z")]
@@ -86,7 +87,7 @@ def parsed(record: object) -> Receipt:
         RecordError: It is none.
     """
     try:
-        return msgspec.convert(record, Receipt)
+        return converted(record, Receipt)
     except msgspec.ValidationError as error:
         raise RecordError(f"not a receipt: {one_line(str(error), 200)}") from error
 

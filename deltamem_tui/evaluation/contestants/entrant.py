@@ -16,6 +16,7 @@ from deltamem_tui.memory.methods import names
 from deltamem_tui.memory.replay.contestants import Contestant, contestants
 from deltamem_tui.memory.settings import Settings, assigned
 from deltamem_tui.text import one_line
+from deltamem_tui.typed import converted
 
 Sort = Literal["baseline", "method", "bank"]
 _NAME_WIDTH = 60
@@ -155,7 +156,7 @@ def _read(path: Path) -> tuple[_Entry, ...]:
     source = one_line(str(path), 200)
     try:
         table: Any = tomllib.loads(path.read_text("utf-8-sig"))
-        return msgspec.convert(table, _File).contestant
+        return converted(table, _File).contestant
     except OSError as error:
         raise ConfigurationError(f"cannot be read: {error.strerror}", source=source) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -37,6 +37,7 @@ from deltamem_tui.paths import EVALUATION_PLAN
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
+from deltamem_tui.typed import decoder_of
 
 _MOST_TRIES = 1000
 
@@ -176,7 +177,7 @@ def _episodes(path: Path) -> tuple[dict[str, str], dict[Attempt, tuple[int, int]
     lines: dict[Attempt, tuple[int, int]] = {}
     if not path.is_file():
         return tasks, lines
-    decoder, begin = msgspec.json.Decoder(_EpisodeHead), 0
+    decoder, begin = decoder_of(_EpisodeHead), 0
     with files.storage_errors(path), path.open("rb") as file:
         for line in file:
             end = begin + len(line)

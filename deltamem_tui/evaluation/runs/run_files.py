@@ -12,6 +12,7 @@ from msgspec import Struct
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
+from deltamem_tui.typed import decoded, decoder_of
 
 _MOST_BYTES = 256 * 2**20
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -28,7 +29,7 @@ def read_object(path: Path, kind: type[StructT]) -> StructT:
     """
     data = _data(path)
     try:
-        return msgspec.json.decode(data, type=kind)
+        return decoded(data, kind)
     except _UNREADABLE as error:
         raise damaged(path, str(error)) from error
 
@@ -42,7 +43,7 @@ def read_lines(path: Path, kind: type[StructT]) -> Iterator[StructT]:
         UsageError: Another line is damaged.
         StorageError: It cannot be read.
     """
-    decoder = msgspec.json.Decoder(kind)
+    decoder = decoder_of(kind)
     lines = _data(path).splitlines() if path.exists() else []
     for number, line in enumerate(lines, 1):
         try:
@@ -60,7 +61,7 @@ def cut_last_line(path: Path, kind: type[Struct]) -> None:
     whole = data[: data.rfind(b"\n") + 1]
     begin = whole.rfind(b"\n", 0, -1) + 1
     try:
-        msgspec.json.decode(whole[begin:], type=kind)
+        decoded(whole[begin:], kind)
     except _UNREADABLE:
         whole = whole[:begin]
     files.truncate(path, len(whole))

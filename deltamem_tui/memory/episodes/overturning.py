@@ -36,6 +36,7 @@ from deltamem_tui.memory.episodes.withdrawal import (
     written_by,
 )
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.typed import converted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -184,7 +185,7 @@ def give_lessons_again(bank: Bank, batch: Batch, commit: Commit) -> None:
     if (record := commit.detail.get("taken_back")) is None:
         return
     try:
-        taken = msgspec.convert(record, _TakenBack)
+        taken = converted(record, _TakenBack)
     except msgspec.ValidationError as error:
         raise TrajectoryError(
             "the journal does not say what was taken back", source=str(bank.journal.path)

@@ -18,6 +18,7 @@ from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.memp.collections import FACT_DEPTH
 from deltamem_tui.trajectory.domains import GENERIC, key
+from deltamem_tui.typed import decoder_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,7 +134,7 @@ def _numbers(numbers: Sequence[int]) -> NDArray[np.int64]:
 
 def _read(snapshot: TableSnapshot, rows: NDArray[np.int64]) -> Iterator[_Fact]:
     """The facts at some rows, many read at once."""
-    decoder = msgspec.json.Decoder(list[_Fact])
+    decoder = decoder_of(list[_Fact])
     for at in range(0, len(rows), _PIECE):
         piece = rows[at : at + _PIECE]
         try:

@@ -42,6 +42,7 @@ from deltamem_tui.memory.vectors.embedder import EmbeddingCache
 from deltamem_tui.paths import APPLICATION
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_line
+from deltamem_tui.typed import decoded
 
 _MEMORY, _ROOM = Path("/dev/shm"), 4 * 2**30  # noqa: S108 - the banks lie in folders of their own
 UNKNOWN_END = "neither log nor person says how it ended"
@@ -184,7 +185,7 @@ def _recording(
     name = hashlib.sha256(msgspec.json.encode((order, contestant))).hexdigest()[:16]
     path = work / f"{name}.json"
     with suppress(OSError, msgspec.DecodeError):
-        kept = msgspec.json.decode(path.read_bytes(), type=Recording)
+        kept = decoded(path.read_bytes(), Recording)
         between(len(ordered))
         return kept
     with temp_files.beside(_scratch() / "deltamem-replay", _make_private) as folder:

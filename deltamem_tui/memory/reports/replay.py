@@ -13,6 +13,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.replay.bootstrap import Estimate
 from deltamem_tui.memory.replay.result import ContestantResult, ReplayResult
 from deltamem_tui.text import one_line
+from deltamem_tui.typed import decoded
 
 MEASURE_TITLES: Mapping[str, str] = {
     "coverage": "coverage",
@@ -44,7 +45,7 @@ def read_result(path: Path) -> ReplayResult:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise UsageError("the file is too large to be a replay", source=source, hint=hint)
-        found = msgspec.json.decode(path.read_bytes(), type=_Saved)
+        found = decoded(path.read_bytes(), _Saved)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", source=source) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

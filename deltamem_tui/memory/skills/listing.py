@@ -20,6 +20,7 @@ from deltamem_tui.memory.skills import finding
 from deltamem_tui.memory.skills.form import form_named
 from deltamem_tui.memory.skills.layout import SKILL_LIMITS, is_page
 from deltamem_tui.text import one_line
+from deltamem_tui.typed import converted
 
 FORMAT = 1
 
@@ -116,7 +117,7 @@ def read(path: Path) -> Listing:
             hint="a newer version may read it; without this file the skills alone are read",
         )
     try:
-        lists = msgspec.convert(record, _Lists)
+        lists = converted(record, _Lists)
         for page in (*lists.files, *lists.unfinished):
             if not is_page(page):
                 raise ValueError(f"{page[:80]!r} is not where an export writes")

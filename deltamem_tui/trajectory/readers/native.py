@@ -32,6 +32,7 @@ from deltamem_tui.trajectory.readers.shapes import as_mapping
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.quoting import quoted
 from deltamem_tui.trajectory.validation import admitted, checked, is_clean
+from deltamem_tui.typed import converted
 
 _DIGEST = re.compile("[0-9a-f]{16}")
 _PATH = re.compile(r" - at `\$\.(?:steps\[(\d+)\]\.?)?(.*)`$")
@@ -201,11 +202,11 @@ def _undisputed(outcome: Outcome) -> Outcome:
 def _typed(value: object) -> _Record:
     """A parsed record as its type has it."""
     try:
-        return msgspec.convert(value, _Record)
+        return converted(value, _Record)
     except msgspec.ValidationError:
         record = _tidied(value)
     try:
-        return msgspec.convert(record, _Record)
+        return converted(record, _Record)
     except msgspec.ValidationError as error:
         raise RecordError(_reason(str(error), record)) from error
 

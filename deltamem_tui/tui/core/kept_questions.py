@@ -13,6 +13,7 @@ import msgspec
 
 from deltamem_tui.tui.core.state import state_file, write_quietly
 from deltamem_tui.tui.models.kept_answers import KeptQuestion
+from deltamem_tui.typed import decoded
 
 _SIZE_LIMIT = 5_000_000
 
@@ -36,7 +37,7 @@ class KeptQuestions:
             text = self._file.read_bytes()
             if len(text) > _SIZE_LIMIT:
                 return {}
-            return msgspec.json.decode(text, type=dict[str, KeptQuestion])
+            return decoded(text, dict[str, KeptQuestion])
         except (OSError, msgspec.DecodeError):
             return {}
 
