@@ -167,10 +167,9 @@ class DeltaMemApp(FailureKeeper):
     def _adapted(self, error: DeltaMemError) -> DeltaMemError:
         """Names keys instead of commands, and the one reason for all that a lost bank causes."""
         home = self.session.home
-        error = in_words(error, remedies(self.key_of, bank_is_open=home is not None))
         if home is not None and not home.is_closed:
             error = if_gone(error, home.path, self.key_of("close_bank"))
-        return error
+        return in_words(error, remedies(self.key_of, bank_is_open=home is not None))
 
     async def on_lookup_failed(self, message: LookupFailed) -> None:
         """Reports what could not be looked up; another process may have written the bank."""

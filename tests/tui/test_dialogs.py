@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
@@ -155,3 +156,15 @@ def test_what_is_asked_stays_in_sight_over_a_long_list(folder: Path, size: tuple
         assert f"root {root.id}" in person.screen, "the list is scrolled within its room"
 
     browse(folder, story, "long", size=size)
+
+
+def test_a_dialog_that_was_left_is_drawn_once_more_harmlessly(folder: Path) -> None:
+    """Textual calls what waits for a drawing also when the dialog's parts are gone by then."""
+
+    async def story(person: Person) -> None:
+        await person.press("n")
+        dialog: Any = person.app.screen
+        await person.press("escape")
+        dialog._make_room()
+
+    browse(folder, story)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from pathlib import Path
 
 from deltamem_tui import paths
@@ -51,9 +50,9 @@ def in_words(error: DeltaMemError, words: Mapping[Remedy, str]) -> DeltaMemError
     """
     if not isinstance(error.hint, Remedy):
         return error
-    worded = copy(error)
-    worded.hint = words[error.hint]
-    return worded
+    return DeltaMemError(
+        error.message, source=error.source, position=error.position, hint=words[error.hint]
+    )
 
 
 def if_gone(error: DeltaMemError, bank: Path, leave: str) -> DeltaMemError:

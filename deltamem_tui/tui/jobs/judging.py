@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
+from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome as Word
@@ -33,12 +34,18 @@ def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
 
 
 def may_be_judged(bank: Bank, ids: Sequence[str], stopped: Callable[[], bool]) -> bool:
-    """Whether any of some episodes may wait without an outcome: yes where there are very many."""
+    """Whether any of some episodes may wait without an outcome.
+
+    It may where there are very many, or one is damaged: judging says which, if it is asked for.
+    """
     waiting = frozenset(bank.episodes.waiting())
     some = [each for each in ids if each in waiting]
-    for each in some[:_LOOKED_AT]:
-        if stopped() or ((found := episode(bank, each)) and not found.outcome.known):
-            return True
+    try:
+        for each in some[:_LOOKED_AT]:
+            if stopped() or ((found := episode(bank, each)) and not found.outcome.known):
+                return True
+    except BankCorruptError:
+        return True
     return len(some) > _LOOKED_AT
 
 

@@ -67,6 +67,8 @@ class Dialog(ModalScreen[AnswerT]):
 
     def _make_room(self) -> None:
         """Keeps the question, the reason and the keys in sight where there is little room."""
+        if not self.query(".-scrolled"):  # the dialog was left before the screen was drawn again
+            return
         box, scrolled = self.query_one(Vertical), self.query_one(".-scrolled")
         others = sum(each.outer_size.height for each in box.children if each is not scrolled)
         taken = box.gutter.height + scrolled.styles.margin.height + others

@@ -548,7 +548,7 @@ def test_what_is_in_them(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", REFUSED)
 def test_what_is_no_log_is_refused_with_a_hint(pattern: str) -> None:
     for path in files(pattern):
-        with pytest.raises(LogFormatError, match=r"no reader knows .*name the format"):
+        with pytest.raises(LogFormatError, match="no reader knows this format"):
             read_logs([path])
 
 
