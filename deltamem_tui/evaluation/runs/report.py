@@ -70,10 +70,11 @@ def _warnings(each: EntrantResult, found: EvaluationResult) -> Iterator[str]:
         rest = f"; score in the others {interval_of(score)}" if score else ""
         yield f"{had} ({then}){rest}"
     if guard.unknown:
-        yield (
-            f"{guard.unknown:,} of the {counted(each.learnt_before, 'episode')} that it learnt "
-            "from before do not say their game, so it may have seen more of these games"
-        )
+        which = f"the {counted(each.learnt_before, 'episode')} that it learnt from before"
+        silent = f"{guard.unknown:,} of {which} do not say their game"
+        if guard.unknown == each.learnt_before:
+            silent = f"none of {which} says its game"
+        yield f"{silent}, so it may have seen more of these games"
 
 
 def columns(found: EvaluationResult) -> Mapping[str, Callable[[EntrantResult], Cell]]:
