@@ -127,7 +127,8 @@ def bank_sections(line: BankLine) -> list[Section]:
     """All that is known of a bank without reading its nodes."""
     place = line.place
     if line.error:
-        return [Section(place.name, str(place.path)), Section("Cannot be opened", line.error, True)]
+        title = f"{place.name} cannot be opened"
+        return [Section(title, line.error, True), Section("", str(place.path))]
     facts = [
         " · ".join(
             f"{name.replace('_', ' ')} {counted(count, 'node')}"

@@ -110,7 +110,7 @@ class BanksScreen(Screen[None]):
     BINDINGS: ClassVar = [*bindings("banks")]
     DEFAULT_CSS = """
     BanksScreen BankList { height: 1fr; }
-    BanksScreen TextPane { height: 11; border-top: solid $primary; padding: 0 1; }
+    BanksScreen TextPane { height: 11; max-height: 50%; border-top: solid $primary; padding: 0 1; }
     """
     _pop_result_callback = pop_result_callback
 
