@@ -15,6 +15,7 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 from textual.theme import Theme
 from textual.widget import Widget
+from textual.widgets import Input
 
 from deltamem_tui import paths
 from deltamem_tui.config import Configuration
@@ -149,6 +150,12 @@ class DeltaMemApp(FailureKeeper):
             if isinstance(event, events.Key | events.Paste | events.MouseDown):
                 self.attention.count()
         await super().on_event(event)
+
+    def on_key(self, event: events.Key) -> None:
+        """Types what was pressed before a line had the focus: a line keeps its own letters."""
+        if isinstance(self.focused, Input) and event.character and event.is_printable:
+            event.prevent_default()
+            self.focused.insert_text_at_cursor(event.character)
 
     def _remember_theme(self, theme: Theme) -> None:
         """Saves the theme that the user chose, unless the settings name one."""

@@ -166,17 +166,19 @@ def test_what_is_typed_goes_into_the_task_of_who_came_to_ask(folder: Path) -> No
     browse(folder, come_back, "kitchen")
 
 
-@pytest.mark.parametrize(("keys", "line"), [("2", "task"), ("3i", "path")])
-def test_what_was_typed_before_the_line_had_the_focus_is_in_it(
-    folder: Path, keys: str, line: str
+@pytest.mark.parametrize(
+    ("before", "key", "line"),
+    [("", "/", "filter"), ("", "2", "task"), ("3", "/", "filter"), ("3", "i", "path")],
+)
+def test_what_is_typed_in_one_burst_with_the_key_of_a_line_is_in_the_line(
+    folder: Path, before: str, key: str, line: str
 ) -> None:
     async def story(person: Person) -> None:
-        await person.press(*keys)
-        for letter in "bz":
-            key = events.Key(letter, letter)
-            key._set_forwarded()  # as the app does to the screen while nothing has the focus
-            person.app.screen.post_message(key)
+        await person.press(*before)
+        for letter in (key, *"kqxjz"):
+            name = {"/": "slash"}.get(letter, letter)
+            person.app.post_message(events.Key(name, letter))
         await person.settle()
-        assert person.app.screen.query_one(f"#{line}", Input).value == "bz"
+        assert person.app.screen.query_one(f"#{line}", Input).value == "kqxjz"
 
     browse(folder, story, "kitchen")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import ModalScreen
@@ -40,7 +39,7 @@ from deltamem_tui.tui.screens.number_trial import NumberTrial
 from deltamem_tui.tui.widgets.answer_pane import AnswerPane
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.context_pane import ContextPane
-from deltamem_tui.tui.widgets.inputs import LineInput, type_early
+from deltamem_tui.tui.widgets.inputs import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.match_list import MatchList
 from deltamem_tui.tui.widgets.number_input import NumberInput
@@ -184,12 +183,8 @@ class RecallScreen(BankScreen):
         if not isinstance(self.app.screen, ModalScreen) and not any(self.place()):
             self._focus_question()
 
-    def on_key(self, event: events.Key) -> None:
-        """Types what was pressed before the line had the focus."""
-        type_early(self, event)
-
     def _focus_question(self) -> None:
-        self.query_one("#task").focus()
+        self.set_focus(self.query_one("#task"))
 
     def _focus_answer(self, place: int = 0) -> None:
         if self._names:

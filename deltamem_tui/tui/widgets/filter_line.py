@@ -58,7 +58,7 @@ class FilterLine(Vertical):
     def open(self) -> None:
         """Let the user type."""
         self.add_class("-open")
-        self._line.focus()
+        self.screen.set_focus(self._line)  # at once: what is typed now is for this line
 
     def show(self, text: str, *, open: bool = False) -> None:  # noqa: A002 - the opposite of shut
         """Show this filter; an empty one is put away, unless it is to be open."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
@@ -25,7 +24,6 @@ from deltamem_tui.tui.widgets.inputs import (
     Offers,
     PathSuggester,
     Tick,
-    type_early,
 )
 
 
@@ -130,10 +128,6 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         """Shows what would come of what is filled in already."""
         self.screen_layout_refresh_signal.subscribe(self, self._laid_out)
         self._look_ahead()
-
-    def on_key(self, event: events.Key) -> None:
-        """Types what was pressed before the first field had the focus."""
-        type_early(self, event)
 
     def on_input_changed(self) -> None:
         """Shows what would come of what is filled in now."""

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual.binding import Binding
-from textual.events import Click, Key
+from textual.events import Click
 from textual.geometry import Size
 from textual.reactive import reactive
-from textual.screen import Screen
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
@@ -60,14 +59,6 @@ class LineInput(Input):
     def validate_value(self, value: str) -> str:
         """The text as one line, its spaces kept: one may still be typing."""
         return clean(value).replace("\n", " ").replace("\t", " ")
-
-
-def type_early(screen: Screen[Any], event: Key) -> None:
-    """Types what a screen was given before its line had the focus: a line keeps its own letters."""
-    line = screen.focused
-    if isinstance(line, Input) and event.character and event.is_printable:
-        event.stop()
-        line.insert_text_at_cursor(event.character)
 
 
 class Tick(Widget, can_focus=True):
