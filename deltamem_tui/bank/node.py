@@ -89,7 +89,12 @@ class Node(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The node's text; its tokens are what a unit of memory costs."""
-        return "\n".join(part for part in self.payload.values() if part)
+        return text_of(self.payload)
+
+
+def text_of(payload: Mapping[str, str]) -> str:
+    """All that a payload says, a part a paragraph."""
+    return "\n".join(filter(None, payload.values()))
 
 
 def born(

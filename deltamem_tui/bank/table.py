@@ -330,9 +330,10 @@ class TableSnapshot:
 
     def lines(self, rows: Rows) -> list[bytes]:
         """The lines at many rows, each without its newline."""
-        starts = self.index["offset"]
-        ends = np.append(starts[1:], self.extent.bytes)[rows].astype(np.int64)
-        starts = starts[rows].astype(np.int64)
+        offsets = self.index["offset"]
+        starts = offsets[rows].astype(np.int64)
+        ends = offsets[np.minimum(rows + 1, len(offsets) - 1)].astype(np.int64)
+        ends[rows == len(offsets) - 1] = self.extent.bytes
         fits = (starts < ends) & (ends <= self.extent.bytes) & (ends - starts <= LINE_LIMIT)
         if not fits.all():
             line = int(rows[~fits][0]) + 1
@@ -345,6 +346,13 @@ class TableSnapshot:
         table = self.table
         source, position = str(table.lines_path), f"line {row + 1}"
         return codec.from_line(self.line(row), table.collection, source, position)
+
+    def payloads(self, rows: Rows) -> list[dict[str, str]]:
+        """What the lines at many rows say: far quicker than a node at a time."""
+        table = self.table
+        positions = (f"line {row + 1}" for row in rows.tolist())
+        records = codec.read(self.lines(rows), positions, table.collection, str(table.lines_path))
+        return [codec.payload_of(record, table.collection) for record in records]
 
     @cached_property
     def current(self) -> Rows:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import text_of
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.views.language import Bound, Filter, Language, State
@@ -100,8 +101,8 @@ class _NodeTable:
         values = self.useful.utility if name == "utility" else self.useful.shown
         return values[self.tree.birth]
 
-    def text(self, row: int) -> str:
-        return self.tree.node_at(row).text
+    def texts(self, rows: NDArray[np.int64]) -> Iterable[str]:
+        return map(text_of, self.tree.snapshot.payloads(rows))
 
 
 _STOPPED_EVERY = 256
@@ -204,8 +205,11 @@ class EpisodeTable:
             ]
         return np.array(values, dtype=np.int64)
 
-    def text(self, row: int) -> str:
-        """All texts of an episode; empty if it cannot be read."""
+    def texts(self, rows: NDArray[np.int64]) -> Iterable[str]:
+        """All texts of each of some episodes; empty if it cannot be read."""
+        return map(self._text, rows.tolist())
+
+    def _text(self, row: int) -> str:
         episode = self._episode(row)
         if episode is None:
             return ""

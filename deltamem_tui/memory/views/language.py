@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -123,8 +123,8 @@ class FilteredTable(Protocol):
     def column(self, name: str) -> NDArray[Any]:
         """The values that a condition looks at, as numbers. [rows]."""
 
-    def text(self, row: int) -> str:
-        """All texts of a row."""
+    def texts(self, rows: NDArray[np.int64]) -> Iterable[str]:
+        """All texts of each of some rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +169,16 @@ class Filter:
         if not self.words:
             return kept
         by_id = {word: _ids_begin(table.ids, word) for word in self.words if _may_be_id(word)}
-        for count, row in enumerate(np.flatnonzero(kept).tolist()):
-            if count % _CHECKED_EVERY == 0 and stopped():
+
+        def holds(row: int, text: str) -> bool:
+            return all(word in text or (word in by_id and by_id[word][row]) for word in self.words)
+
+        left = np.flatnonzero(kept)
+        for start in range(0, len(left), _CHECKED_EVERY):
+            if stopped():
                 break
-            text = fold(table.text(row))
-            kept[row] = all(
-                word in text or (word in by_id and by_id[word][row]) for word in self.words
-            )
+            rows = left[start : start + _CHECKED_EVERY]
+            kept[rows] = [*map(holds, rows.tolist(), map(fold, table.texts(rows)))]
         return kept
 
 

@@ -24,8 +24,8 @@ class OneText:
     def column(self, name: str) -> NDArray[np.int64]:
         return np.array([{"depth": 1}[name]])
 
-    def text(self, row: int) -> str:
-        return self.said
+    def texts(self, rows: NDArray[np.int64]) -> list[str]:
+        return [self.said] * len(rows)
 
 
 def slowly(text: str, words: list[str]) -> set[int]:
