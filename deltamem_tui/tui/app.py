@@ -255,6 +255,7 @@ class DeltaMemApp(FailureKeeper):
             pane, _ = self.get_widget_at(int(event.screen_x), int(event.screen_y))
             if not self._in_dialog and panes.has_edge(pane, event.screen_y):
                 self._dragged = pane
+                self.screen.clear_selection()  # textual has begun one
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Moves the edge that is held."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.evaluation.runs.course_folder import RESULTS, CourseFolder, results_in
@@ -19,6 +19,7 @@ KEPT = [GameResult(f"ä{number}", "red", 1, 0.5, False, 3, 0, 0, 0, None) for nu
 
 
 @examples(30, one_folder=True)
+@example(153)  # before the end of the first line
 @given(st.integers(0, 600))
 def test_what_was_kept_before_a_cut_stays_and_more_can_follow(tmp_path: Path, cut: int) -> None:
     path = tmp_path / RESULTS

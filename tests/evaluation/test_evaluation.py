@@ -267,4 +267,4 @@ def test_a_bank_without_its_episodes_says_of_how_many_it_cannot_tell(tmp_path: P
     found = run(tmp_path / "run", plan("frozen", who, banks=("1",)))
     (shipped,) = found.contestants
     assert (shipped.guard.seen, shipped.guard.unknown, shipped.learnt_before) == (0, 7, 7)
-    assert "7 of the 7 episodes" in warnings(found)[0]
+    assert "none of the 7 episodes" in warnings(found)[0]

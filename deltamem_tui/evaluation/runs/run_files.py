@@ -37,14 +37,15 @@ def read_object(path: Path, kind: type[StructT]) -> StructT:
 def read_lines(path: Path, kind: type[StructT]) -> Iterator[StructT]:
     """What a file of JSON lines holds; nothing if it is not there.
 
-    The last line is left out if it cannot be read: a power failure may have cut it off.
+    The last line is left out if it does not end or cannot be read: a power failure may have cut
+    it off.
 
     Raises:
         UsageError: Another line is damaged.
         StorageError: It cannot be read.
     """
     decoder = decoder_of(kind)
-    lines = _data(path).splitlines() if path.exists() else []
+    lines = _data(path).split(b"\n")[:-1] if path.exists() else []
     for number, line in enumerate(lines, 1):
         try:
             yield decoder.decode(line)

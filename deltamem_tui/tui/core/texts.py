@@ -101,7 +101,11 @@ class Texts:
             self._notes.report(error)
 
     def copy(self, text: str) -> None:
-        """Copies text, by the terminal (OSC 52) and to the local clipboard."""
+        """Copies text, by the terminal (OSC 52) and to the local clipboard.
+
+        If some was selected by the mouse, it copies that instead.
+        """
+        text = self._app.screen.get_selected_text() or text
         self._app.copy_to_clipboard(text)
 
         def copied(locally: bool) -> None:

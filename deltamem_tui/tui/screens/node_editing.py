@@ -7,7 +7,6 @@ need, a job that calls `memory.editing`. On a frozen bank it is refused before a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 
 from deltamem_tui.bank.bank import Bank
@@ -301,6 +300,6 @@ def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
 
 def _telling(error: DeltaMemError, fact: str) -> DeltaMemError:
     """Returns the error with one more fact; its hint stays a remedy, if it is one."""
-    told = copy(error)
-    told.message = f"{error.message}; {fact}"
-    return told
+    return type(error)(
+        f"{error.message}; {fact}", source=error.source, position=error.position, hint=error.hint
+    )

@@ -11,6 +11,7 @@ from rich.text import Text
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -185,11 +186,24 @@ class TextPane(ScrollView, can_focus=True):
             marked = folded.section == self.current or self.sections[folded.section].marked
             mark = "▌ " if marked else "  "
             text = Text(end="").append(mark, self._style("title")).append_text(text)
-        return strip_of(text, self.app.console, width, self.rich_style)
+        if self.text_selection and (span := self.text_selection.get_span(line)):
+            start, end = span
+            selected = self.screen.get_component_rich_style("screen--selection")
+            text.stylize(selected, start, len(text) if end < 0 else end)
+        return strip_of(text, self.app.console, width, self.rich_style).apply_offsets(0, line)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text that was selected by the mouse, in lines as they are folded, without marks."""
+        gutter = "" if self.current is None else " " * _GUTTER
+        drawn = (gutter + "".join(piece.text for piece in line.pieces) for line in self._lines)
+        lines = selection.extract("\n".join(drawn)).split("\n")
+        return "\n".join(line.removeprefix(gutter) for line in lines), "\n"
 
     def _fold(self) -> None:
         width = self._room
         self._folded_at = width
+        if self.is_attached and self.text_selection:
+            self.screen.clear_selection()
         self._lines, self._starts = [], []
         if width:
             room = width - (_GUTTER if self.current is not None else 0)
