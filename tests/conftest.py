@@ -44,9 +44,17 @@ if "TMPDIR" not in os.environ and room_in_memory():
     tempfile.tempdir = None  # pytest's capture has asked for it already
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes a minute, so that no worker ends with it alone."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes a minute, so that no worker ends with it alone.
+
+    A quick run of all tests leaves cases out; what is asked for by its name is run whole.
+    """
     items.sort(key=lambda item: item.path.name != LONGEST)
+    by_name = config.option.keyword or any(".py" in each for each in config.args)
+    if not by_name and not effort.thorough():
+        out = set(effort.left_out(items))
+        config.hook.pytest_deselected(items=out)
+        items[:] = [item for item in items if item not in out]
 
 
 def pytest_collection_finish() -> None:

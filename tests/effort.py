@@ -6,13 +6,17 @@ point at which a process can be killed. What a quick run leaves out differs from
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from random import SystemRandom
+from random import Random, SystemRandom
 from typing import TypeVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 T = TypeVar("T")
+SEED = os.environ.setdefault("TESTS_DRAWN", str(SystemRandom().randrange(10**9)))
+"""What cases are drawn with: the same ones by all workers of a run, which inherit it."""
 QUICK, THOROUGH = "quick", "thorough"
 EXAMPLES = 50
 TIMES_MORE = 10
@@ -69,3 +73,13 @@ def in_turn(last: int, *, apart: int = 3) -> Sequence[int]:
 def one_of(ways: Sequence[T]) -> Sequence[T]:
     """One way of all in which a thing is done, drawn anew; all of them on a thorough run."""
     return ways if thorough() else [SystemRandom().choice(ways)]
+
+
+def left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The cases that a quick run leaves out: all but one in n of a test marked `one_in(n)`.
+
+    Each case starts programs, servers or the browser, and they are much alike.
+    """
+    draw = Random(SEED)
+    marked = [(item, item.get_closest_marker("one_in")) for item in items]
+    return [item for item, mark in marked if mark and draw.randrange(mark.args[0])]

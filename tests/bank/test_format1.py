@@ -222,6 +222,7 @@ def test_an_archive_is_installed_byte_for_byte(banks: Path) -> None:
     sound(banks / "installed")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", WRITABLE)
 def test_the_work_of_a_bank_goes_on(banks: Path, tmp_path: Path, name: str) -> None:
     """It takes in logs, is given other numbers, made compact, frozen, sent, placed and freed."""

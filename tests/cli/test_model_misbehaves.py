@@ -177,6 +177,7 @@ def clean_trees(tmp_path_factory: pytest.TempPathFactory, running: ModelServer) 
     return trees(bank)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", LEARNT)
 def test_it_ends_in_the_right_nodes(
     house: Program, server: ModelServer, clean_trees: dict[str, bytes], kind: str

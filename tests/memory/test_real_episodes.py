@@ -18,6 +18,7 @@ from tests.places import GENERATED
 TRIED = 20
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.skipif(not GENERATED.is_dir(), reason="the generated episodes are not here")
 @pytest.mark.parametrize("domain", LOGS)
 @pytest.mark.parametrize("method", names())

@@ -165,6 +165,7 @@ async def by_palette(person: Person, action: Action, _: str) -> None:
     await person.press("enter")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.name)
 def test_an_action_does_what_it_says(
     model_folder: Path, tmp_path: Path, action: Action, monkeypatch: pytest.MonkeyPatch

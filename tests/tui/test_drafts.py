@@ -47,6 +47,7 @@ def in_a_frozen_bank(folder: Path) -> Edit:
     return edit
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("closed", [False, True])
 @pytest.mark.parametrize(
     "spoil", [lambda _: spoilt_heading, lambda _: too_long, in_a_conflict, in_a_frozen_bank]

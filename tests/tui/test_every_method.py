@@ -16,6 +16,7 @@ from deltamem_tui.tui.widgets.number_input import NumberInput
 from tests.tui.support import LEARNT, Person, browse
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", names())
 def test_outlines_and_recall_lab_have_its_words_and_numbers(tmp_path: Path, method: str) -> None:
     bank = create_bank(tmp_path / "rooms", embedder="hashing", domain="alfworld", method=method)

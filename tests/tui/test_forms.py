@@ -121,6 +121,7 @@ def test_an_empty_line_that_is_needed_is_asked_for(folder: Path, keys: str, titl
     browse(folder, story)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("keys", "typed", "refused"),
     [

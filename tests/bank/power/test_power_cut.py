@@ -51,6 +51,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Trial
         }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_power_cut_takes_nothing_that_was_acknowledged(
     trials: dict[str, Trial], name: str
@@ -62,6 +63,7 @@ def test_a_power_cut_takes_nothing_that_was_acknowledged(
             assert trial.fault(cuts[number - 1], fate) == "", f"before sync {number}, seed {seed}"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_kill_or_a_full_disk_takes_nothing_that_was_acknowledged(
     trials: dict[str, Trial], name: str

@@ -303,6 +303,7 @@ for attempt in (lambda: install(receive(source), source.parent / "banks" / "x"),
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
 @pytest.mark.parametrize("kind", ["chain", "one line", "header", "many lines", "manifest", "lists"])
 def test_memory_and_time_stay_bounded(place: Path, good: Files, kind: str) -> None:

@@ -246,12 +246,14 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused(folder: Path, name: str) -> None:
     REFUSED[name](folder)
     assert not bounded(lambda: read_skills(folder))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", TAKEN)
 def test_it_is_taken_in(folder: Path, tmp_path: Path, name: str) -> None:
     TAKEN[name](folder)

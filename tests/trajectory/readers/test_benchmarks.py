@@ -443,6 +443,7 @@ ENDLESS += ["Thought:" * 30_000, "a" * LONG, "\n" * LONG + "x", "Here is the tas
 ENDLESS += ["my problem is:" * 20_000, "<pr_description>" * 50_000, "\t \r…" * 30_000]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", ENDLESS, ids=range(len(ENDLESS)))
 def test_no_text_makes_a_search_endless(tmp_path: Path, text: str) -> None:
     messages = [

@@ -179,6 +179,7 @@ ODDITIES = {
 }
 
 
+@pytest.mark.one_in(3)
 @table(CASES)
 @pytest.mark.parametrize("oddity", ODDITIES)
 def test_odd_texts(tmp_path: Path, name: str, file: str, data: bytes, oddity: str) -> None:

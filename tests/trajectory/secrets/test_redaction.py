@@ -186,6 +186,7 @@ NASTY = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("piece", NASTY)
 def test_many_beginnings_without_an_end_take_time_in_proportion(piece: str) -> None:
     def seconds(length: int) -> float:

@@ -163,6 +163,7 @@ def first_then_sensible(server: ModelServer, first: tuple[Reply | object, ...]) 
     server.replies = reply
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("concurrency", [1, 4])
 @pytest.mark.parametrize("kind", MISBEHAVIOURS)
 def test_whatever_the_server_does_the_right_nodes_are_written(
@@ -357,6 +358,7 @@ def taken(requests: list[Request]) -> Usage:
     return usage
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("concurrency", [1, 8])
 @pytest.mark.parametrize("end", ["stopped", "no money", "the last one"])
 def test_every_call_is_on_the_bill_however_a_run_ends(
