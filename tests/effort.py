@@ -78,8 +78,15 @@ def one_of(ways: Sequence[T]) -> Sequence[T]:
 def left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """The cases that a quick run leaves out: all but one in n of a test marked `one_in(n)`.
 
-    Each case starts programs, servers or the browser, and they are much alike.
+    Each case starts programs, servers or the browser, and they are much alike. Each test keeps one.
     """
-    draw = Random(SEED)
-    marked = [(item, item.get_closest_marker("one_in")) for item in items]
-    return [item for item, mark in marked if mark and draw.randrange(mark.args[0])]
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("one_in"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    out: list[pytest.Item] = []
+    for name, alike in cases.items():
+        (n,) = {mark.args[0] for item in alike for mark in item.iter_markers("one_in")}
+        Random(f"{SEED} {name}").shuffle(alike)
+        out += alike[max(1, len(alike) // n) :]
+    return out

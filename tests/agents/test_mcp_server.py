@@ -273,6 +273,7 @@ def program(folder: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "deltamem_tui", "--banks", str(folder), "serve", *arguments]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("era", ERAS)
 def test_a_thousand_requests_at_once_are_all_answered(
     folder: Path, era: Literal["legacy"] | str

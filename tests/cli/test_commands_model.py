@@ -317,6 +317,7 @@ def test_chains_are_fused_by_a_model(house: Program, server: ModelServer) -> Non
     assert verify(after) == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("presses", "then", "sent"),
     [

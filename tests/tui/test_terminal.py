@@ -96,6 +96,7 @@ def test_a_broken_line_ends_the_browser_with_one_line(folder: Path) -> None:
     assert "Traceback" in left_with(folder / "kitchen", "--debug")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("key", "program", "said"),
     [

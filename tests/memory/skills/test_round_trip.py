@@ -298,6 +298,7 @@ def test_the_shipped_bank_comes_back(tmp_path: Path) -> None:
         assert book.nodes[name] == tuple(structs.replace(node) for node in bank.tree(name))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("replacing", [False, True])
 def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, replacing: bool) -> None:
     with grown_bank(SOME) as (bank, _):

@@ -299,6 +299,7 @@ def test_learning_with_the_old_model_stops_when_the_bank_gets_another(tmp_path: 
     assert_reembedded(Bank.open(bank.path))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("how", ["before", "half", "disk full"])
 def test_killed_at_every_effect_it_has_the_old_vectors_or_the_new(
     tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch

@@ -283,6 +283,7 @@ def pairs() -> Iterator[tuple[str, str]]:
                 yield name, foreign
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "foreign"), pairs())
 def test_each_line_of_a_foreign_part_is_told(tmp_path: Path, name: str, foreign: str) -> None:
     own = records(name) * OFTEN

@@ -67,6 +67,7 @@ EPISODES: dict[str, Callable[[], Iterable[Trajectory]]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("episodes", EPISODES)
 def test_the_estimate_is_within_a_tenth_and_nothing_is_sent(
     server: ModelServer, tmp_path: Path, episodes: str

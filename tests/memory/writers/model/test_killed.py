@@ -80,6 +80,7 @@ def until_kept(cache: ResponseCache, answers: int) -> None:
     raise AssertionError("an answer was not kept")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("count", "kills", "concurrency", "draw"),
     [

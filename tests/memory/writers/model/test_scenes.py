@@ -163,6 +163,7 @@ def test_that_there_is_none_is_kept_too(server: ModelServer, tmp_path: Path) -> 
     assert (run.scenes_drawn, len(of_scenes(server))) == (0, 0)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cached", [True, False])
 def test_side_by_side_is_what_one_after_another_would_be(
     server: ModelServer, tmp_path: Path, cached: bool
@@ -333,6 +334,7 @@ def estimated(bank: Bank, server: ModelServer, **more: Any) -> Usage:
     return estimate_learning(bank, waiting(bank), extractor, embedder_of(bank), draw_scenes=True)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["short", "long", "alfworld", "scienceworld"])
 def test_a_dry_run_counts_the_drawings_and_is_within_a_tenth(
     server: ModelServer, tmp_path: Path, kind: str
