@@ -13,13 +13,11 @@ from deltamem_tui.memory.methods import names
 from tests.bank.support import file_bytes
 from tests.effort import thorough
 from tests.memory.method_trials import LOGS, learnt, real_episodes
-from tests.places import GENERATED
 
 TRIED = 20
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.skipif(not GENERATED.is_dir(), reason="the generated episodes are not here")
 @pytest.mark.parametrize("domain", LOGS)
 @pytest.mark.parametrize("method", names())
 def test_all_are_learnt_and_the_same_ones_give_the_same_bytes(

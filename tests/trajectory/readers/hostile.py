@@ -2,8 +2,8 @@
 
 Behind texts, keys and members' names stands everything that a reader looks for, each with a run
 of blanks, digits or brackets after it; or a piece of a log stands there thousands of times.
-Each log is then read, and the processor's time for it is bounded, not the clock's: a machine
-may be busy.
+Each log is then read, and the processor's time for it is bounded by that of a plain piece of work
+beside it: machines differ, and one that is shared differs from minute to minute.
 
 `python -m tests.trajectory.readers.hostile SEED` says what took too long; the processor's time
 of all is limited too, for a pattern that never ends hears no signal.
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -34,8 +35,10 @@ LONG = 2_000  # characters of a run: what is cubic takes seconds, what is worse 
 PLACES = 8  # texts of a log that get such a tail
 MANY = 12_000  # times that a piece stands in a log: what is quadratic takes seconds
 MOST_BYTES = 4_000_000  # of such a log
-MOST_SECONDS = 2.0
-IN_ALL = 150
+PIECE = 200_000  # turns of a loop that does nothing: the piece of work
+MOST_PIECES = 800  # that a log may take as long as; the slowest takes half of it
+TRIES = 3  # of which the quickest counts
+IN_ALL = 900  # seconds
 _SOUGHT = (
     *("", "<os>", "<command-name>", "<command-args>", "<command-message>", "<system-reminder>"),
     *(
@@ -168,6 +171,28 @@ def _with_member(data: bytes, run: str) -> bytes:
     return packed.getvalue()
 
 
+def _quickest(path: Path) -> float:
+    """How many pieces of work a log takes as long as; it is read again only if those are many."""
+    took = _pieces(path)
+    for _ in range(TRIES - 1):
+        if took <= MOST_PIECES:
+            break
+        took = min(took, _pieces(path))
+    return took
+
+
+def _pieces(path: Path) -> float:
+    begun = process_time()
+    with suppress(DeltaMemError):
+        for _ in read_logs([path]):
+            pass
+    took = process_time() - begun
+    begun = process_time()
+    for _ in range(PIECE):
+        pass
+    return took / (process_time() - begun)
+
+
 def main(seed: int) -> int:
     """Read them all.
 
@@ -181,14 +206,8 @@ def main(seed: int) -> int:
         for name, data in logs(seed):
             print(name, file=sys.stderr, flush=True)  # noqa: T201 — or nobody knows where it ended
             path.write_bytes(data)
-            begun = process_time()
-            try:
-                for _ in read_logs([path]):
-                    pass
-            except DeltaMemError:
-                pass
-            if (took := process_time() - begun) > MOST_SECONDS:
-                print(f"{name}: {took:.1f} s", flush=True)  # noqa: T201 — a program of its own
+            if (took := _quickest(path)) > MOST_PIECES:
+                print(f"{name}: {took:.0f} pieces", flush=True)  # noqa: T201 — a program of its own
                 bad += 1
     return 1 if bad else 0
 
