@@ -325,7 +325,7 @@ DEEDS: Mapping[str, Deed] = {
     "own_numbers": Deed({"tried": "0.6"}, before=("2", "escape", "plus")),
     "save_parameters": Deed(
         {"tau": 0.75, "event": "parameters"},
-        "saved: task tree threshold 0.75, failure penalty ",
+        "saved: task tree threshold 0.75, penalty ",
         before=("2",),
         ready=another_threshold,
     ),

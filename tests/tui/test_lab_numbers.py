@@ -14,13 +14,17 @@ from textual.widgets import Input
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.cdmem.settings import ContextNumbers
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.memp.settings import MempNumbers
 from deltamem_tui.memory.settings import listed, replaced
+from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.tui.core.job import Info, Progress
 from deltamem_tui.tui.models import recall_lab
 from deltamem_tui.tui.models.lab_numbers import nudged, why_not
+from deltamem_tui.tui.widgets.answer_pane import AnswerPane
+from deltamem_tui.tui.widgets.number_input import NumberInput
 from tests.tui.lab import matches
-from tests.tui.support import Person, browse
+from tests.tui.support import READY, Person, browse
 
 
 def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
@@ -58,7 +62,7 @@ def test_the_rule_of_recall_is_chosen_by_its_name(folder: Path) -> None:
 def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -> None:
     go_on = threading.Event()
 
-    def learn(_: Progress) -> Info:
+    def busy(_: Progress) -> Info:
         assert go_on.wait(20)
         return Info("learnt")
 
@@ -67,7 +71,7 @@ def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -
         line = person.app.screen.query_one("#task-tau_base", Input)
         line.value = "0.9"
         await person.settle()
-        person.app.work.start("learning", learn)
+        person.app.work.start("learning", busy)
         await person.pilot.press("f2")
         await person.until(lambda: bool(person.said))
         assert person.said == ["still learning; it cannot be cancelled"]
@@ -200,3 +204,41 @@ def test_the_first_number_with_hundredths_is_moved_else_the_first_whole_one() ->
 def test_what_cannot_be_typed_is_told_by_one_name() -> None:
     exemplars = next(each for each in listed(ContextNumbers()) if each.name == "exemplars")
     assert why_not("plans", exemplars) == "plans: exemplars must be a whole number from 0 to 100"
+
+
+def test_a_half_life_is_tried_on_all_trees_and_saved(folder: Path) -> None:
+    learn(Bank.open(folder / "kitchen"), READY, embedder=load("hashing"))
+
+    async def story(person: Person) -> None:
+        def found(tree: str) -> dict[str, Candidate]:
+            candidates = (each.candidate for each in matches(person, tree).lines)
+            return {each.node.id: each for each in candidates if each}
+
+        await person.press("2")
+        await person.write("heat some object in a place")
+        line = person.app.screen.query_one("#env-half_life", Input)
+        assert line.value == "none"
+        before = found("task")
+        line.value = "1"
+        await person.settle()
+        assert "half life 1 (bank none)" in person.screen
+        stale = {id_: each for id_, each in found("task").items() if each.freshness < 1}
+        assert stale
+        assert all(each.score < before[id_].score for id_, each in stale.items())
+        await person.press("f2")
+        assert person.app.session.bank.manifest.settings["half_life"] == 1
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 120])
+def test_all_numbers_are_in_sight(folder: Path, columns: int) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.settle()
+        for line in person.app.screen.query(NumberInput):
+            pane = next(each for each in line.ancestors if isinstance(each, AnswerPane))
+            assert line.region.right <= pane.region.right
+            assert line.region.height == 1
+
+    browse(folder, story, "kitchen", size=(columns, 24))

@@ -11,8 +11,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.methods import change_settings, display_of, settings_of
 from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
 
-_LABELS = {"tau_base": "threshold"}
-_NONE = "none"
+_LABELS = {"tau_base": "threshold", "failure_penalty": "penalty"}
+_NONE, _HALF_LIFE = "none", "half_life"
 _HUNDREDTH, _DECIMALS = 0.01, 6
 
 
@@ -32,7 +32,7 @@ def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
     """Per collection, the numbers to play with, as the method's settings say.
 
     If those do not say, all of the method's own; what belongs to no collection stands with the
-    first.
+    first. The half-life, which every method has, stands with the last that questions are put to.
 
     Raises:
         BankCorruptError: A number of the bank cannot be used.
@@ -50,6 +50,8 @@ def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
             place = settings.recalling.get(each.path, "")
         if place in found and not isinstance(each.value, bool):
             found[place].append(each)
+    if asked := [name for name in found if display_of(bank, name).asked]:
+        found[asked[-1]].append(next(each for each in listed(settings) if each.path == _HALF_LIFE))
     return found
 
 

@@ -39,6 +39,7 @@ class AnswerPane(Vertical):
     AnswerPane .numbers, AnswerPane .number { height: 1; }
     AnswerPane .number { width: auto; margin-right: 1; }
     AnswerPane .number > Static { width: auto; padding: 0 1; }
+    AnswerPane .numbers.-folded { layout: grid; grid-size: 2; grid-columns: auto; height: auto; }
     AnswerPane .number > Input.-invalid { color: $text-error; text-style: bold reverse; }
     .-narrow AnswerPane .numbers, AnswerPane .numbers.-below { layout: vertical; height: auto; }
     AnswerPane MatchList { height: 1fr; }
@@ -66,6 +67,13 @@ class AnswerPane(Vertical):
         yield MatchHeading(penalised=self.shown_as.penalised)
         yield self.matches
         yield self._placement
+
+    def on_resize(self) -> None:
+        """Folds numbers that one line has no room for."""
+        numbers = self.query_one(".numbers")
+        parts = numbers.children
+        wanted = sum(each.outer_size.width + each.styles.margin.width for each in parts)
+        numbers.set_class(wanted > self.size.width, "-folded")
 
     def show(self, lines: Sequence[MatchLine], placement: str = "") -> None:
         """Shows candidates, and where an episode with this question would be written."""
