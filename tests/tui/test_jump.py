@@ -37,7 +37,7 @@ def test_a_letter_stands_on_every_place_and_takes_one_there(folder: Path) -> Non
         panes = letters(person)
         assert list(panes.values())[:2] == ["task", "scene"]
         assert {"env-tau_base", "env-matches", "context"} < set(panes.values())
-        assert len(panes) == 10 < len(LETTERS)
+        assert len(panes) == 11 < len(LETTERS)
         await person.press(next(key for key, place in panes.items() if place == "env-tau_base"))
         assert person.app.focused is not None
         assert person.app.focused.id == "env-tau_base"
