@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from deltamem_tui.evaluation.contestants.baselines import BASELINES
-from deltamem_tui.evaluation.runs.report import main_table, title_of, warnings
-from deltamem_tui.evaluation.runs.result import EvaluationResult
+from deltamem_tui.lab.contestants.baselines import BASELINES
+from deltamem_tui.lab.runs.report import main_table, title_of, warnings
+from deltamem_tui.lab.runs.result import EvaluationResult
 from deltamem_tui.memory.methods import names
 
 ROOT = Path(__file__).resolve().parents[1]

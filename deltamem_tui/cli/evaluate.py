@@ -17,9 +17,9 @@ from deltamem_tui.cli.result import InterruptionError, Result
 if TYPE_CHECKING:
     from deltamem_tui.cli.evaluation_setup import Setup
     from deltamem_tui.cli.page import Cell
-    from deltamem_tui.evaluation.contestants.entrant import Entrant
-    from deltamem_tui.evaluation.runs.estimate import RunEstimate
-    from deltamem_tui.evaluation.runs.result import EvaluationResult
+    from deltamem_tui.lab.contestants.entrant import Entrant
+    from deltamem_tui.lab.runs.estimate import RunEstimate
+    from deltamem_tui.lab.runs.result import EvaluationResult
 
 
 @with_options(EvaluateOptions)
@@ -48,8 +48,8 @@ def _played(
     invocation: Invocation, setup: Setup, folder: Path, stop: Interruption
 ) -> tuple[EvaluationResult, bool]:
     """What came of it, and whether anything was played for that now."""
-    from deltamem_tui.evaluation.runs.evaluation import evaluate
-    from deltamem_tui.evaluation.runs.opening import pieces_before
+    from deltamem_tui.lab.runs.evaluation import evaluate
+    from deltamem_tui.lab.runs.opening import pieces_before
 
     plan = setup.plan
     total = sum(
@@ -79,8 +79,8 @@ def _played(
 def _estimated(setup: Setup, folder: Path) -> Result:
     from msgspec.structs import asdict, replace
 
-    from deltamem_tui.evaluation.agents.react import ReActAgent
-    from deltamem_tui.evaluation.runs.estimate import estimate
+    from deltamem_tui.lab.agents.react import ReActAgent
+    from deltamem_tui.lab.runs.estimate import estimate
 
     plan, agent = setup.plan, setup.tools.agent
     found = estimate(plan, folder, len(setup.log))
@@ -125,7 +125,7 @@ def _facts(found: RunEstimate) -> dict[str, Cell]:
 
 def _write(path: Path, found: EvaluationResult) -> None:
     from deltamem_tui.bank.disk import files
-    from deltamem_tui.evaluation.runs.report import markdown_page
+    from deltamem_tui.lab.runs.report import markdown_page
 
     files.replace(path, markdown_page(found).encode())
 
@@ -134,7 +134,7 @@ def _shown(found: EvaluationResult, setup: Setup, folder: Path, *, is_new: bool)
     from msgspec import to_builtins
 
     from deltamem_tui.cli.evaluate_view import show
-    from deltamem_tui.evaluation.runs.report import warnings
+    from deltamem_tui.lab.runs.report import warnings
 
     earlier = "" if is_new else "; all of it was played before: remove it to play it again"
     notes = [*warnings(found), f"kept in {folder}{earlier}"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.cli.chart import chart
 from deltamem_tui.cli.page import Page
-from deltamem_tui.evaluation.runs.report import tables, title_of
+from deltamem_tui.lab.runs.report import tables, title_of
 from deltamem_tui.memory.reports.replay import letters
 
 if TYPE_CHECKING:
-    from deltamem_tui.evaluation.runs.result import EntrantResult, EvaluationResult
+    from deltamem_tui.lab.runs.result import EntrantResult, EvaluationResult
 
 _WIDE = 140
 """From so many cells on, plots stand side by side."""

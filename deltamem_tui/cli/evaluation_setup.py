@@ -27,12 +27,12 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.evaluation.agent import Agent
-    from deltamem_tui.evaluation.contestants.entrant import Entrant
-    from deltamem_tui.evaluation.environment import Environment, GameInfo
-    from deltamem_tui.evaluation.game_pool import GamePool
-    from deltamem_tui.evaluation.runs.plan import EvaluationPlan, Protocol
-    from deltamem_tui.evaluation.runs.tools import EvaluationTools
+    from deltamem_tui.lab.agent import Agent
+    from deltamem_tui.lab.contestants.entrant import Entrant
+    from deltamem_tui.lab.environment import Environment, GameInfo
+    from deltamem_tui.lab.game_pool import GamePool
+    from deltamem_tui.lab.runs.plan import EvaluationPlan, Protocol
+    from deltamem_tui.lab.runs.tools import EvaluationTools
     from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.trajectory.model import Trajectory
@@ -75,15 +75,15 @@ def set_up(
 
     from msgspec import json
 
-    from deltamem_tui.evaluation.game_pool import GamePool
-    from deltamem_tui.evaluation.runs.games import in_game_order, order_named
-    from deltamem_tui.evaluation.runs.plan import (
+    from deltamem_tui.lab.game_pool import GamePool
+    from deltamem_tui.lab.runs.games import in_game_order, order_named
+    from deltamem_tui.lab.runs.plan import (
         EvaluationPlan,
         check,
         digest_of_bank,
         digest_of_episodes,
     )
-    from deltamem_tui.evaluation.runs.tools import EvaluationTools
+    from deltamem_tui.lab.runs.tools import EvaluationTools
 
     order = order_named(wishes.order)
     entrants, banks = _entrants(invocation, wishes)
@@ -140,8 +140,8 @@ def _entrants(
 ) -> tuple[Sequence[Entrant], list[Bank]]:
     """Who competes, and the banks among them."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.evaluation.contestants.baselines import BASELINES
-    from deltamem_tui.evaluation.contestants.entrant import banks_named, entrants, read_entrants
+    from deltamem_tui.lab.contestants.baselines import BASELINES
+    from deltamem_tui.lab.contestants.entrant import banks_named, entrants, read_entrants
     from deltamem_tui.memory.methods import names
 
     if wishes.contestants is not None:
@@ -160,7 +160,7 @@ def _entrants(
 
 
 def _protocol(wishes: EvaluateOptions, entrants: Sequence[Entrant]) -> Protocol:
-    from deltamem_tui.evaluation.runs.plan import PROTOCOLS
+    from deltamem_tui.lab.runs.plan import PROTOCOLS
 
     if wishes.protocol is None:
         begun = wishes.learn_from or wishes.train or any(each.bank for each in entrants)
@@ -182,7 +182,7 @@ def _agent(
 ) -> Agent:
     """Who plays: a program, an agent without a model, or a model."""
     if wishes.agent_command is not None:
-        from deltamem_tui.evaluation.agents.command import CommandAgent
+        from deltamem_tui.lab.agents.command import CommandAgent
 
         if wishes.agent != RULES:
             raise UsageError("--agent and --agent-command are two agents: leave one out")
@@ -191,14 +191,14 @@ def _agent(
             return CommandAgent(wishes.agent_command)
         return CommandAgent(wishes.agent_command, timeout=timeout)
     if wishes.agent == RULES:
-        from deltamem_tui.evaluation.agents.rules import RulesAgent
+        from deltamem_tui.lab.agents.rules import RulesAgent
 
         return RulesAgent(environment.domain)
     if wishes.agent == EXPLORER:
-        from deltamem_tui.evaluation.agents.explorer import exploring_agent
+        from deltamem_tui.lab.agents.explorer import exploring_agent
 
         return exploring_agent(environment.domain)
-    from deltamem_tui.evaluation.agents.react import ReActAgent
+    from deltamem_tui.lab.agents.react import ReActAgent
 
     folders = checked_prompts(invocation, models.prompts)
     client = model_client(invocation, replace(models, model=wishes.agent))
@@ -254,8 +254,8 @@ def _embedder(
 
 
 def _drawn(pool: GamePool, split: str, count: int | None, seed: int) -> Sequence[GameInfo]:
-    from deltamem_tui.evaluation.environments.needs import no_such_split
-    from deltamem_tui.evaluation.runs.games import drawn
+    from deltamem_tui.lab.environments.needs import no_such_split
+    from deltamem_tui.lab.runs.games import drawn
 
     if split not in pool.environment.splits:  # a user's own need not look at the name
         raise no_such_split(split, pool.environment.splits)

@@ -13,7 +13,7 @@ from tests.cli.support import Program, write_log
 from tests.llm.server import ModelServer, Reply, Request
 from tests.places import ROOT
 
-HOUSE = f"{ROOT / 'tests' / 'evaluation' / 'house.py'}:HouseEnvironment"
+HOUSE = f"{ROOT / 'tests' / 'lab' / 'house.py'}:HouseEnvironment"
 EPISODE = {
     "task": "put a mug in cabinet.",
     "environment": "Looking quickly around you, you see a cabinet 1, a fridge 1.",
@@ -97,7 +97,7 @@ def test_ctrl_c_keeps_what_is_finished(
     own.write_text(
         "import os, signal, sys\n"
         f"sys.path.insert(0, {str(ROOT)!r})\n"
-        "from tests.evaluation.house import HouseEnvironment\n"
+        "from tests.lab.house import HouseEnvironment\n"
         "class Interrupted(HouseEnvironment):\n"
         "    def load(self, game):\n"
         "        if not os.path.exists('once'):\n"

@@ -294,7 +294,7 @@ def told() -> dict[str, Answer]:
 def lay_out(folder: Path) -> None:
     """The logs and banks that the story names."""
     write_log(folder / "log.jsonl", [*RECORDS, *ENOUGH])
-    shutil.copy(ROOT / "tests" / "evaluation" / "house.py", folder)
+    shutil.copy(ROOT / "tests" / "lab" / "house.py", folder)
     unsaid = [heat(thing, success=None) for thing in ("fig", "pear")]
     unsaid[0]["outcome"] = {"success": None, "reason": "the run broke off"}
     write_log(folder / "unsaid.jsonl", unsaid)

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from deltamem_tui.evaluation.contestants.entrant import entrants
-from tests.evaluation.arcade import LOG, Arcade, plan, run
+from deltamem_tui.lab.contestants.entrant import entrants
+from tests.lab.arcade import LOG, Arcade, plan, run
 
 
 @cache

@@ -9,8 +9,8 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import UsageError
-from deltamem_tui.evaluation.runs.kept_run import KeptCourse, read_run
-from deltamem_tui.evaluation.runs.result import RESULT, EvaluationResult
+from deltamem_tui.lab.runs.kept_run import KeptCourse, read_run
+from deltamem_tui.lab.runs.result import RESULT, EvaluationResult
 from deltamem_tui.memory.editing import delete, edit
 from deltamem_tui.paths import results_named
 from deltamem_tui.trajectory.model import Trajectory

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.evaluation.environment import GameInfo
-from deltamem_tui.evaluation.runs.kept_run import KeptCourse, KeptRun
-from deltamem_tui.evaluation.runs.report import (
+from deltamem_tui.lab.environment import GameInfo
+from deltamem_tui.lab.runs.kept_run import KeptCourse, KeptRun
+from deltamem_tui.lab.runs.report import (
     difference_of,
     interval_of,
     value_of,
     warnings_of,
 )
-from deltamem_tui.evaluation.runs.result import EntrantResult
+from deltamem_tui.lab.runs.result import EntrantResult
 from deltamem_tui.memory.replay.bootstrap import Estimate
 from deltamem_tui.memory.reports.replay import letters
 from deltamem_tui.text import counted, one_line

@@ -56,7 +56,7 @@ def _replay(path: Path) -> Callable[[], Screen[None]]:
 
 
 def _run(path: Path) -> Callable[[], Screen[None]]:
-    from deltamem_tui.evaluation.runs.kept_run import read_run
+    from deltamem_tui.lab.runs.kept_run import read_run
     from deltamem_tui.tui.models.run import RunTable
     from deltamem_tui.tui.screens.run import RunScreen
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
-from deltamem_tui.evaluation.runs.kept_run import read_run
+from deltamem_tui.lab.runs.kept_run import read_run
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.background import look_up

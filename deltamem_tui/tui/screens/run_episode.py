@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
-from deltamem_tui.evaluation.runs.game_result import GameResult
+from deltamem_tui.lab.runs.game_result import GameResult
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import Scope, bindings

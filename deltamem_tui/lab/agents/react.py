@@ -1,0 +1,176 @@
+"""The agent that asks a model: ReAct, a thought and an action at a time.
+
+A question is the domain's prompt `agent` filled in: the instruction, one worked example, what the
+memory hands over (with its header), the task, and all that was thought, done and seen so far. It
+is asked at temperature 0, and answers are kept, so a game that is played once more up to the same
+place costs nothing there. It counts as if it did: so a game that was cut off comes to the same
+numbers as one that was not, and of two contestants none is cheaper for being asked second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from deltamem_tui.errors import PromptTooLongError
+from deltamem_tui.lab.agent import AgentCost, Playthrough
+from deltamem_tui.lab.environment import Start
+from deltamem_tui.llm.answers import UnusableAnswer, spoken
+from deltamem_tui.llm.client import Answer, Client, NoUsableAnswerError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.use import AGENT, SHARED
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Step
+
+LONGEST_ACTION = 300
+"""Characters; a model that writes more has misunderstood what an action is."""
+
+_ACTION = re.compile(
+    r"^[\s>*_`]*Action\s*\d*\s*[*_`]*:[*_`]*\s*(\S.*?)\s*$", re.MULTILINE | re.IGNORECASE
+)
+_THOUGHT = re.compile(r"^[\s>*_`]*Thought\s*\d*\s*[*_`]*:[*_`]*\s*", re.IGNORECASE)
+_QUOTES = "`'\"*"
+_LEFT_OUT = "(left out)"
+# Counts differ from the server's, and a window that no table knows is a guess.
+_SHARES = (0.9, 0.45, 0.2)
+# For estimates: what a model says in one turn, and what an environment answers.
+_USUAL_ANSWER, _USUAL_TURN = 50, 120
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMove:
+    """What a model answered: what it thinks, and what it does."""
+
+    action: str
+    thought: str
+
+
+class ReActAgent:
+    """Plays by asking a model. Any number of threads may share one.
+
+    A game ends early if the model gives no action although it is told twice what is wrong.
+
+    Args:
+        client: Whom to ask; it counts, keeps, retries and limits.
+        domain: Whose prompt is used.
+        folders: Where prompts are looked for; the usual places if not given.
+
+    Attributes:
+        name: The model and the digest of the prompt's files.
+
+    Raises:
+        ConfigurationError: The prompt file is wrong.
+    """
+
+    def __init__(self, client: Client, domain: str, folders: Sequence[Path] | None = None) -> None:
+        self._client, self._folders = client, folders
+        self._prompt = prompts.find(domain, AGENT, folders, SHARED[AGENT])
+        self.name = f"{client.model} {prompts.digest(self._prompt, folders)[:8]}"
+
+    @property
+    def usage(self) -> Usage:
+        """What everything that was asked through the client took."""
+        return self._client.usage
+
+    def play(self, game: Playthrough, memory: str) -> AgentCost:
+        """Ask for one action after the other.
+
+        Raises:
+            BudgetError: The next call could pass the limit on cost.
+            LanguageModelError: The model cannot be asked at all.
+            ConfigurationError: The prompt file is wrong.
+        """
+        spent = Usage()
+        while not game.over:
+            try:
+                answer = self._asked(game, memory)
+            except NoUsableAnswerError as useless:
+                return _cost(spent + useless.first_usage)
+            spent += answer.first_usage
+            game.act(answer.value.action, answer.value.thought)
+        return _cost(spent)
+
+    def cancel(self) -> None:
+        """Ask nothing more for what is under way; see `Client.cancel`."""
+        self._client.cancel()
+
+    def estimate(self, start: Start, memory: str, actions: int) -> Usage:
+        """What a game would take that uses so many actions of a usual length. Nothing is sent."""
+        first = self._client.estimate(self._filled(start, memory, (), 0), _USUAL_ANSWER)
+        price = self._client.info.price
+        lengths = [first.prompt_tokens + done * _USUAL_TURN for done in range(actions)]
+        cost = sum(price.of(each, _USUAL_ANSWER) for each in lengths) if price else None
+        return Usage(actions, 0, sum(lengths), actions * _USUAL_ANSWER, cost)
+
+    def _asked(self, game: Playthrough, memory: str) -> Answer[ModelMove]:
+        *earlier, last = _SHARES
+        for share in earlier:
+            with suppress(PromptTooLongError):
+                return self._client.ask(self._question(game, memory, share), read_move)
+        return self._client.ask(self._question(game, memory, last), read_move)
+
+    def _question(self, game: Playthrough, memory: str, share: float) -> str:
+        """The prompt, without as many of the oldest observations as its length asks for.
+
+        Raises:
+            PromptTooLongError: Even without any it is too long.
+        """
+        room = int(self._client.info.prompt_tokens * share)
+
+        def question(left_out: int) -> str:
+            return self._filled(game.start, memory, game.steps, left_out)
+
+        if self._client.count(whole := question(0)) <= room:
+            return whole
+        most = len(game.steps)
+        if self._client.count(question(most)) > room:
+            raise PromptTooLongError(
+                f"the task and its memory do not fit the window of {self._client.model}",
+                hint="use a model with a larger window, or a memory that says less",
+            )
+        low, high = 0, most  # too long without `low`, short enough without `high`
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._client.count(question(middle)) <= room:
+                high = middle
+            else:
+                low = middle
+        return question(high)
+
+    def _filled(self, start: Start, memory: str, steps: Sequence[Step], left_out: int) -> str:
+        turns = [
+            _turn(step, _LEFT_OUT if number < left_out else step.observation)
+            for number, step in enumerate(steps)
+        ]
+        values = {"context": memory, "task": start.task, "scene": start.scene}
+        history = "\n".join(turns)
+        return prompts.render(self._prompt, {**values, "history": history}, self._folders)
+
+
+def read_move(text: str) -> ModelMove:
+    """The first action in a model's answer, and what it thinks before it.
+
+    Raises:
+        UnusableAnswer: There is none, or it is far too long.
+    """
+    answer = spoken(text)
+    found = _ACTION.search(answer)
+    if found is None:
+        raise UnusableAnswer("it has no line that begins with `Action:`")
+    action = one_line(found[1]).strip(_QUOTES).strip()
+    if not action or len(action) > LONGEST_ACTION:
+        raise UnusableAnswer("behind `Action:` must stand one short action")
+    return ModelMove(action, one_line(_THOUGHT.sub("", answer[: found.start()].strip(), count=1)))
+
+
+def _turn(step: Step, observation: str) -> str:
+    thought = f"Thought: {step.thought}\n" if step.thought else ""
+    return f"{thought}Action: {step.action}\nObservation: {observation}"
+
+
+def _cost(usage: Usage) -> AgentCost:
+    return AgentCost(usage.calls, usage.prompt_tokens + usage.completion_tokens, usage.cost)

@@ -1,0 +1,223 @@
+"""Environments by name and file; the simulators where they are, one line where one is missing."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from deltamem_tui import paths
+from deltamem_tui.errors import UsageError
+from deltamem_tui.lab.environment import GameInfo
+from deltamem_tui.lab.environments import needs, scienceworld
+from deltamem_tui.lab.environments.webshop import WebShopEnvironment
+from deltamem_tui.lab.registry import environment_named
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+from tests.places import GENERATED
+
+HOUSE = Path(__file__).with_name("house.py")
+
+
+@pytest.fixture
+def every_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if everything that can be imported were installed."""
+    monkeypatch.setattr(needs, "find_spec", lambda _: object())
+
+
+def packed(folder: Path, *games: str, solvable: str = "true") -> Path:
+    archive = folder / "games.tar.xz"
+    with tarfile.open(archive, "w:xz") as tar:
+        for each in games:
+            data = b'{"solvable": %b}' % solvable.encode()
+            member = tarfile.TarInfo(f"alfworld_games/{each}/game.tw-pddl")
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return archive
+
+
+def test_a_missing_simulator_is_named_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(needs, "find_spec", lambda _: None)
+    scienceworld.simulator.cache_clear()
+    with pytest.raises(UsageError, match=r"scienceworld .*deltamem-tui\[scienceworld\]"):
+        environment_named("scienceworld").games("dev")
+    with pytest.raises(UsageError, match=r"alfworld and textworld .*deltamem-tui\[alfworld\]"):
+        environment_named("alfworld", games=tmp_path).games("dev")
+    with pytest.raises(UsageError, match=r"web_agent_site .*PYTHONPATH"):
+        environment_named("webshop").games("test")
+
+
+@pytest.mark.usefixtures("every_module")
+def test_a_missing_java_and_missing_games_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    scienceworld.simulator.cache_clear()
+    with pytest.raises(UsageError, match="Java"):
+        environment_named("scienceworld").games("dev")
+    with pytest.raises(UsageError, match="--games-from"):
+        environment_named("alfworld", games=tmp_path).games("dev")
+    no_archive = tmp_path / "games.tar"
+    no_archive.write_text("nothing packed")
+    with pytest.raises(UsageError, match="not an archive"):
+        environment_named("alfworld", games=no_archive).games("dev")
+
+
+@pytest.mark.usefixtures("every_module")
+def test_an_archive_of_games_is_unpacked_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(paths, "games_folder", lambda: tmp_path / "cache")
+    names = [f"valid_seen/heat-Mug-None-Cabinet-{at}/trial_T{at}" for at in range(5)]
+    archive = packed(tmp_path, *names, "valid_seen/heat-MugSliced-None-Cabinet-9/trial_T9")
+    alfworld = environment_named("alfworld", games=archive)
+    games = alfworld.games("dev")
+    assert sorted(each.name for each in games) == names
+    assert {each.kind for each in games} == {"heat"}
+    [unpacked] = (tmp_path / "cache").iterdir()
+    moment = unpacked.stat().st_ctime_ns
+    assert environment_named("alfworld", games=archive).games("dev") == games
+    assert environment_named("alfworld", games=unpacked).games("dev") == games
+    others = environment_named("alfworld", games=packed(tmp_path, *names, solvable="true ")).games
+    assert [each.name for each in others("dev")] == [each.name for each in games]
+    assert not {each.digest for each in others("dev")} & {each.digest for each in games}
+    assert unpacked.stat().st_ctime_ns == moment
+    for split in ("test", "no such"):
+        with pytest.raises(UsageError, match=split):
+            alfworld.games(split)
+    with pytest.raises(UsageError, match="no game"):
+        alfworld.load(GameInfo("../secrets", "dev"))
+
+
+def test_games_without_a_solution_are_passed_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, every_module: None
+) -> None:
+    monkeypatch.setattr(paths, "games_folder", lambda: tmp_path / "cache")
+    archive = packed(tmp_path, "valid_seen/heat-Mug-None-Cabinet-1/trial_T1", solvable="false")
+    with pytest.raises(UsageError, match="no games of the split dev"):
+        environment_named("alfworld", games=archive).games("dev")
+
+
+@pytest.mark.parametrize(
+    ("environment", "facts", "game"),
+    [
+        ("scienceworld", {"task_type": "boil", "variation": "12"}, "boil/12"),
+        ("scienceworld", {"game": "boil/12"}, "boil/12"),
+        ("scienceworld", {"task_type": "boil"}, ""),
+        ("alfworld", {"game": "valid_seen/heat-Mug-None-A-1/trial_T1_2"}, None),
+        ("alfworld", {"id": "json_2.1.1/valid_seen/heat-Mug-None-A-1/trial_T1_2"}, None),
+        ("alfworld", {"id": "env_7"}, ""),
+        ("webshop", {"id": "fixed_7"}, "7"),
+        ("webshop", {"id": "20220427_1_13"}, ""),
+    ],
+)
+def test_the_game_of_an_episode_is_named_as_games_are(
+    environment: str, facts: dict[str, str], game: str | None
+) -> None:
+    wanted = "valid_seen/heat-Mug-None-A-1/trial_T1_2" if game is None else game
+    assert environment_named(environment).game_of(Trajectory("a task", metadata=facts)) == wanted
+
+
+@pytest.mark.skipif(not GENERATED.is_dir(), reason="the sample episodes are not here")
+def test_the_game_of_every_sample_episode_is_known() -> None:
+    for log in GENERATED.glob("*.jsonl"):
+        environment = environment_named(log.name.partition("_")[0])
+        episodes = [each for each in read_logs(log) if isinstance(each, Trajectory)]
+        assert len(episodes) > 100
+        assert all(environment.game_of(each) for each in episodes)
+
+
+def test_an_environment_plugs_in_by_its_file() -> None:
+    house = environment_named(f"{HOUSE}:HouseEnvironment")
+    game = house.load(house.games("dev")[0])
+    assert game.start().task == "put a mug in cabinet."
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "AttributeError"),
+        ("World =", "SyntaxError"),
+        ("import no_such_module", "ModuleNotFoundError"),
+        ("class World:\n    name = 'x'", "it lacks domain, limit"),
+        ("def World():\n    raise ValueError('not\\ntoday')", "ValueError: not today"),
+    ],
+)
+def test_a_file_that_is_no_environment_is_told_in_one_line(
+    text: str, told: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "world.py"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=told) as caught:
+        environment_named(f"{file}:World")
+    assert str(caught.value).startswith(str(file))
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_no_environment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean alfworld"):
+        environment_named("alfwrld")
+    with pytest.raises(UsageError, match="no such file"):
+        environment_named(f"{tmp_path}/none.py:World")
+    with pytest.raises(UsageError, match="--games-from"):
+        environment_named("scienceworld", games=tmp_path)
+
+
+class Shop:
+    """As much of WebShop's text environment as the adapter uses."""
+
+    server = SimpleNamespace(goals=[{}] * 501)
+    instruction_text = "Instruction: i want a mug"
+
+    def __init__(self) -> None:
+        self.did: list[Any] = []
+
+    def reset(self, session: int) -> tuple[str, None]:
+        self.did = [session]
+        return "WebShop [SEP] Instruction: [SEP] i want a mug [SEP] Search", None
+
+    def step(self, action: str) -> tuple[str, float, bool, None]:
+        self.did.append(action)
+        bought = action == "click[buy now]"
+        return f"after {action}", 0.5 * bought, bought, None
+
+    def get_available_actions(self) -> dict[str, Any]:
+        return {"has_search_bar": len(self.did) == 1, "clickables": ["search", "buy now"]}
+
+
+def test_webshops_adapter_speaks_to_its_interface() -> None:
+    webshop = WebShopEnvironment()
+    webshop.__dict__["_shop"] = shop = Shop()
+    assert [len(webshop.games(split)) for split in webshop.splits] == [500, 1, 0]
+    other = WebShopEnvironment(HOUSE)
+    other.__dict__["_shop"] = shop
+    assert other.games("dev") != webshop.games("dev")
+    game = webshop.load(webshop.games("dev")[0])
+    start = game.start()
+    assert (start.task, start.scene) == ("i want a mug", "WebShop [SEP] Search")
+    assert start.commands == ("search[words]", "click[buy now]")
+    assert game.step("search[mug]").commands == ("click[buy now]",)
+    bought = game.step("click[buy now]")
+    assert (bought.score, bought.done, shop.did[0]) == (0.5, True, 500)
+
+
+@pytest.mark.skipif(
+    find_spec("scienceworld") is None or shutil.which("java") is None,
+    reason="ScienceWorld is not installed",
+)
+def test_a_variation_begins_anew_each_time() -> None:
+    scienceworld.simulator.cache_clear()
+    environment = environment_named("scienceworld")
+    game = environment.load(environment.games("dev")[0])
+    first = game.start()
+    game.step("look around")
+    assert game.start() == first
+    assert game.step("no such command").score == 0

@@ -1,0 +1,168 @@
+"""The agent without a model carries out what a text says, in worlds of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from deltamem_tui.errors import UsageError
+from deltamem_tui.lab.agent import AgentCost, Playthrough
+from deltamem_tui.lab.agents.player import found_in, renamed
+from deltamem_tui.lab.agents.rules import RulesAgent
+from deltamem_tui.lab.environment import Game
+from tests.lab.house import House, Rooms
+
+
+def play(domain: str, game: Game, text: str, limit: int = 30) -> Playthrough:
+    played = Playthrough(game, limit)
+    assert RulesAgent(domain).play(played, text) == AgentCost()
+    return played
+
+
+def kitchen(task: str = "put a mug in cabinet.", *, closed: tuple[str, ...] = ()) -> House:
+    places = {
+        "countertop 1": ("plate 1",),
+        "fridge 1": ("mug 1",),
+        "microwave 1": (),
+        "cabinet 1": (),
+    }
+    return House(task, places, lambda house: house.lies["mug 1"] == "cabinet 1", closed=closed)
+
+
+PUT_MUG = "1. take mug 1 from fridge 1\n2. put mug 1 in cabinet 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PUT_MUG,
+        "> take mug 1 from fridge 1\nYou pick up the mug.\n> move mug 1 to cabinet 1\nYou put it.",
+        "- `take mug 1 from fridge 1`\n- `put mug 1 in/on cabinet 1`",
+        "Action 1: take mug 1 from fridge 1 → You pick it up.\nAction 2: move mug 1 to cabinet 1",
+        "When: put a mug in cabinet\n1. take [object] from fridge\n2. put [object] in [place]",
+    ],
+    ids=["numbered", "as it was", "bulleted", "answered", "with slots"],
+)
+def test_commands_are_read_however_the_text_lists_them(text: str) -> None:
+    game = kitchen()
+    assert play("alfworld", game, text).score == 1
+    assert game.did == [
+        "go to fridge 1",
+        "take mug 1 from fridge 1",
+        "go to cabinet 1",
+        "move mug 1 to cabinet 1",
+    ]
+
+
+def test_names_of_a_past_task_stand_for_the_present_ones() -> None:
+    game = kitchen()
+    past = "Task: put some egg in drawer\n> take egg 2 from fridge 3\n> move egg 2 to drawer 4"
+    assert play("alfworld", game, past).score == 1
+
+
+def test_closed_places_are_opened_and_counted_as_steps() -> None:
+    game = kitchen(closed=("fridge 1", "cabinet 1"))
+    played = play("alfworld", game, PUT_MUG)
+    assert (played.score, len(played.steps)) == (1, len(game.did))
+    assert [each for each in game.did if each.startswith("open")] == [
+        "open fridge 1",
+        "open cabinet 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("1. take mug from shelf\n2. put mug in cabinet", "countertop 1"),
+        ("1. take mug from shelf\n2. put mug in cabinet\nmug: fridge 4, shelf 1", "fridge 1"),
+    ],
+    ids=["everywhere", "where such things were seen"],
+)
+def test_what_is_not_there_is_searched(text: str, first: str) -> None:
+    game = kitchen()
+    assert play("alfworld", game, text).score == 1
+    assert game.did[0] == f"go to {first}"
+
+
+def test_two_objects_are_brought_and_what_was_put_is_not_taken_again() -> None:
+    game = House(
+        "find two mug and put them in cabinet.",
+        {"countertop 1": ("mug 1", "mug 2"), "cabinet 1": ()},
+        lambda house: {house.lies["mug 1"], house.lies["mug 2"]} == {"cabinet 1"},
+    )
+    twice = "take mug from countertop\nput mug in cabinet\n" * 2
+    assert play("alfworld", game, twice).score == 1
+    assert game.did.count("take mug 1 from countertop 1") == 1
+
+
+def test_what_is_treated_is_treated_at_a_place_of_the_kind() -> None:
+    game = kitchen("heat some mug and put it in cabinet.")
+    game.goal = lambda house: house.lies["mug 1"] == "cabinet 1" and "mug 1" in house.hot
+    text = "take mug from fridge\nheat mug with microwave\nput mug in cabinet"
+    assert play("alfworld", game, text).score == 1
+
+
+@pytest.mark.parametrize(
+    "warning",
+    [
+        "[FAILED] take plate 1 from countertop 1",
+        "never take plate 1 from countertop 1",
+        "### What failed: a warning\n- take plate 1 from countertop 1",
+    ],
+)
+def test_what_a_warning_covers_is_left_alone(warning: str) -> None:
+    game = kitchen()
+    played = play("alfworld", game, warning)
+    assert (played.score, played.steps, game.did) == (0, [], [])
+
+
+def test_nothing_is_done_without_a_text_or_beyond_the_limit() -> None:
+    game = kitchen()
+    assert play("alfworld", game, "").score == 0
+    assert game.did == []
+    rooms = Rooms("focus on the wire", "never")
+    played = play("scienceworld", rooms, "look around\n" * 100)
+    assert len(rooms.did) == len(played.steps) == 30
+
+
+def test_scienceworlds_agent_walks_by_itself_and_opens_doors_on_the_way() -> None:
+    game = Rooms("boil water.", "focus on water", closed=("kitchen",))
+    text = "1. open door to bathroom\n2. go to bathroom\n3. activate [device]\n4. focus on water"
+    assert play("scienceworld", game, text).score == 1
+    assert game.did == [
+        "go to kitchen",
+        "open door to kitchen",
+        "go to kitchen",
+        "go to bathroom",
+        "focus on water",
+    ]
+
+
+@pytest.mark.parametrize("world", ["raw", "bank"])
+def test_an_episode_and_a_procedure_are_read_alike(world: str) -> None:
+    commands = ["go to kitchen", "pick up pot", "focus on lead"]
+    if world == "raw":
+        answered = "".join(f"> {each}\nYou see the kitchen.\n" for each in commands)
+        text = f"Task: melt tin.\n{answered.replace('lead', 'tin')}"
+    else:
+        numbered = "\n".join(f"{at}. {each}" for at, each in enumerate(commands, 1))
+        text = f"### Skill\nWhen: melt lead.\nHow:\n{numbered}"
+    game = Rooms("melt lead.", "focus on lead")
+    assert play("scienceworld", game, text).score == 1
+    assert game.did == commands
+
+
+def test_tasks_are_compared_by_what_was_replaced() -> None:
+    assert renamed("boil lead. Then focus on it", "boil ice cream. Then focus on it") == {
+        "lead": "ice cream"
+    }
+    assert renamed("the same", "the same") == {}
+
+
+def test_places_are_read_from_lines_that_say_where_things_were() -> None:
+    text = "mug: fridge 4, shelf 1\n- Found: plate was found on: countertop\nno place here"
+    assert found_in(text) == {"mug": ["fridge", "shelf"], "plate": ["countertop"]}
+
+
+def test_a_domain_without_a_player_is_refused() -> None:
+    with pytest.raises(UsageError, match="webshop"):
+        RulesAgent("webshop")
