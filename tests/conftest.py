@@ -44,6 +44,19 @@ if "TMPDIR" not in os.environ and room_in_memory():
     tempfile.tempdir = None  # pytest's capture has asked for it already
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the seed of the run draw hypothesis' examples too."""
+    if config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = effort.SEED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how to draw the same cases again if a test failed."""
+    if terminalreporter.stats.keys() & {"failed", "error"}:
+        terminalreporter.write_line(effort.how_to_draw_again())
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what takes a minute, so that no worker ends with it alone.
 

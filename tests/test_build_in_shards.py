@@ -15,6 +15,7 @@ from deltamem_tui.memory.banks import open_bank
 from tests.places import ROOT
 
 pytest.importorskip("distributed")
+pytestmark = pytest.mark.thorough
 
 LINES = gzip.decompress((ROOT / "docs" / "sample" / "alfworld.jsonl.gz").read_bytes()).splitlines()
 

@@ -8,7 +8,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.hashing import DIMENSIONS, WORDLESS, hashing_embedder
 from deltamem_tui.embedding.vectors import unit_rows
 from deltamem_tui.text import clean
@@ -123,7 +122,3 @@ def test_banks_of_the_first_versions_hold_the_same_bytes(batch: list[str]) -> No
 @given(st.lists(st.sampled_from(["heat", "mug", "shelf", "1", "the"]), min_size=1, max_size=8))
 def test_words_never_fall_into_the_wordless_dimension(words: list[str]) -> None:
     assert WORDLESS not in held(" ".join(words))
-
-
-def test_two_of_them_are_the_same() -> None:
-    require_same(EMBEDDER.card, hashing_embedder().card)

@@ -62,6 +62,7 @@ def farthest(texts: list[str], by_torch: SentenceModel) -> float:
     return float(np.abs(ours - theirs).max())
 
 
+@pytest.mark.thorough
 @installed
 def test_it_gives_the_vectors_of_sentence_transformers(by_torch: SentenceModel) -> None:
     episodes = [found for found in read_logs([SAMPLE]) if isinstance(found, Trajectory)]
@@ -84,6 +85,7 @@ def test_it_gives_the_vectors_of_sentence_transformers(by_torch: SentenceModel) 
     assert farthest([*dict.fromkeys(texts), *strange], by_torch) <= 1e-5
 
 
+@pytest.mark.thorough
 @installed
 @settings(max_examples=20, deadline=None)
 @given(texts=st.lists(st.text(), min_size=1, max_size=20))
@@ -109,11 +111,6 @@ def test_a_tokenizer_that_cannot_be_read(tmp_path: Path, damage: str) -> None:
 
     with pytest.raises(EmbedderUnavailableError, match="the model cannot be loaded"):
         open_minilm(tmp_path, name="minilm")
-
-
-@installed
-def test_the_published_weights_pass() -> None:
-    loading.check_minilm(loading.minilm_folder())
 
 
 @installed

@@ -104,5 +104,7 @@ def test_threads_cannot_pass_the_limit_together() -> None:
 
 
 def test_without_a_limit_no_price_is_needed() -> None:
-    with Budget().promise(None) as payment:
+    budget = Budget()
+    with budget.promise(None) as payment:
         payment.cost = 1.5
+    assert budget.spent == 1.5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import SystemRandom
 
 import pytest
 
@@ -11,7 +10,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.methods import names
 from tests.bank.support import file_bytes
-from tests.effort import thorough
+from tests.effort import draw, thorough
 from tests.memory.method_trials import LOGS, learnt, real_episodes
 
 TRIED = 20
@@ -25,7 +24,7 @@ def test_all_are_learnt_and_the_same_ones_give_the_same_bytes(
 ) -> None:
     episodes = real_episodes(domain)
     apart = 1 if thorough() else len(episodes) // TRIED
-    episodes = episodes[SystemRandom().randrange(apart) :: apart]
+    episodes = episodes[draw().randrange(apart) :: apart]
     one, other = (learnt(tmp_path / name, method, domain, episodes) for name in ("one", "other"))
     assert one.episodes.learnt() == len(episodes)
     assert verify(one) == []

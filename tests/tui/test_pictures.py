@@ -30,6 +30,7 @@ def drawing() -> ModuleType:
     return module
 
 
+@pytest.mark.thorough
 def test_the_pictures_are_as_drawn(drawing: ModuleType, tmp_path: Path) -> None:
     """All but the recall of the shipped bank, which needs its embedding model."""
     learnt, drawn = tmp_path / "household", tmp_path / "drawn"

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 DECIMALS = 6
+NOISE = 1e-6  # similarities that are closer to one another are equal: they are sums of float32
 HERE = "here"
 KIND = "kind"
 INSIGHT = "insight"
@@ -187,12 +188,28 @@ def exemplars(tree: Tree, root: Node, here: Node | None, vector: Vector) -> Iter
     if here:
         yield from _shortest(tree, [row_here], 1.0, HERE)
     rows = tree.child_rows(tree.row(root.id))
-    found = np.round(similarities(tree, rows, vector), DECIMALS)
-    scores = as_fresh(tree, rows, found).round(DECIMALS)
-    order = np.lexsort((-found, -scores))
-    for (score, similarity), ties in groupby(order, lambda at: (scores[at], found[at])):
-        others = [int(rows[at]) for at in ties if rows[at] != row_here]
-        yield from _shortest(tree, others, float(similarity), KIND, float(score))
+    found = similarities(tree, rows, vector)
+    scores = as_fresh(tree, rows, found)
+    places, nearness = ranks(scores), ranks(found)
+    order = np.lexsort((nearness, places))
+    for _, ties in groupby(order, lambda at: (places[at], nearness[at])):
+        at, *more = ties
+        others = [int(rows[each]) for each in (at, *more) if rows[each] != row_here]
+        similarity, score = (round(float(each[at]), DECIMALS) for each in (found, scores))
+        yield from _shortest(tree, others, similarity, KIND, score)
+
+
+def ranks(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return each score's rank, 0 for the best; those that only noise tells apart share one.
+
+    Rounding would not do: of two that are all but equal, one may be rounded up.
+    """
+    import numpy as np
+
+    order = np.argsort(-scores, kind="stable")
+    found = np.zeros(len(scores), np.intp)
+    found[order[1:]] = np.cumsum(-np.diff(scores[order]) > NOISE)
+    return found
 
 
 def _shortest(
@@ -218,21 +235,20 @@ def ranked_insights(
     Of equal ones that with more successes goes first, then the newer. Of the `count` memories, the
     sum of the vectors is given, float64 [dimensions].
     """
-    import numpy as np
-
     rows = tree.child_rows(tree.row(root.id))
-    sums = np.round(similarities(tree, rows, memories), DECIMALS)
-    scores = as_fresh(tree, rows, sums).round(DECIMALS)
+    sums = similarities(tree, rows, memories)
+    scores = as_fresh(tree, rows, sums)
+    places = ranks(scores / count)
     successes = [tree.counts_at(int(row)).successes for row in rows]
     order = sorted(
-        range(len(rows)), key=lambda at: (-scores[at], -successes[at], -int(tree.birth[rows[at]]))
+        range(len(rows)), key=lambda at: (places[at], -successes[at], -int(tree.birth[rows[at]]))
     )
     return [
         Candidate(
             tree.node_at(int(rows[at])),
             round(float(sums[at]) / count, DECIMALS),
             0.0,
-            float(scores[at]),
+            round(float(scores[at]), DECIMALS),
             INSIGHT,
         )
         for at in order

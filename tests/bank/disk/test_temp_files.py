@@ -79,6 +79,7 @@ def test_only_drafts_are_cleared_away(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:
     temp_files.clear(tmp_path / "nowhere")
+    assert not names(tmp_path)
 
 
 def test_a_draft_cleared_away_before_it_was_claimed_is_made_again(tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, zip_longest
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 
 from deltamem_tui.bank.commits import journal
 from tests.bank.power.scenarios import SCENARIOS
 from tests.bank.power.trial import Trial, fates, unsynced_fates
-from tests.effort import in_turn, thorough
+from tests.effort import draw, in_turn, thorough
 
 AGAIN = "it is synced once more before anybody sees it; who writes the file does not know that"
 DERIVED = "what is lost of it is made again"
@@ -56,7 +56,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Trial
 def test_a_power_cut_takes_nothing_that_was_acknowledged(
     trials: dict[str, Trial], name: str
 ) -> None:
-    trial, seed = trials[name], SystemRandom().randrange(10**6)
+    trial, seed = trials[name], draw().randrange(10**6)
     cuts = list(trial.disk.power_cuts())
     for number in in_turn(len(cuts), apart=8):
         for fate in fates(cuts[number - 1], Random(seed), drawn=30 if thorough() else 2):
@@ -76,6 +76,7 @@ def test_a_kill_or_a_full_disk_takes_nothing_that_was_acknowledged(
         assert trial.fault_if_full(last) == "", f"at effect {last}"
 
 
+@pytest.mark.thorough
 def test_without_any_one_sync_a_power_cut_breaks_a_promise(trials: dict[str, Trial]) -> None:
     sites = sorted(set(chain.from_iterable(each.disk.sites for each in trials.values())))
     assert set(NEEDLESS) <= set(sites)

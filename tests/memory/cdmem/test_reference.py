@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.cdmem import prompt_uses as uses
+from deltamem_tui.memory.cdmem import recall as recall_rules
 from deltamem_tui.memory.cdmem.collections import (
     ENV_INSIGHTS,
     ENVIRONMENTS,
@@ -57,6 +59,12 @@ def memory_of(trajectory: Trajectory) -> str:
     if trajectory.outcome.success:
         return said(uses.SHORTCUT, trajectory)["plan"]
     return said(uses.FAILURE, trajectory)["reflection"]
+
+
+def rank(score: float, scores: Iterable[float]) -> int:
+    """Return how many gaps that are more than noise lie between a score and the best."""
+    above = sorted(each for each in scores if each >= score)
+    return sum(upper - lower > 1e-6 for lower, upper in pairwise(above))
 
 
 @dataclass
@@ -119,9 +127,16 @@ class Reference:
         scores = {}
         for text in self.insights.get(key, []):
             score = sum(float(self.vector(text) @ self.vector(each)) for each in memories)
-            counted = self.counts.get((key, text), 0)
-            scores[text] = (-round(score, 4), -counted, -self.births[key, text])
-        return [(key, text) for text in sorted(scores, key=scores.__getitem__)]
+            scores[text] = score / max(len(memories), 1)
+
+        def place(text: str) -> tuple[int, int, int]:
+            return (
+                rank(scores[text], scores.values()),
+                -self.counts.get((key, text), 0),
+                -self.births[key, text],
+            )
+
+        return [(key, text) for text in sorted(scores, key=place)]
 
     def insights_for(self, asked: Trajectory) -> list[tuple[object, str]]:
         kind, memories = KINDS[asked.task], [memory_of(each) for each in self.of_task(asked)]
@@ -136,9 +151,11 @@ class Reference:
         for age, each in enumerate(self.learnt):
             if each.outcome.success and KINDS[each.task] == KINDS[asked.task]:
                 here = (each.task, env_of(each)) == (asked.task, env_of(asked))
-                similarity = round(float(self.vector(each.task) @ query), 4)
-                found.append((not here, -similarity, len(each.steps), -age, each.id))
-        return [rest[-1] for rest in sorted(found)][:2]
+                similarity = float(self.vector(each.task) @ query)
+                found.append((not here, similarity, len(each.steps), -age, each.id))
+        similar = [similarity for _, similarity, *_ in found]
+        ordered = sorted(found, key=lambda each: (each[0], rank(each[1], similar), *each[2:]))
+        return [rest[-1] for rest in ordered][:2]
 
     def reflections(self, asked: Trajectory) -> list[str]:
         return [
@@ -197,3 +214,8 @@ def test_any_stream_of_episodes(
         learn(bank, trajectory, EchoWriter(), embedder=reference.embedder)
         reference.learn(trajectory)
     check(bank, reference, episode(last[0], last[1]))
+
+
+def test_scores_that_only_noise_tells_apart_share_a_rank() -> None:
+    scores = np.array([2.87611149, 2.87611151, 2.9, 2.87611151 - 3e-6])
+    assert list(recall_rules.ranks(scores)) == [1, 1, 0, 2]

@@ -28,7 +28,7 @@ LEISURE = examples(100)
 # The rest of the seeds are for whoever has changed a reader: a minute for all of them.
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("fill", [" ", "[", "9"])
-def test_no_run_and_no_long_log_takes_long(fill: str) -> None:
+def test_no_run_and_no_long_log_makes_much_work(fill: str) -> None:
     """In a process of its own: a search that never ends can only be stopped from outside."""
     module = "tests.trajectory.readers.hostile"
     command = [sys.executable, "-m", module, str(FILLS.index(fill))]

@@ -156,6 +156,7 @@ def chance(monkeypatch: pytest.MonkeyPatch) -> random.Random:
     return random.Random(20261122)
 
 
+@pytest.mark.thorough
 def test_no_text_with_a_secret_is_passed_over(chance: random.Random) -> None:
     texts = samples(chance)
     with_secrets = 0
@@ -167,6 +168,7 @@ def test_no_text_with_a_secret_is_passed_over(chance: random.Random) -> None:
     assert with_secrets > TIMES / 2
 
 
+@pytest.mark.thorough
 def test_no_secret_is_passed_over_however_it_is_written_down(chance: random.Random) -> None:
     with_secrets = 0
     for text in wrapped(chance):
