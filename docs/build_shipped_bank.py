@@ -28,10 +28,10 @@ from deltamem_tui.bank.transfer.copying import copy_into
 from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
-from deltamem_tui.memory.writers.rules.dialects import goal_of
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.native import to_record

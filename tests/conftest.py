@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import tempfile
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,9 @@ if "TMPDIR" not in os.environ and room_in_memory():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the seed of the run draw hypothesis' examples too."""
+    """Let the seed of the run draw hypothesis' examples too; refuse a stale installation."""
+    if not entry_points(group="deltamem.domains"):
+        pytest.exit("entry points changed: run .venv/bin/pip install --no-deps -e .", returncode=4)
     if config.getoption("hypothesis_seed", None) is None:
         config.option.hypothesis_seed = effort.SEED
 

@@ -7,7 +7,7 @@ among the kinds that are known already, or its name for a new one; else the kind
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -15,6 +15,7 @@ import msgspec
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.kinds import (
     OTHER,
     EpisodeKinds,
@@ -27,14 +28,9 @@ from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.prompts.use import KIND
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
-from deltamem_tui.memory.writers.rules.dialects import goal_of
-from deltamem_tui.memory.writers.rules.scienceworld_facts import room_of
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.domains import key
 from deltamem_tui.trajectory.model import Trajectory
-
-_INSTANCE = re.compile(r"\b([a-z]+) (\d{1,6})\b")
 
 
 def task_kind(domain: str, task: str) -> str:
@@ -44,24 +40,13 @@ def task_kind(domain: str, task: str) -> str:
 
 
 def exact_env(domain: str, scene: str) -> str:
-    """What tells one environment from all others of its kind, as far as the rules know; else empty.
-
-    In ALFWorld it is the set of receptacles with their numbers, in ScienceWorld the room.
-    """
-    if key(domain) == "alfworld":
-        return _listed(f"{kind} {number}" for kind, number in _INSTANCE.findall(scene))
-    return room_of(scene) if key(domain) == "scienceworld" else ""
+    """What tells one environment from all others of its kind, as far as the domain knows."""
+    return domain_for(domain).exact_env(scene)
 
 
 def env_kind(domain: str, scene: str) -> str:
-    """The kind of an environment: the same without numbers; empty if the rules do not know it."""
-    if key(domain) == "alfworld":
-        return _listed(kind for kind, _ in _INSTANCE.findall(scene))
-    return exact_env(domain, scene)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(set(names)))
+    """The kind of an environment; empty if the domain does not know it."""
+    return domain_for(domain).env_kind(scene)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.lab.contestants.memory import MemorySize, MemoryText
 from deltamem_tui.lab.environment import Start
-from deltamem_tui.memory.writers.rules.dialects import goal_of
+from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 

@@ -15,14 +15,14 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.awm.collections import WORKFLOWS
 from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.kinds import task_kind
+from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.exact import nodes_with_key
 from deltamem_tui.memory.vectors.search import Candidate, ranked
-from deltamem_tui.memory.writers.rules.dialects import goal_of
-from deltamem_tui.memory.writers.rules.procedure import filled
 from deltamem_tui.text import clean
 
 KIND, NEAREST = "kind", "nearest"

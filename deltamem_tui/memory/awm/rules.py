@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.awm.prompt_uses import INDUCE, KIND, MOST, TASKS
 from deltamem_tui.memory.awm.steps import actions_in
+from deltamem_tui.memory.procedure import numbered
 from deltamem_tui.memory.writers.extraction import Extraction, Inputs
 from deltamem_tui.memory.writers.rules.patterns import chosen, closed_patterns, completed
-from deltamem_tui.memory.writers.rules.procedure import numbered
 from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED
 from deltamem_tui.text import counted
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.procedure import numbered
 from deltamem_tui.memory.rules_extractor import skimmed
 from deltamem_tui.memory.writers.rules.abstraction import blanked
 from deltamem_tui.memory.writers.rules.expert import effective_actions
-from deltamem_tui.memory.writers.rules.procedure import numbered
 from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
 from deltamem_tui.trajectory.model import Trajectory
 

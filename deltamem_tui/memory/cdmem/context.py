@@ -15,13 +15,13 @@ from deltamem_tui.memory.cdmem.collections import (
 )
 from deltamem_tui.memory.cdmem.recall import HERE
 from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.wording import condense, shortened
 from deltamem_tui.memory.writers.rules.attempts import moves_of
-from deltamem_tui.memory.writers.rules.dialects import goal_of
 from deltamem_tui.memory.writers.rules.expert import effective_steps
-from deltamem_tui.memory.writers.rules.procedure import filled
-from deltamem_tui.memory.writers.rules.wording import condense, shortened
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 

@@ -20,12 +20,13 @@ from deltamem_tui.memory.cdmem.prompt_uses import (
     PLANS,
     SHORTCUT,
 )
+from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.record_sets import normal_text
+from deltamem_tui.memory.wording import ARROW
 from deltamem_tui.memory.writers.extraction import Extraction, Inputs
-from deltamem_tui.memory.writers.rules.expert import IN_HAND, expert, in_ranges
+from deltamem_tui.memory.writers.rules.expert import expert
 from deltamem_tui.memory.writers.rules.failure_kind import failure_of
 from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
-from deltamem_tui.memory.writers.rules.wording import ARROW
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -62,11 +63,12 @@ def write(
 def expert_notes(episode: Trajectory) -> dict[str, str]:
     """Where things are, what devices do, what was done: one a line."""
     seen = expert(episode)
-    places = (f"{item}: {place}" for item, place in seen.locations.items() if place != IN_HAND)
+    domain = domain_for(episode.domain)
+    located = [pair for pair in seen.locations.items() if pair[1] != domain.in_hand]
     return {
-        "locations": "\n".join(places),
+        "locations": "\n".join(f"{item}: {place}" for item, place in located),
         "functions": "\n".join(fact.line for fact in seen.functions),
-        "actions": "\n".join(in_ranges(seen.actions)) or "none had an effect",
+        "actions": "\n".join(domain.abridged(seen.actions)) or "none had an effect",
     }
 
 

@@ -15,14 +15,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory import context
+from deltamem_tui.memory.chances import Chance, PlaceFact, TaskAtHand
 from deltamem_tui.memory.deltamem.collections import DISPLAY
-from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import ranked
-from deltamem_tui.memory.writers.failure_markers import FAILED
-from deltamem_tui.memory.writers.rules.chances import Chance, PlaceFact, TaskAtHand
-from deltamem_tui.memory.writers.rules.places import read
-from deltamem_tui.memory.writers.rules.procedure import (
+from deltamem_tui.memory.places import read
+from deltamem_tui.memory.procedure import (
     MEASURED,
     Procedure,
     filled,
@@ -32,14 +28,18 @@ from deltamem_tui.memory.writers.rules.procedure import (
     opened,
     option_in,
 )
-from deltamem_tui.memory.writers.rules.wording import ARROW, key
+from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.search import ranked
+from deltamem_tui.memory.wording import ARROW, key
+from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.text import count_tokens, one_line
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.writers.rules.dialect import Dialect
+    from deltamem_tui.memory.domain import Domain
 
 _SCENES = 500
 _PLACES = 12
@@ -58,7 +58,7 @@ def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
 def context_entries(
     bank: Bank,
     found: Mapping[str, CollectionRecall],
-    dialect: Dialect,
+    dialect: Domain,
     task: TaskAtHand | None,
     budget: int | None = None,
 ) -> list[str]:
@@ -119,7 +119,7 @@ def _skill(
     tree: Tree,
     chain: Sequence[Node],
     procedure: Procedure,
-    dialect: Dialect,
+    dialect: Domain,
     task: TaskAtHand | None,
     when: str,
 ) -> str:
@@ -151,7 +151,7 @@ def _skill(
     return "\n".join(lines)
 
 
-def _to_another_product(procedure: Procedure, dialect: Dialect, task: TaskAtHand) -> list[str]:
+def _to_another_product(procedure: Procedure, dialect: Domain, task: TaskAtHand) -> list[str]:
     """A way that made something else: it says so before all, and its ingredients stand open.
 
     Args:

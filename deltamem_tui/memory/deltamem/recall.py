@@ -25,6 +25,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
+from deltamem_tui.memory.chances import TaskAtHand
 from deltamem_tui.memory.context import compose
 from deltamem_tui.memory.deltamem.context import context_entries, facts_of
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
@@ -40,7 +41,6 @@ from deltamem_tui.memory.vectors.search import (
     ranked,
     scan_of,
 )
-from deltamem_tui.memory.writers.rules.chances import TaskAtHand
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
+    from deltamem_tui.memory.domain import Domain, Goal
 
 DECIMALS = 6
 _CONTRADICTED = 2.0  # below any threshold
@@ -97,7 +97,7 @@ class TaskKind:
         instance: The same with the names that the question has.
     """
 
-    dialect: Dialect
+    dialect: Domain
     goal: Goal
     trigger: NDArray[np.float32]
     instance: NDArray[np.float32]
@@ -117,7 +117,7 @@ class TreeQuestion:
     text: str
     vector: NDArray[np.float32]
     kind: TaskKind | None = None
-    dialect: Dialect | None = None
+    dialect: Domain | None = None
 
     def is_contradicted_by(self, node: Node) -> bool:
         """Whether a node's trigger asks for what the question clearly does not."""
@@ -130,13 +130,13 @@ def question_to(
     text: str,
     parameters: TreeParameters,
     embedder: Embedder,
-    dialect: Dialect,
+    dialect: Domain,
 ) -> TreeQuestion:
     """A question made ready for a tree; a task is read in the words of a dialect."""
     vector = embedder.embed_queries([text])[0]
     if not _by_kind(tree, parameters):
         return TreeQuestion(text, vector)
-    from deltamem_tui.memory.writers.rules.dialects import goal_in
+    from deltamem_tui.memory.domain import goal_in
 
     goal = goal_in(dialect, text)
     if not goal.understood:
@@ -150,11 +150,11 @@ def question_to(
 
 def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -> Recollection:
     """Ask the trees that are switched on and for which there is a question."""
-    from deltamem_tui.memory.writers.rules.dialects import dialect_of, dialect_of_task, goal_in
+    from deltamem_tui.memory.domain import domain_for, goal_in
 
     domain, weighting = bank.manifest.domain, weighting_of(bank)
     texts = questions(query.task, query.environment)
-    dialect = dialect_of_task(domain, texts["task"])
+    dialect = domain_for(domain)
     asked = {
         name: question_to(name, text, settings[name], embedder, dialect)
         for name, text in texts.items()
@@ -167,9 +167,6 @@ def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -
         for name, question in asked.items()
     }
     goal = goal_in(dialect, texts["task"]) if "task" in asked else None
-    # What only another domain's words say counts where the bank has learnt such goals.
-    if goal and dialect is not dialect_of(domain) and found["task"].rule != "kind":
-        goal, found["task"] = None, replace(found["task"], new_kind=False)
     task = None
     if goal and goal.understood:
         scene = asked["env"].vector if "env" in asked else None

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.prompt_uses import PROMPTS
+from deltamem_tui.memory.domain import Domain, domain_for
 from deltamem_tui.memory.writers.extraction import Extraction
-from deltamem_tui.memory.writers.rules.dialect import Dialect
-from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.knowledge import fused_facts, knowledge
 from deltamem_tui.memory.writers.rules.skill import Episode, failure, fused_skill, success
 from deltamem_tui.trajectory.model import Trajectory
@@ -36,11 +35,11 @@ def write(purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Ex
         if not notes:
             raise ExtractionError("there is no chain to fuse")
         return (fused_facts if of_facts else fused_skill)(notes)
-    dialect = dialect_of(episode.domain)
+    dialect = domain_for(episode.domain)
     return (knowledge if of_facts else _skill)(episode, dialect, notes)
 
 
-def _skill(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -> Extraction:
+def _skill(trajectory: Trajectory, dialect: Domain, chain: Sequence[Node]) -> Extraction:
     if trajectory.outcome.success is None:
         raise OutcomeUnknownError(
             "a skill cannot be told from a failure without an outcome",

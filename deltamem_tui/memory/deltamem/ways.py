@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.writers.rules.procedure import Procedure
+from deltamem_tui.memory.procedure import Procedure
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.writers.rules.dialect import Goal
+    from deltamem_tui.memory.domain import Goal
 
 
 @dataclass(frozen=True, slots=True)

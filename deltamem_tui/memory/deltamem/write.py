@@ -56,10 +56,10 @@ def _recalled(
     bank: Bank, episode: Trajectory, settings: Parameters, writer: str, embedder: Embedder
 ) -> dict[str, CollectionRecall]:
     """What the trees know of an episode that are switched on and for which it has a question."""
-    from deltamem_tui.memory.writers.rules.dialects import dialect_of
+    from deltamem_tui.memory.domain import domain_for
 
     found = {}
-    dialect = dialect_of(episode.domain)
+    dialect = domain_for(episode.domain)
     for name, text in questions_of(episode).items():
         if text and settings[name].enabled:
             question = question_to(name, text, settings[name], embedder, dialect)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.domain import Goal, goal_of
 from deltamem_tui.memory.memp.collections import KEY
-from deltamem_tui.memory.writers.rules.dialect import Goal
-from deltamem_tui.memory.writers.rules.dialects import goal_of
-from deltamem_tui.memory.writers.rules.procedure import filled
+from deltamem_tui.memory.procedure import filled
 
 _RENAMED = ", with the names of the present task"
 _LABELS = {"script": "How", "trajectory": "What was done"}

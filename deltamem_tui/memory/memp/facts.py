@@ -16,33 +16,21 @@ from msgspec import Struct
 
 from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.memp.collections import FACT_DEPTH
-from deltamem_tui.trajectory.domains import GENERIC, key
 from deltamem_tui.typed import decoder_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_GENERAL = ("verb", "nouns")
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "alfworld": ("do", "state", "object", "receptacle", "tool", "count"),
-    "scienceworld": ("verb", "target", "instrument", "place"),
-    "webshop": (
-        "category",
-        *(f"attribute {number}" for number in (1, 2, 3, 4)),
-        *(f"option {number}" for number in (1, 2, 3)),
-        "price",
-    ),
-    GENERIC: _GENERAL,
-}
 _MOST_TABLES = 8
 _PIECE = 10_000
 
 
 def names_of(domain: str) -> tuple[str, ...]:
     """The names that the facts of a domain's tasks may have."""
-    return _NAMES.get(key(domain), _GENERAL)
+    return domain_for(domain).fact_names
 
 
 def facts_of(pairs: Sequence[Mapping[str, str]], names: Sequence[str] | None) -> dict[str, str]:

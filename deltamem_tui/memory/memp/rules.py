@@ -12,17 +12,16 @@ from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.memp.collections import KEY
 from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
+from deltamem_tui.memory.procedure import numbered
+from deltamem_tui.memory.wording import key
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.rules.abstraction import blanked
 from deltamem_tui.memory.writers.rules.attempts import fruitless, moves_of
-from deltamem_tui.memory.writers.rules.dialects import goal_of
 from deltamem_tui.memory.writers.rules.failure_kind import failure_of
-from deltamem_tui.memory.writers.rules.procedure import numbered
-from deltamem_tui.memory.writers.rules.source_place import source_left_open
 from deltamem_tui.memory.writers.rules.task_facts import task_facts
-from deltamem_tui.memory.writers.rules.wording import key
 from deltamem_tui.trajectory.model import Trajectory
 
 TRAP, MISSING = "[TRAP]", "[MISSING]"
@@ -47,7 +46,7 @@ def write(purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Ex
 
 def _script(episode: Trajectory) -> Extraction:
     dialect, moves = moves_of(episode)
-    steps = source_left_open(dialect.procedure(moves))[:_MOST_STEPS]
+    steps = dialect.source_left_open(dialect.procedure(moves))[:_MOST_STEPS]
     if not steps:
         return Extraction(None, "no action of this episode had an effect")
     return Extraction({"script": "\n".join(numbered(steps))}, "the steps that had an effect")

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.domain import goal_of
+from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.reasoningbank.collections import DISPLAY, LESSONS
-from deltamem_tui.memory.writers.rules.dialects import goal_of
-from deltamem_tui.memory.writers.rules.procedure import filled
 from deltamem_tui.text import one_line
 
 _SHOWN = DISPLAY[LESSONS]

@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.memory.domain import Diagnosis, domain_for
+from deltamem_tui.memory.procedure import filled, numbered
 from deltamem_tui.memory.reasoningbank.prompt_uses import (
     CONTRAST,
     DIFFERENCES,
     MOST_LESSONS,
     MOST_OF_TRIALS,
 )
+from deltamem_tui.memory.wording import condense, listed, shortened
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.rules.attempts import (
     Attempt,
@@ -24,11 +27,8 @@ from deltamem_tui.memory.writers.rules.attempts import (
     fruitless,
     recoveries,
 )
-from deltamem_tui.memory.writers.rules.dialects import dialect_of
-from deltamem_tui.memory.writers.rules.failure_kind import Diagnosis, failure_of
-from deltamem_tui.memory.writers.rules.procedure import filled, numbered
+from deltamem_tui.memory.writers.rules.failure_kind import failure_of
 from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
-from deltamem_tui.memory.writers.rules.wording import condense, listed, shortened
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -80,7 +80,7 @@ def write(
 
 def _goal(episode: Trajectory) -> str:
     """The kind of task, names left open, as the end of a sentence."""
-    trigger = dialect_of(episode.domain).goal(episode).trigger
+    trigger = domain_for(episode.domain).goal(episode).trigger
     return condense(trigger, _GOAL_WORDS).rstrip(". ")
 
 
@@ -112,7 +112,7 @@ def _of_success(episode: Trajectory, goal: str) -> list[Lesson]:
 
 def _names(episode: Trajectory) -> Mapping[str, str]:
     """What stood at each open place in the episode."""
-    return dict(dialect_of(episode.domain).goal(episode).slots)
+    return dict(domain_for(episode.domain).goal(episode).slots)
 
 
 def _recovery(goal: str, recovery: Recovery, names: Mapping[str, str]) -> Lesson:
@@ -133,7 +133,7 @@ def _of_failure(episode: Trajectory, goal: str) -> list[Lesson]:
     if others:
         most = max(others, key=lambda each: each.times)
         lessons.append(_repeated(goal, most, _names(episode)))
-    dialect = dialect_of(episode.domain)
+    dialect = domain_for(episode.domain)
     if untried := dialect.unexplored(episode, dialect.goal(episode)):
         when = f"Only if all else fails in: {goal}. Not while a plan that worked can be followed."
         content = f"These were offered and not tried: {listed(untried, _SHOWN)}."

@@ -13,9 +13,9 @@ from deltamem_tui.memory.kinds import exact_env
 from deltamem_tui.memory.reasoningbank.collections import LESSONS
 from deltamem_tui.memory.reasoningbank.prompt_uses import DIFFERENCES, TRIALS
 from deltamem_tui.memory.rules_extractor import skimmed
+from deltamem_tui.memory.wording import condense, distinct, listed
 from deltamem_tui.memory.writers.extraction import Inputs
 from deltamem_tui.memory.writers.rules.abstraction import normalised
-from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
 from deltamem_tui.trajectory.model import Trajectory
 
 _ANSWER_WORDS = 60

@@ -16,8 +16,8 @@ from deltamem_tui.memory.awm.steps import actions_in
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.learn_result import CollectionResult
+from deltamem_tui.memory.procedure import numbered
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.rules.procedure import numbered
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 

@@ -13,15 +13,15 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.chances import Chance
 from deltamem_tui.memory.context import compose, fenced, header
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.context import chain_entries, is_of_the_past, seen
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
-from deltamem_tui.memory.writers.rules.chances import Chance
-from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.recalled_text import FENCE
 from tests.memory.support import EchoExtractor

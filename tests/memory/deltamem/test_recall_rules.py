@@ -12,8 +12,8 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings, method_of, settings_of
+from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.tui.models.recall_lab import match_lines
 from tests.memory.support import EchoExtractor
@@ -102,20 +102,6 @@ def test_a_kind_is_found_by_its_trigger_alone_whatever_the_threshold(
         if "gyroscope" not in task:
             assert [chain[-1] for chain in found.chains] == nodes
     assert asked(bank, "examine the pen with the desklamp.").rule == "threshold"
-
-
-@pytest.mark.parametrize("domain", ["generic", "scienceworld"])
-def test_a_kind_is_found_in_a_bank_of_another_domain(tmp_path: Path, domain: str) -> None:
-    """What is recalled goes by the words that the episode was learnt in."""
-    bank = bank_of(tmp_path / "bank", (HEAT_EGG, True), tau=1.0, domain=domain)
-    learn(bank, episode(HEAT_MUG))
-    egg, mug = bank.tree("task")
-    assert mug.parent == egg.id
-    hot = "put a hot spoon in drawer."
-    assert asked(bank, hot).rule == "kind"
-    assert ". heat spoon with microwave\n" in recall(bank, hot).context
-    unknown = asked(bank, "put two pens in drawer.")
-    assert (unknown.rule, unknown.new_kind, unknown.chains) == ("threshold", False, ())
 
 
 @pytest.mark.parametrize("embedder", ["hashing", "minilm"])

@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.memory.writers.rules.alfworld_facts import kinds
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Move
-from deltamem_tui.memory.writers.rules.dialects import dialect_of
-from deltamem_tui.memory.writers.rules.expert import IN_HAND, places_of_things
-from deltamem_tui.memory.writers.rules.wording import key
+from deltamem_tui.memory.domain import Domain, Move, domain_for
+from deltamem_tui.memory.wording import key
 from deltamem_tui.trajectory.model import Trajectory
 
 _AHEAD = 10  # moves after a refusal in which something may have worked instead
@@ -51,9 +48,9 @@ class Recovery:
     instead: tuple[str, ...]
 
 
-def moves_of(trajectory: Trajectory) -> tuple[Dialect, list[Move]]:
+def moves_of(trajectory: Trajectory) -> tuple[Domain, list[Move]]:
     """An episode's dialect, and its steps understood, the names of its goal left open."""
-    dialect = dialect_of(trajectory.domain)
+    dialect = domain_for(trajectory.domain)
     return dialect, dialect.moves(trajectory, dialect.goal(trajectory))
 
 
@@ -102,12 +99,12 @@ def _instead(refused: Move, later: Sequence[Move]) -> tuple[str, ...]:
 def found_at(trajectory: Trajectory) -> Mapping[str, str]:
     """Where the things that the task names were first: name → kind of place, or room.
 
-    ALFWorld and ScienceWorld; elsewhere nothing has a place, and this is empty.
+    Empty where nothing has a place.
     """
-    goal = dialect_of(trajectory.domain).goal(trajectory)
-    names = [name for _, name in goal.slots]
+    domain = domain_for(trajectory.domain)
+    names = [name for _, name in domain.goal(trajectory).slots]
     found: dict[str, str] = {}
-    for thing, place in places_of_things(trajectory):
-        if kinds(thing) in names and place != IN_HAND:
-            found.setdefault(kinds(thing), kinds(place))
+    for thing, place in domain.places_of_things(trajectory):
+        if domain.kind_of(thing) in names and place != domain.in_hand:
+            found.setdefault(domain.kind_of(thing), domain.kind_of(place))
     return found

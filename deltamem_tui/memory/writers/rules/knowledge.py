@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.writers.extraction import Extraction
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Fact
-from deltamem_tui.memory.writers.rules.places import are_counted, summed
-from deltamem_tui.memory.writers.rules.wording import (
+from deltamem_tui.memory.domain import Domain, Fact
+from deltamem_tui.memory.places import are_counted, summed
+from deltamem_tui.memory.wording import (
     bulleted,
     condense,
     distinct,
@@ -19,6 +18,7 @@ from deltamem_tui.memory.writers.rules.wording import (
     procedure_lines,
     unlike,
 )
+from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -32,7 +32,7 @@ _SUBJECT_WORDS = 16
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
 
-def knowledge(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -> Extraction:
+def knowledge(trajectory: Trajectory, dialect: Domain, chain: Sequence[Node]) -> Extraction:
     """What an episode shows of its environment, whatever its outcome."""
     shown = dialect.further_facts(trajectory) if chain else dialect.facts(trajectory)
     facts = [_bounded(fact, _FACT_WORDS) for fact in shown]

@@ -9,21 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from deltamem_tui.memory.writers.rules.dialects import dialect_of
+from deltamem_tui.memory.domain import domain_for
+from deltamem_tui.memory.wording import condense, key
 from deltamem_tui.memory.writers.rules.expert import is_thought
-from deltamem_tui.memory.writers.rules.wording import condense, key
 from deltamem_tui.text import count_tokens, one_line
-from deltamem_tui.trajectory.domains import key as domain_key
 from deltamem_tui.trajectory.model import Trajectory
 
 _WORDS = 60
 _READ = 8000  # characters of one answer
 _MOST_PARTS = 200
-_LINE_END = re.compile(r"(?<=[^.,:;])\n")
-_PARTS = re.compile(r"\n|(?<=you see) |(?<=[.,:;]) (?:and )?")
-_PAGE = re.compile(r"\n(?=\[)")  # a page of a shop, from link to link
 _WORD = re.compile(r"[^\W_][\w'-]*")
-_SCENERY = frozenset(("agent", "substance called air"))  # in each room of ScienceWorld
 _SMALL = frozenset(("to", "in", "on", "into", "from", "with", "and", "the", "a", "an", "go", "of"))
 
 
@@ -33,7 +28,7 @@ def observations(trajectory: Trajectory) -> tuple[str, ...]:
     Before the first step the environment was seen; what answers a thought is not seen. ` … `
     stands where parts were left out. Names stay as they are.
     """
-    named = " ".join(name for _, name in dialect_of(trajectory.domain).goal(trajectory).slots)
+    named = " ".join(name for _, name in domain_for(trajectory.domain).goal(trajectory).slots)
     wanted = _words(named or trajectory.task)
     parts = list(_parts(trajectory.environment, trajectory.domain))
     known: set[str] = set()
@@ -62,10 +57,8 @@ def _needed(parts: Sequence[str], used: set[str], wanted: set[str], known: set[s
 def _parts(text: str, domain: str) -> Iterator[str]:
     """The parts of an answer: sentences, lines, the things of a list."""
     text = "\n".join(filter(None, map(one_line, text[:_READ].splitlines())))
-    in_shop = domain_key(domain) == "webshop"
-    parts = _PAGE.split(text) if in_shop else _PARTS.split(_LINE_END.sub("; ", text))
-    for part in parts[:_MOST_PARTS]:
-        if part and key(part) not in _SCENERY:
+    for part in domain_for(domain).parts(text)[:_MOST_PARTS]:
+        if part:
             yield condense(part, _WORDS // 3)
 
 

@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.writers.extraction import Extraction
-from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal, Move
-from deltamem_tui.memory.writers.rules.edits import difference
-from deltamem_tui.memory.writers.rules.procedure import (
+from deltamem_tui.memory.domain import Domain, Goal, Move
+from deltamem_tui.memory.edits import difference
+from deltamem_tui.memory.procedure import (
     MEASURED,
     Procedure,
     filled,
     option_in,
     text_of,
 )
-from deltamem_tui.memory.writers.rules.wording import (
+from deltamem_tui.memory.wording import (
     ARROW,
     condense,
     distinct,
@@ -28,6 +26,8 @@ from deltamem_tui.memory.writers.rules.wording import (
     shortened,
     unlike,
 )
+from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -47,12 +47,12 @@ class Episode:
     """An episode as its dialect understands it."""
 
     trajectory: Trajectory
-    dialect: Dialect
+    dialect: Domain
     goal: Goal
     moves: tuple[Move, ...]
 
     @classmethod
-    def read(cls, trajectory: Trajectory, dialect: Dialect) -> Episode:
+    def read(cls, trajectory: Trajectory, dialect: Domain) -> Episode:
         """Understand an episode."""
         goal = dialect.goal(trajectory)
         return cls(trajectory, dialect, goal, tuple(dialect.moves(trajectory, goal)))

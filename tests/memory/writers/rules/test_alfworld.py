@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.support import extract
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, learnt

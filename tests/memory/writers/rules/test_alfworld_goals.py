@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.writers.rules.alfworld_goals import HouseGoal, house_goal, treatments
-from deltamem_tui.memory.writers.rules.dialects import goal_of
+from deltamem_tui.lab.games.alfworld_goals import HouseGoal, house_goal, treatments
+from deltamem_tui.memory.domain import goal_of
 
 PLAIN = "put a clean mug in coffeemachine."
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.writers.rules.alfworld_way import located, only_moves
-from deltamem_tui.memory.writers.rules.chances import Chance
-from deltamem_tui.memory.writers.rules.procedure import Procedure
+from deltamem_tui.lab.games.alfworld_way import located, only_moves
+from deltamem_tui.memory.chances import Chance
+from deltamem_tui.memory.procedure import Procedure
 
 MUG = {"object": "mug", "receptacle": "desk"}
 PUT = ("go to [receptacle]", "put [object] in/on [receptacle]")

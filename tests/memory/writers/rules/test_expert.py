@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from deltamem_tui.memory.writers.rules.expert import expert, in_ranges
+from deltamem_tui.lab.games.alfworld import in_ranges
+from deltamem_tui.memory.writers.rules.expert import expert
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST, melting
 

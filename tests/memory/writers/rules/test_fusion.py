@@ -6,8 +6,8 @@ import pytest
 
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step
 from tests.memory.support import extract, fuse
 from tests.memory.writers.rules.episodes import SPOILT, learnt, melting, node

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.writers.rules.chances import chances
-from deltamem_tui.memory.writers.rules.places import (
+from deltamem_tui.memory.chances import chances
+from deltamem_tui.memory.places import (
     are_counted,
     place_fact,
     read,

@@ -14,9 +14,9 @@ from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.writers.rules.dialects import dialect_of
-from deltamem_tui.memory.writers.rules.procedure import Procedure, filled, text_of
+from deltamem_tui.memory.procedure import Procedure, filled, text_of
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.memory.writers.rules.episodes import node
@@ -72,7 +72,7 @@ def test_each_chain_of_the_sample_gives_its_episodes_own_commands(
     for episode in episodes.values():
         learn(bank, episode)
     tree = bank.tree("task")
-    dialect = dialect_of(domain)
+    dialect = domain_for(domain)
     depths = set()
     for each in tree:
         episode = episodes[each.origin.trajectory]

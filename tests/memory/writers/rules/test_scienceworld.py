@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from deltamem_tui.lab.games.scienceworld_house import from_here
+from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.memory.writers.rules.procedure import filled
-from deltamem_tui.memory.writers.rules.scienceworld_house import from_here
-from deltamem_tui.memory.writers.rules.wording import key
+from deltamem_tui.memory.wording import key
 from deltamem_tui.trajectory.model import Step
 from tests.memory.support import extract
 from tests.memory.writers.rules.episodes import HALLWAY, SPOILT, learnt, melting

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from deltamem_tui.memory.writers.rules.alfworld_goals import STATES, HouseGoal
+from deltamem_tui.lab.games.alfworld_goals import STATES, HouseGoal
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 Verb = Literal["go", "open", "close", "take", "put", "heat", "cool", "clean", "use"]

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from deltamem_tui.memory.writers.rules.chances import PlaceFact
-from deltamem_tui.memory.writers.rules.dialect import Fact
+from deltamem_tui.memory.chances import PlaceFact
+from deltamem_tui.memory.domain import Fact
 
 CLOSES = "opens and closes"
 _LINE = re.compile(

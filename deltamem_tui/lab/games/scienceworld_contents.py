@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from deltamem_tui.memory.writers.rules.dialect import Move
+from deltamem_tui.memory.domain import Move
 
 _HANDLED = re.compile(r"(?:move|pour|dunk|pick up|drop|activate|deactivate) (.+)")
 _PUT = (

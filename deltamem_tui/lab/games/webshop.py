@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
-from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
+from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
+from deltamem_tui.memory.wording import condense, distinct, listed
+from deltamem_tui.memory.writers.rules.attempts import moves_of
+from deltamem_tui.memory.writers.rules.failure_kind import stuck, unexplored
+from deltamem_tui.memory.writers.rules.shortcut import of_actions
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Step, Trajectory
 
@@ -19,6 +22,22 @@ CLICK = re.compile(r"click\[(.*)\]", re.DOTALL)
 ITEM = re.compile(r"\bb0[0-9a-z]{8}\b", re.IGNORECASE)
 _OPTIONS = re.compile(r"^ *([a-z][a-z _-]{1,30}?) ((?:\[[^\[\]\n]+\] ?)+)$", re.MULTILINE)
 _CHOICE = re.compile(r"\[([^\[\]\n]+)\]")
+_WANTED = re.compile(
+    r"^.*?\b(?:need|want|look(?:ing)? for|search(?:ing)? for|(?:find|get|show)(?: me)?|buy|like"
+    r"|order(?:ing)?|interested in)\b\s*"
+    r"(?:to (?:buy|get|find|order|purchase)\s+)?(?:(?:an?|the|some)\s+)?",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(
+    r"(?:[,.;]+|\s(?:and|with|in|for|that|which|preferably)(?=\s))\s+"
+    r"(?:(?:an?|the|and|also|with|in|is|are|has|have|i|want|need|comes?|choose|please)\s+)*"
+)
+_CHOSEN = re.compile(
+    r"(?P<name>colou?r|size|style|flavor(?: name)?|scent|fit type|pattern|item package quantity"
+    r"|material|number)\b\s*(?:is|:)?\s*(?P<value>.+)|(?P<before>.+?) (?:colou?r|size|style|flavor)"
+)
+_MOST_ATTRIBUTES = 4
+_PAGE = re.compile(r"\n(?=\[)")
 _COST = re.compile(r"\$\d+(?:\.\d+)?")
 BUTTONS = frozenset(
     (
@@ -34,8 +53,15 @@ BUTTONS = frozenset(
 )
 
 
-class WebShopDialect(Dialect):
+class WebShopDomain(Domain):
     """A shop with a search box, product pages, options and one button to buy."""
+
+    fact_names = (
+        "category",
+        *(f"attribute {number}" for number in (1, 2, 3, 4)),
+        *(f"option {number}" for number in (1, 2, 3)),
+        "price",
+    )
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """What is to be bought, its price left open."""
@@ -114,6 +140,31 @@ class WebShopDialect(Dialect):
                 facts.append(Fact("refused", (condense(step.action, 12),)))
         return list({fact.line: fact for fact in facts}.values())
 
+    def blanked(self, action: str) -> str:
+        """What is searched for, items and options are left open."""
+        return _in_the_shop(action)
+
+    def shortcut(self, trajectory: Trajectory) -> Shortcut | None:
+        """The last search and what led from it to the purchase; None where nothing was bought."""
+        bought = purchase(trajectory)
+        return of_actions(trajectory, bought) if bought else None
+
+    def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
+        """The options that items of a search come in."""
+        return [fact for fact in self.facts(trajectory) if fact.subject.startswith("option ")]
+
+    def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:
+        """By how far the purchase went."""
+        return _of_shop(trajectory)
+
+    def task_facts(self, task: str) -> dict[str, str]:
+        """What is to be bought: tasks are people's sentences, so it goes by the words' places."""
+        return _task_facts(task)
+
+    def parts(self, text: str) -> list[str]:
+        """The parts of a page, from link to link."""
+        return _PAGE.split(text)
+
 
 def purchase(trajectory: Trajectory) -> tuple[str, ...]:
     """The last search and what led from it to a purchase, as the log has it; empty without one.
@@ -163,3 +214,64 @@ def _page(observation: str) -> str:
     shown = [text for text in _CHOICE.findall(observation) if text.casefold() not in BUTTONS]
     plain = condense(_CHOICE.sub(" ", observation), 20)
     return plain or condense(" ".join(shown), 20)
+
+
+def _in_the_shop(action: str) -> str:
+    if SEARCH.fullmatch(action.strip()):
+        return "search[{query}]"
+    clicked = CLICK.fullmatch(action.strip())
+    if clicked and ITEM.fullmatch(clicked[1].strip()):
+        return "click[{item}]"
+    if clicked and clicked[1].strip().casefold() not in BUTTONS:
+        return "click[{option}]"
+    return action
+
+
+def _task_facts(task: str) -> dict[str, str]:
+    text = ASK.sub("", task)
+    price = PRICE.search(text)
+    text = re.sub(r",? *(?:and )?price (?:lower|less|below).*$", "", PRICE.sub("", text))
+    first, *rest = distinct(_BREAK.split(_WANTED.sub("", text, count=1))) or [""]
+    options = [found for part in rest if (found := _CHOSEN.fullmatch(part))]
+    values = [found["value"] or found["before"] for found in options]
+    words = first.split()
+    plain = [part for part in rest if part != "also" and not _CHOSEN.fullmatch(part)]
+    attributes = distinct([" ".join(words[:-2]), *plain])[:_MOST_ATTRIBUTES]
+    return {
+        "category": " ".join(words[-2:]),
+        **_numbered("attribute", attributes),
+        **_numbered("option", values),
+        "price": price[0] if price else "",
+    }
+
+
+def _numbered(name: str, values: Iterable[str]) -> dict[str, str]:
+    return {f"{name} {number}": value for number, value in enumerate(values, 1)}
+
+
+def _of_shop(trajectory: Trajectory) -> Diagnosis | None:
+    _, moves = moves_of(trajectory)
+    clicked = [
+        found[1].strip()
+        for step in trajectory.steps
+        if (found := CLICK.fullmatch(step.action.strip()))
+    ]
+    untried = unexplored(trajectory)
+    if not any(ITEM.fullmatch(name) for name in clicked):
+        plan = "Search with fewer words, and open an item that fits the price."
+        return Diagnosis("search", "No item was opened.", plan, missing="click[{item}]")
+    if failed := stuck(trajectory, moves):
+        return failed
+    if "buy now" not in map(str.casefold, clicked):
+        plan = "Choose the options that the task names and click[Buy Now] before the steps run out."
+        return Diagnosis("planning", "Nothing was bought.", plan, missing="click[Buy Now]")
+    options = [each for each in untried if each.startswith("click a ")]
+    if options:
+        return Diagnosis(
+            "planning",
+            f"It bought without choosing: {listed(options, 2).replace('click a ', '')}.",
+            f"Before click[Buy Now], {options[0]}.",
+            missing=options[0],
+        )
+    plan = "Compare the items of the results with each attribute and the price before buying."
+    return Diagnosis("search", "What was bought is not what the task asks for.", plan)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from deltamem_tui.memory.writers.rules.dialect import Goal
-from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
+from deltamem_tui.memory.domain import Goal
+from deltamem_tui.memory.wording import condense, distinct, listed
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 

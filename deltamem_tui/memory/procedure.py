@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
-from deltamem_tui.memory.writers.rules.edits import (
+from deltamem_tui.memory.edits import (
     Edit,
     difference,
     fit,
     merged,
     read_edits,
 )
+from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 
 MEASURED = "Measured:"
 """How an ending begins that says which reading led to which option of the task."""

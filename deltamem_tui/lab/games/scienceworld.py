@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from deltamem_tui.memory.writers.rules.chances import Chance, TaskAtHand
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
-from deltamem_tui.memory.writers.rules.procedure import Procedure
-from deltamem_tui.memory.writers.rules.scienceworld_facts import (
+from deltamem_tui.lab.games.scienceworld_facts import (
     command_facts,
     doors_of,
     is_lesson,
@@ -18,17 +15,23 @@ from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     room_of,
     scene_of,
 )
-from deltamem_tui.memory.writers.rules.scienceworld_goals import contradict, goal_of, ingredients
-from deltamem_tui.memory.writers.rules.scienceworld_house import from_here
-from deltamem_tui.memory.writers.rules.scienceworld_way import shortest
-from deltamem_tui.memory.writers.rules.wording import distinct
+from deltamem_tui.lab.games.scienceworld_goals import contradict, goal_of, ingredients
+from deltamem_tui.lab.games.scienceworld_house import from_here
+from deltamem_tui.lab.games.scienceworld_way import shortest
+from deltamem_tui.memory.chances import Chance, TaskAtHand
+from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
+from deltamem_tui.memory.procedure import Procedure
+from deltamem_tui.memory.wording import distinct, key, listed
+from deltamem_tui.memory.writers.rules.attempts import moves_of
+from deltamem_tui.memory.writers.rules.failure_kind import stuck, unexplored
+from deltamem_tui.memory.writers.rules.task_facts import without_preamble
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _REFUSED = re.compile(
     r"No known action|Unknown action|not open|not clear how|can't move something into itself"
     r"|not sure how|appears broken|does not appear to produce|so there are no items"
 )
-_TASK = re.compile(r"(?:Task description:)?\s*Your task is to \w")
 _NEEDLESS = re.compile(r"is already|already connected")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
@@ -37,17 +40,29 @@ _FETCHED = re.compile(r"(?:pick up|focus on) \[\w+\]")
 _READING = re.compile(r"temperature of -?\d+ degrees|time reads \d+ ticks")
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 
+_VERB = re.compile(
+    r"measure the (?:melting point|temperature)|change the state|turn on|use chemistry|focus on"
+    r"|determine (?:which|whether|if)|\w+"
+)
+_INSTRUMENT = re.compile(r"\bthermometer\b|\b(?:non)?renewable power source\b")
+_TARGET = re.compile(
+    r"\bfind a\(n\) ([\w-]+(?: thing)?)|\bcreate ([\w-]+ paint)\b"
+    r"|\bhas the (\w+ (?:angle|friction))\b|\bwith the (\w+ life span)\b"
+)
+_TARGETS = ("trait", "substance", "device", "fruit", "plant", "animal")
+_MORE = re.compile(r" and \d+ more$")
+_NUMBERED = re.compile(r"\b([a-z]+) (\d+)\b")
+_SCENERY = frozenset(("agent", "substance called air"))
+_SHOWN = 6
+
 _Act = tuple[list[tuple[str, str]], Move]
 
 
-class ScienceWorldDialect(Dialect):
+class ScienceWorldDomain(Domain):
     """Ten rooms, exact commands, points for sub-goals."""
 
     answer_words = 14
-
-    def speaks(self, task: str) -> bool:
-        """Whether a task begins as the simulator's do."""
-        return bool(_TASK.match(task))
+    fact_names = ("verb", "target", "instrument", "place")
 
     def contradicts(self, task: str, condition: str) -> bool:
         """Whether one asks for the most of something, and the other for the least of it."""
@@ -157,6 +172,44 @@ class ScienceWorldDialect(Dialect):
         moves = self.moves(trajectory, self.goal(trajectory))
         return [*room_facts(trajectory), *command_facts(moves)]
 
+    def blanked(self, action: str) -> str:
+        """Rooms and devices are the same in all episodes; a number answers a question."""
+        return action
+
+    def shortcut(self, trajectory: Trajectory) -> Shortcut | None:
+        """What led to the points, found backwards by what the steps share."""
+        as_logged = tuple(self.procedure(self.moves(trajectory, Goal(""))))
+        plan = self.procedure(self.moves(trajectory, self.goal(trajectory)))
+        return Shortcut(as_logged, tuple(plan))
+
+    def places_of_things(self, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+        """Things by room, those in another one with it, as each description lists them in turn."""
+        return _in_rooms(trajectory)
+
+    def kind_of(self, thing: str) -> str:
+        """A thing without its number."""
+        return _NUMBERED.sub(r"\1", thing)
+
+    def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
+        """Commands that worked, by room."""
+        return [fact for fact in self.facts(trajectory) if fact.subject.startswith("works in ")]
+
+    def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:
+        """By its points, its refusals and its rooms."""
+        return _of_science(trajectory)
+
+    def task_facts(self, task: str) -> dict[str, str]:
+        """What is done to what, with what and where."""
+        return _task_facts(task, dict(self.goal(Trajectory(clean(task), "", ())).slots))
+
+    def exact_env(self, scene: str) -> str:
+        """The room."""
+        return room_of(scene)
+
+    def parts(self, text: str) -> list[str]:
+        """The parts of an answer without what is in every room."""
+        return [part for part in super().parts(text) if key(part) not in _SCENERY]
+
 
 def _apart(acts: Iterable[_Act]) -> Iterator[_Act]:
     """The acts with a room gone to twice where both the task's thing and the tools were in it.
@@ -207,3 +260,69 @@ def _acts(moves: Sequence[Move]) -> Iterator[_Act]:
         else:
             gone = move.action.removeprefix("go to ")
             route = [*route, (move.place, gone if gone != move.action else move.place)]
+
+
+def _in_rooms(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+    """Things by room, those in another one with it, as each description lists them in turn."""
+    for text in [trajectory.environment, *(step.observation for step in trajectory.steps)]:
+        for room in room_facts(Trajectory("", text)):
+            for item in room.items:
+                thing, _, inside = item.rstrip("]").partition(" [")
+                if not thing.startswith("door to "):
+                    yield thing, room.subject
+                for part in _MORE.sub("", inside).split(", ") if inside else ():
+                    yield part, f"{thing} in {room.subject}"
+
+
+def _task_facts(task: str, slots: Mapping[str, str]) -> dict[str, str]:
+    text = without_preamble(task)
+    verb, instrument, target = _VERB.match(text), _INSTRUMENT.search(text), _TARGET.search(text)
+    named = next((slots[kind] for kind in _TARGETS if kind in slots), "")
+    return {
+        "verb": verb[0] if verb else "",
+        "target": named or (target[target.lastindex or 0] if target else ""),
+        "instrument": instrument[0] if instrument else "",
+        "place": slots.get("room", ""),
+    }
+
+
+def _of_science(trajectory: Trajectory) -> Diagnosis | None:
+    _, moves = moves_of(trajectory)
+    wrong = next((move for move in moves if move.reward <= -100), None)
+    if wrong:
+        return Diagnosis(
+            "planning",
+            f"`{wrong.action}` ended the episode: it is not what the task asks for.",
+            "Focus only on what the task names, and only once it is in the state that it asks for.",
+            wrong.action,
+            wrong.answer,
+        )
+    if found := stuck(trajectory, moves):
+        return found
+    untried = unexplored(trajectory)
+    rooms = [each.removeprefix("go to ") for each in untried if each.startswith("go to ")]
+    if rooms:
+        entered = distinct(move.place for move in moves)
+        return Diagnosis(
+            "search",
+            f"It never entered: {listed(rooms, _SHOWN)}; it was in: "
+            f"{listed(entered, _SHOWN) or 'its first room'}.",
+            f"Go to: {listed(rooms, _SHOWN)}.",
+            missing=f"go to {rooms[0]}",
+        )
+    missing = next((each for each in untried if not each.startswith("go to ")), "")
+    paid = [move.action for move in moves if move.reward > 0]
+    points = sum(move.reward for move in moves if move.reward > 0)
+    won = f"It won {points:g} points, the last for `{paid[-1]}`" if paid else "It won no points"
+    return Diagnosis(
+        "planning",
+        f"{won}; a later step of the task is missing.",
+        f"Next: {missing}."
+        if missing
+        else f"Go on from there with what the task asks{_after(paid)}.",
+        missing=missing,
+    )
+
+
+def _after(paid: Sequence[str]) -> str:
+    return f" after `{paid[-1]}`" if paid else " first"

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
 
-from deltamem_tui.memory.writers.rules.dialect import Move
-from deltamem_tui.memory.writers.rules.scienceworld_contents import contents, without_detours
-from deltamem_tui.memory.writers.rules.scienceworld_facts import (
+from deltamem_tui.lab.games.scienceworld_contents import contents, without_detours
+from deltamem_tui.lab.games.scienceworld_facts import (
     FURNITURE,
     TRANSFER,
     is_sensible,
 )
-from deltamem_tui.memory.writers.rules.scienceworld_goals import ROOMS
+from deltamem_tui.lab.games.scienceworld_goals import ROOMS
+from deltamem_tui.memory.domain import Move
 
 _MEASURING = re.compile(r"(?:look at|examine|read|wait)")
 _LOOK = re.compile(r"(?:look at|examine|use thermometer\b.* on) .+|wait1?")

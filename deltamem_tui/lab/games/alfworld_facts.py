@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from deltamem_tui.memory.writers.rules.dialect import Fact
-from deltamem_tui.memory.writers.rules.effects import is_refused
-from deltamem_tui.memory.writers.rules.places import place_fact, thing_fact
-from deltamem_tui.memory.writers.rules.wording import distinct
+from deltamem_tui.lab.games.effects import is_refused
+from deltamem_tui.memory.domain import Fact
+from deltamem_tui.memory.places import place_fact, thing_fact
+from deltamem_tui.memory.wording import distinct
 from deltamem_tui.trajectory.model import Trajectory
 
 THING = re.compile(r"\b([a-z]+) (\d+)\b")

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.memory.writers.rules.dialect import Fact, Move
-from deltamem_tui.memory.writers.rules.scienceworld_goals import ROOMS
-from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
+from deltamem_tui.lab.games.scienceworld_goals import ROOMS
+from deltamem_tui.memory.domain import Fact, Move
+from deltamem_tui.memory.wording import condense, distinct, listed
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 

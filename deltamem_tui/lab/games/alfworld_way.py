@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from deltamem_tui.memory.writers.rules.alfworld_facts import kinds_in
-from deltamem_tui.memory.writers.rules.chances import Chance, TaskAtHand, chances
-from deltamem_tui.memory.writers.rules.procedure import Procedure, filled
+from deltamem_tui.lab.games.alfworld_facts import kinds_in
+from deltamem_tui.memory.chances import Chance, TaskAtHand, chances
+from deltamem_tui.memory.procedure import Procedure, filled
 
 _TAKE = "take [object] from "
 _SOUGHT = re.compile(r"take (?P<object>\[object\]) from .+|use (?P<tool>\[tool\])")

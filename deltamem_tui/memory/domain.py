@@ -1,19 +1,31 @@
-"""How a domain speaks: its goals, its actions, its answers. The general dialect reads anything."""
+"""Domains: what a method must know of the world that an episode comes from.
+
+`Domain` is the general one and reads any log. A plug-in overrides what it knows better. A bank's
+domain names it: it is found by the entry point `deltamem.domains` and loaded only then.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
-from deltamem_tui.memory.writers.rules.chances import Chance, TaskAtHand, chances
-from deltamem_tui.memory.writers.rules.procedure import Procedure, filled
-from deltamem_tui.memory.writers.rules.wording import condense, distinct, key, listed, unlike
-from deltamem_tui.text import one_line
+from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.chances import Chance, TaskAtHand, chances
+from deltamem_tui.memory.procedure import Procedure, filled
+from deltamem_tui.memory.wording import condense, distinct, key, listed, unlike
+from deltamem_tui.text import clean, one_line
+from deltamem_tui.trajectory.domains import GENERIC
+from deltamem_tui.trajectory.domains import key as domain_key
 from deltamem_tui.trajectory.model import Step, Trajectory
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+_GROUP = "deltamem.domains"
 Effect = Literal["done", "looked", "refused"]
 _GOAL_WORDS = 60
 _SCENE_WORDS = 60
@@ -38,6 +50,8 @@ _OFFER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TOOL = re.compile(r"[\w.-]+")
+_LINE_END = re.compile(r"(?<=[^.,:;])\n")
+_PARTS = re.compile(r"\n|(?<=you see) |(?<=[.,:;]) (?:and )?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +143,47 @@ class Move:
         return self.effect == "refused" or self.reward < 0
 
 
+FailureKind = Literal["planning", "search", "operation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why an episode failed. The task's names are left open in all texts but the reflection.
+
+    Attributes:
+        kind: `planning`: a step of the goal is missing or was misunderstood. `search`: what the
+            goal needs was not found. `operation`: an action did not fit the state.
+        reflection: What went wrong, in one sentence, with the names of the episode's own task: it
+            tells of that one alone.
+        plan: What to try next time, in one sentence.
+        action: The action that was refused or cost the episode; empty if there is none.
+        answer: What came back, shortened.
+        missing: The first step of the goal that was never reached; empty if it is not known.
+    """
+
+    kind: FailureKind
+    reflection: str
+    plan: str
+    action: str = ""
+    answer: str = ""
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """What of an episode leads to its goal.
+
+    Attributes:
+        actions: The commands as the log has them, in order.
+        plan: The same with blanks, for other instances of the goal; where its object lay is open.
+        verified: Whether it is proved that just these commands reach the goal.
+    """
+
+    actions: tuple[str, ...]
+    plan: tuple[str, ...]
+    verified: bool = False
+
+
 def tallied(moves: Sequence[Move]) -> list[tuple[Move, int]]:
     """Moves of one wording and answer as one, with how often it was made, in first order."""
     firsts: dict[tuple[str, str], Move] = {}
@@ -138,14 +193,18 @@ def tallied(moves: Sequence[Move]) -> list[tuple[Move, int]]:
     return [(move, counts[same]) for same, move in firsts.items()]
 
 
-class Dialect:
-    """The general dialect: any agent, any tools. Domains override what they know better."""
+class Domain:
+    """The general domain: any agent, any tools. A plug-in overrides what it knows better.
+
+    Attributes:
+        answer_words: How many words of an answer a move keeps.
+        fact_names: The names that the facts of a task may have, in order.
+        in_hand: Where a thing is that was taken and not put down.
+    """
 
     answer_words = _ANSWER_WORDS
-
-    def speaks(self, task: str) -> bool:  # noqa: ARG002
-        """Whether a task is in the domain's own words, whatever domain is named."""
-        return False
+    fact_names: tuple[str, ...] = ("verb", "nouns")
+    in_hand = "in hand"
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """The goal of an episode; the trigger is empty if the task is."""
@@ -282,3 +341,105 @@ class Dialect:
     def further_facts(self, trajectory: Trajectory) -> list[Fact]:
         """The same where a chain has facts of such a scene: what may be new to it."""
         return self.facts(trajectory)
+
+    def is_effective(self, move: Move) -> bool:
+        """Whether a move belongs to what was done: it had an effect, or was paid for."""
+        return move.effect == "done" or move.reward > 0
+
+    def blanked(self, action: str) -> str:
+        """An action with blanks for what differs between episodes."""
+        for instance, kind in INSTANCES:
+            action = instance.sub(kind, action)
+        return action
+
+    def source_left_open(self, actions: Iterable[str]) -> tuple[str, ...]:
+        """Actions without where the goal's object was taken from."""
+        return tuple(actions)
+
+    def abridged(self, actions: Sequence[str]) -> list[str]:
+        """Actions as the lines of a note, runs of a kind as one where they can be told."""
+        return list(actions)
+
+    def shortcut(self, trajectory: Trajectory) -> Shortcut | None:  # noqa: ARG002
+        """The shortest way that an episode is known to contain; None if it cannot be told."""
+        return None
+
+    def places_of_things(
+        self,
+        trajectory: Trajectory,  # noqa: ARG002
+    ) -> Iterator[tuple[str, str]]:
+        """Each thing and its place whenever a step shows or changes it."""
+        return iter(())
+
+    def kind_of(self, thing: str) -> str:
+        """A thing or a place without what tells it from others of its kind."""
+        return thing
+
+    def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
+        """What devices, commands and tools did."""
+        return self.facts(trajectory)
+
+    def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:  # noqa: ARG002
+        """Why a failed episode failed; None if no more is known than what any log shows."""
+        return None
+
+    def task_facts(self, task: str) -> dict[str, str]:  # noqa: ARG002
+        """The facts of a task, name to value; empty if it is not in the domain's words."""
+        return {}
+
+    def exact_env(self, scene: str) -> str:  # noqa: ARG002
+        """What tells one environment from all others of its kind; empty if not known."""
+        return ""
+
+    def env_kind(self, scene: str) -> str:
+        """The kind of an environment; empty if not known."""
+        return self.exact_env(scene)
+
+    def parts(self, text: str) -> list[str]:
+        """The parts of an answer: sentences, lines, the things of a list."""
+        return _PARTS.split(_LINE_END.sub("; ", text))
+
+
+GENERAL = Domain()
+
+
+def domain_for(name: str) -> Domain:
+    """Return the plug-in of a domain, the general domain where there is none.
+
+    Raises:
+        UsageError: The plug-in is installed and cannot be loaded.
+    """
+    name = domain_key(name)
+    if not name or name == GENERIC or name not in _plugins():
+        return GENERAL
+    return _loaded(name)
+
+
+def goal_of(domain: str, task: str) -> Goal:
+    """A task as its domain understands it, before anything was done."""
+    return goal_in(domain_for(domain), task)
+
+
+def goal_in(domain: Domain, task: str) -> Goal:
+    """The same for a domain that is at hand."""
+    return domain.goal(Trajectory(clean(task), "", ()))
+
+
+@cache
+def _plugins() -> Mapping[str, EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return {each.name: each for each in entry_points(group=_GROUP)}
+
+
+@cache
+def _loaded(name: str) -> Domain:
+    entry = _plugins()[name]
+    try:
+        domain: Domain = entry.load()()
+    except Exception as error:
+        raise UsageError(
+            f"the domain {name} cannot be loaded from {entry.value}: {one_line(str(error), 200)}",
+            hint="install its package again, or remove it",
+        ) from error
+    return domain

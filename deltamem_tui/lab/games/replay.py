@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from deltamem_tui.memory.writers.rules.alfworld_goals import house_goal
-from deltamem_tui.memory.writers.rules.effects import Command, House, commands, reaches
+from deltamem_tui.lab.games.alfworld_goals import house_goal
+from deltamem_tui.lab.games.effects import Command, House, commands, reaches
 from deltamem_tui.trajectory.model import Trajectory
 
 _Item = TypeVar("_Item")
