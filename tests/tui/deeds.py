@@ -129,10 +129,7 @@ async def a_doubt(person: Person) -> None:
 async def a_verdict(person: Person) -> None:
     """One that was given in the queue."""
     await a_doubt(person)
-    await person.press("s")
-
-
-OVERTURNS = "A failure overturns what counts. Write it?"
+    await person.press("plus")
 
 
 async def a_match(person: Person) -> None:
@@ -376,7 +373,7 @@ DEEDS: Mapping[str, Deed] = {
     ),
     # Review
     "verdict_success": Deed({"event": "outcome"}, "is a success now", ready=a_doubt),
-    "verdict_failure": Deed({"title": OVERTURNS}, ready=a_doubt),
+    "verdict_failure": Deed({"title": "Mark a learnt episode as a failure?"}, ready=a_doubt),
     "verdict_unclear": Deed({"event": "outcome"}, "is unclear to you now", ready=a_doubt),
     "take_back_verdict": Deed({"event": "undo"}, "is as before: success", ready=a_verdict),
     "blind": Deed({"blind": True}, ready=a_doubt),

@@ -9,9 +9,11 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.memory.credit.crediting import put_episode
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.verdicts import with_word
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.tui.core import bank_session
@@ -106,7 +108,7 @@ def test_what_was_said_of_the_only_row_is_taken_back(folder: Path) -> None:
 
 def test_what_cannot_be_taken_back_does_not_hide_what_was_said_before(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("3", "minus")
+        await person.press("3", "minus", "y")
         await person.press("j", "plus")
         give_outcome(Bank.open(folder / "kitchen"), READY.id, success=False)
         await person.press("u")
@@ -173,7 +175,7 @@ def test_what_was_learnt_from_is_not_taken_back(folder: Path) -> None:
         assert person.said[-1].startswith("learnt 2 episodes")
         await person.press("u")
         assert "was learnt from as a success since, which stays" in person.said[-1]
-        await person.press("minus", "u")
+        await person.press("minus", "y", "u")
         assert person.said[-1] == f"{UNSAID.id} is as before: success (source: user)"
 
     browse(folder, story, "kitchen")
@@ -183,9 +185,25 @@ def test_what_was_learnt_from_is_not_taken_back(folder: Path) -> None:
     assert bank.episodes.state(UNSAID.id) == EpisodeState.LEARNT
 
 
-def test_a_learnt_episode_that_is_overturned_waits_again(folder: Path) -> None:
+@pytest.mark.parametrize("screen", ["3", "5"])
+def test_a_learnt_episode_is_overturned_after_a_question_and_waits_again(
+    folder: Path, screen: str
+) -> None:
+    """By the same key wherever episodes are listed; elsewhere that key collapses, or lowers."""
+    doubted = with_word(LEARNT, Outcome(False, None, "judge", "the egg is cold"))
+    bank = Bank.open(folder / "kitchen")
+    with bank.writing() as batch:
+        put_episode(batch, bank, doubted)
+        batch.log("judge")
+
     async def story(person: Person) -> None:
-        await person.press("3", "minus")
+        await person.press(screen, "minus")
+        assert "Mark a learnt episode as a failure?" in person.screen
+        assert "It touches: " in person.screen
+        assert "lets the episode wait to be learnt anew" in person.screen
+        await person.press("n")
+        assert Bank.open(folder / "kitchen").episodes.state(LEARNT.id) == EpisodeState.LEARNT
+        await person.press("minus", "y")
         assert "what it taught was taken back" in person.said[-1]
 
     browse(folder, story, "kitchen")

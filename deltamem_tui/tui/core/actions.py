@@ -365,7 +365,7 @@ ACTIONS: tuple[Action, ...] = (
     # Review
     Action(
         "verdict_success",
-        ("plus", "s"),
+        ("plus",),
         "Your verdict: it succeeded",
         "review",
         "give_verdict(True)",
@@ -373,7 +373,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "verdict_failure",
-        ("minus", "f"),
+        ("minus",),
         "Your verdict: it failed",
         "review",
         "give_verdict(False)",

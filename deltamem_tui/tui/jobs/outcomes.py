@@ -1,4 +1,4 @@
-"""A verdict on all episodes that are shown: what it would change, and taking it back."""
+"""Verdicts on one episode or on all that are shown: what they change, and taking them back."""
 
 from __future__ import annotations
 
@@ -7,19 +7,77 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.memory.episodes.outcomes import TOGETHER, last_given
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.memory.episodes.outcomes import (
+    TOGETHER,
+    give_outcome,
+    known_episode,
+    last_given,
+    with_verdict,
+)
 from deltamem_tui.memory.episodes.outcomes_together import (
     JointVerdict,
     give_outcomes,
     joint_verdict,
     take_back_outcomes,
 )
+from deltamem_tui.memory.reports.review import touched_text
+from deltamem_tui.memory.review import review_of
+from deltamem_tui.memory.verdict_effects import touched
 from deltamem_tui.text import counted, one_line
+from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import local_time
 
 _ENDS = {True: ("a success", "successes"), False: ("a failure", "failures")}
+
+
+def plan_for_one(
+    path: Path, episode_id: str, given: Callable[[Outcome], str], *, success: bool | None
+) -> WorkPlan | BankChange:
+    """Write an episode's outcome, or ask first if the episode was learnt as having ended otherwise.
+
+    Args:
+        path: The bank.
+        episode_id: The episode.
+        given: Called with the outcome once it is written; returns how it is taken back.
+        success: None if the user cannot tell.
+
+    Raises:
+        TrajectoryError: The bank does not have the episode.
+        BankError: The bank cannot be read or written.
+    """
+    bank = Bank.open(path)
+    known = known_episode(bank, episode_id)
+
+    def give(_: Progress) -> BankChange:
+        writing = Bank.open(path)
+        before = writing.episodes.learnt()
+        outcome = give_outcome(writing, episode_id, success=success).outcome
+        taught = ""
+        if writing.episodes.learnt() < before:
+            taught = "; what it taught was taken back, and it waits to be learnt anew"
+        end = "unclear to you" if success is None else _ENDS[success][0]
+        return BankChange(path, f"{episode_id} is {end} now{taught}{given(outcome)}")
+
+    after = with_verdict(known, success=success).outcome
+    learnt = bank.episodes.state(episode_id) == EpisodeState.LEARNT
+    if not learnt or after.success == known.outcome.success:
+        return give(Progress("writing the outcome"))
+    end = "of unknown outcome" if after.success is None else _ENDS[after.success][0]
+    task = one_line(known.task, 60)
+    question = f"Mark a learnt episode as {end}?"
+    touches = (
+        "" if success is None else touched_text(touched(bank, review_of(bank), known, success))
+    )
+    return WorkPlan(
+        "writing the outcome",
+        question,
+        [Section(task, f"It touches: {touches or 'no node'}")],
+        give,
+        later=f"{one_line(path.name, 40)}: {task}: {question}",
+    )
 
 
 def plan_for_all(

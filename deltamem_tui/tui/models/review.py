@@ -9,7 +9,6 @@ from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.verdicts import words_on
 from deltamem_tui.memory.reports.review import error_notes, node_titles, why, word_text
 from deltamem_tui.memory.review import Review, review_of
-from deltamem_tui.memory.verdict_effects import TouchedByVerdict, touched
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.models.episodes import episode_sections
@@ -88,10 +87,6 @@ class ReviewBook:
         words = "\n".join(map(word_text, words_on(episode))) or "nothing says how it ended"
         reasons = "\n".join((why(item), *node_titles(self.bank, item)))
         return [first, Section("Why it is here", reasons), Section("Verdicts so far", words), *rest]
-
-    def touched(self, number: int, *, success: bool) -> TouchedByVerdict:
-        """What a verdict on an episode would touch."""
-        return touched(self.bank, self.review, self.trajectory(number), success)
 
     @property
     def summary(self) -> str:

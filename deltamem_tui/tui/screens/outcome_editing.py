@@ -8,7 +8,7 @@ from typing import NamedTuple
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.errors import DeltaMemError, TrajectoryError
-from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
+from deltamem_tui.memory.episodes.outcomes import take_back_outcome
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.tui.core.attention import UserPosition
 from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
@@ -66,27 +66,27 @@ class OutcomeEditor:
         return ""
 
     def give(self, *, success: bool | None, beside: str = "") -> None:
-        """Writes how the episode under the cursor ended, or that the user cannot tell.
+        """Write how the episode under the cursor ended; ask first if it was learnt.
 
-        `beside` is what others say of it, to be told with the note.
+        Args:
+            success: None if the user cannot tell.
+            beside: What log and judge say of it, for the note.
         """
+        from deltamem_tui.tui.jobs.outcomes import plan_for_one
+
         if not self._screen.writable() or (episode := self._in_sight()) is None:
             return
-        back, given = self._screen.browser.key_of("take_back"), self._given
+        path, back, given = self._screen.home.path, self._take_back_key, self._given
 
-        def work(bank: Bank) -> str:
-            before = bank.episodes.learnt()
-            outcome = give_outcome(bank, episode.id, success=success).outcome
+        def note(outcome: Outcome) -> str:
             given.append(_GivenOutcome(episode.id, outcome))
-            end = {True: "a success", False: "a failure", None: "unclear to you"}[success]
-            text = f"{episode.id} is {end} now"
-            if beside:
-                text += f" ({beside})"
-            if bank.episodes.learnt() < before:
-                text += "; what it taught was taken back, and it waits to be learnt anew"
-            return f"{text}; {back} takes it back"
+            said = f" ({beside})" if beside else ""
+            return f"{said}; {back} takes it back"
 
-        self._screen.change("writing the outcome", work)
+        self._screen.browser.work.start(
+            "writing the outcome",
+            lambda _: plan_for_one(path, episode.id, note, success=success),
+        )
 
     def give_to_all(self, ids: Sequence[str], shown_by: str, *, success: bool) -> None:
         """Asks, and writes how all episodes that are shown ended, in one commit.

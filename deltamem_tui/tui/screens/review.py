@@ -10,10 +10,9 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.reports.review import touched_text, word_text
-from deltamem_tui.memory.verdict_effects import TouchedByVerdict
+from deltamem_tui.memory.reports.review import word_text
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.core.background import Inquiry, look_up
+from deltamem_tui.tui.core.background import Inquiry
 from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.models.review import ReviewBook
 from deltamem_tui.tui.models.sections import Section
@@ -22,8 +21,6 @@ from deltamem_tui.tui.screens.outcome_editing import EpisodeInSight, OutcomeEdit
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.review_list import ReviewList
 from deltamem_tui.tui.widgets.text_pane import TextPane
-
-_ENDS = {True: "success", False: "failure"}
 
 
 class ReviewScreen(BankScreen):
@@ -102,44 +99,12 @@ class ReviewScreen(BankScreen):
         return EpisodeInSight(book.ids[number], lambda: book.trajectory(number).outcome)
 
     def action_give_verdict(self, success: bool | None) -> None:
-        """Writes how the episode ended; one that overturns what counts after a question."""
+        """Write how the episode ended."""
         book, number = self._list.book, self._list.cursor
-        if not self.writable() or book is None or not len(book):
+        if book is None or not len(book):
             return
-        if success is None:
-            self._give(None)
-            return
-        look_up(
-            self,
-            "looking at what the verdict touches",
-            lambda _: book.touched(number, success=success),
-            lambda found: self._confirm(book.ids[number], success, found),
-        )
-
-    def _confirm(self, episode: str, success: bool, found: TouchedByVerdict) -> None:
-        """Asks before a verdict overturns what counts, if the cursor is still there."""
-        in_sight = self._in_sight()
-        if in_sight is None or in_sight.id != episode or self.app.screen is not self:
-            return
-        if not found.overturns:
-            self._give(success)
-            return
-
-        def answered(answer: bool | None) -> None:
-            if answer:
-                self._give(success)
-
-        touches = touched_text(found) or "no node"
-        self.browser.confirm(
-            f"A {_ENDS[success]} overturns what counts. Write it?",
-            [Section("It touches", touches)],
-            answered,
-        )
-
-    def _give(self, success: bool | None) -> None:
-        book, number = self._list.book, self._list.cursor
         hidden = ""
-        if self._list.blind and book is not None:
+        if self._list.blind:
             words = (book.trajectory(number).outcome, *book.trajectory(number).verdicts)
             hidden = ", ".join(word_text(each) for each in words if each.source != "unknown")
         self._outcomes.give(success=success, beside=hidden)
