@@ -19,6 +19,7 @@ from typing import Any
 
 from deltamem_tui.agents.protocols import PROTOCOLS, AgentProtocol
 from deltamem_tui.agents.settings_text import entries_in, put, take_out
+from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import StorageError, UsageError
 from deltamem_tui.text import one_line
 
@@ -60,21 +61,24 @@ class FileChange:
         try:
             place = self.path.resolve()
             if self.after is None:
-                place.unlink(missing_ok=True)
+                files.remove(place)
                 if place.parent.name == PROGRAM:  # the folder of the skill
                     with suppress(OSError):
                         place.parent.rmdir()
                 return
-            place.parent.mkdir(parents=True, exist_ok=True)
+            files.make_folders(place.parent)
             draft = place.with_name(f".{place.name}.{os.getpid()}")
-            draft.write_bytes(self.after.encode())
+            files.create_anew(draft)
+            files.write_at(draft, 0, self.after.encode())
             if place.exists():
                 shutil.copymode(place, draft)
-            draft.replace(place)
-        except OSError as error:
-            raise StorageError(
-                f"cannot be written: {error.strerror}", source=one_line(str(self.path), 200)
-            ) from error
+            files.sync(draft)
+            files.move(draft, place)
+            files.sync(place.parent)
+        except (OSError, StorageError) as error:
+            reason = error.message if isinstance(error, StorageError) else error.strerror
+            source = one_line(str(self.path), 200)
+            raise StorageError(f"cannot be written: {reason}", source=source) from error
 
 
 def protocol_of(agent: str) -> AgentProtocol:

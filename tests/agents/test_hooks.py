@@ -8,8 +8,11 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
+import threading
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.workspace import workspace
+from tests.bank.power.disk import Disk, Fate
 from tests.places import DOCS
 from tests.program import deltamem, own_folders
 
@@ -350,6 +354,39 @@ def test_a_session_whose_log_is_gone_is_told_and_waits_no_more(
         agent("end", transcript_path=str(tmp_path / "gone.jsonl"))
         answer = deltamem("import", "--queued")
     assert (answer.code, len(answer.document["errors"]), state.waiting()) == (1, 1, 0)
+
+
+def test_only_a_plain_file_is_taken_for_a_log(
+    tmp_path: Path, agent: Agent, state: StateFolder
+) -> None:
+    """A pipe would be waited for, for ever if nobody writes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    threading.Thread(target=pipe.write_text, args=("{}",), daemon=True).start()
+    with own_folders(tmp_path):
+        agent("end", transcript_path=str(pipe))
+        answer = deltamem("import", "--queued")
+    ((error,), left) = answer.document["errors"], state.waiting()
+    assert (error["source"], left) == (str(pipe), 0)
+    assert "not a plain file" in error["message"]
+    os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))  # lets the thread go
+
+
+def test_a_power_cut_leaves_the_settings_as_they_were_or_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "home" / ".claude" / "settings.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("old" * 500)
+    path.chmod(0o640)
+    disk = Disk(tmp_path / "home")
+    with disk.recording():
+        installing.FileChange(path, "old" * 500, "new" * 900).apply()
+    disk.acknowledge()
+    for cut in disk.power_cuts():
+        for drawn in product(Fate, repeat=len(cut.pending)):
+            left = cut.left(dict(zip(cut.pending, drawn, strict=True)).__getitem__)
+            found = left[".claude"]["settings.json"].decode()
+            assert found in {"new" * 900} | ({"old" * 500} if not cut.acknowledged else set())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_the_blocks_of_the_page(tmp_path: Path, bank: Path, state: StateFolder) -> None:
