@@ -27,7 +27,7 @@ from deltamem_tui.trajectory.logs.layout import (
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import ReadProgress
-from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, Value
+from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, Value, sampled
 from deltamem_tui.trajectory.logs.streams import is_gzip
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
@@ -92,7 +92,7 @@ class Log:
             return Preview("text", self._printed_head())
         is_json = self.layout in ("lines", "array", "values")
         first = self.first_records(_PREVIEW_RECORDS) if is_json else []
-        records = tuple(item.value for item in first if isinstance(item, Record))
+        records = tuple(sampled(item.value) for item in first if isinstance(item, Record))
         refusals = tuple(item for item in first if isinstance(item, RecordError))
         head = self._content.head()[:HEAD_BYTES].decode("utf-8", "replace")
         return Preview(self.layout, head, records, refusals)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 from msgspec import Struct
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.layout import Layout
+
+_ENTRIES_EACH = 500
+_ENTRIES_IN_ALL = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +64,25 @@ class Preview:
     head: str
     records: tuple[object, ...] = ()
     refusals: tuple[RecordError, ...] = ()
+
+
+def sampled(value: object) -> object:
+    """Return a value with the first entries of its wide objects and lists, upper levels first.
+
+    Detection looks at values many times over, so what it looks at is bounded.
+    """
+    top: list[Any] = [value]
+    waiting: list[Any] = [top]
+    left, is_cut = _ENTRIES_IN_ALL, False
+    for container in waiting:  # grows while it is walked
+        entries = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, inner in [*entries]:
+            if not isinstance(inner, dict | list):
+                continue
+            count = min(len(inner), left, _ENTRIES_EACH)
+            left, is_cut = left - count, is_cut or count < len(inner)
+            container[key] = (
+                dict(islice(inner.items(), count)) if isinstance(inner, dict) else inner[:count]
+            )
+            waiting.append(container[key])
+    return top[0] if is_cut else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,26 @@ def test_it_says_what_it_looks_like(tmp_path: Path, text: str, likeness: str) ->
     assert bool(likeness) == (";" in refused.value.message)
     is_results = likeness == "results"
     assert refused.value.hint is (Remedy.GIVE_RESULTS if is_results else Remedy.DECLARE_FORMAT)
+
+
+def test_the_work_of_refusing_does_not_grow_with_keys(tmp_path: Path) -> None:
+    """Calls are counted, not seconds."""
+
+    def calls(keys: int) -> int:
+        count = 0
+
+        def one_more(*_: object) -> None:
+            nonlocal count
+            count += 1
+
+        wide = {f"key{number}": number for number in range(keys)}
+        text = json.dumps({**wide, "in": wide, "items": [*range(keys)]})
+        sys.setprofile(one_more)
+        try:
+            with pytest.raises(LogFormatError):
+                readings(tmp_path, text, "log")
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert calls(8_000) < 1.2 * calls(2_000)
