@@ -24,6 +24,8 @@ _BEGINS = (b"{", b"[", b'"')
 _BETWEEN_VALUES = b" \t\r\n,"
 _SHOWN_JUNK = 1024  # more than is shown, or half a key would be taken for none
 _WORTH_COUNTING = 16
+_OUTCOME_NAMES = ("success", "outcome")
+_OUTCOME_KEYS = tuple(f'"{name}"'.encode() for name in _OUTCOME_NAMES)
 # The only ones that a parser makes, told apart faster by type than by `isinstance`.
 _NESTING = frozenset({dict, list})
 
@@ -45,7 +47,28 @@ def parse_json(data: bytes, nesting: int = DEFAULT_LIMITS.nesting) -> object:
     # Nearly all records have too few brackets to be deep.
     if data.count(b"[") + data.count(b"{") > nesting and _is_deeper(value, nesting):
         raise _too_deep(nesting)
+    if states_outcome_twice(data):
+        _require_one_outcome(data, nesting)
     return value
+
+
+def states_outcome_twice(data: bytes) -> bool:
+    """Tell cheaply if a key that states an outcome may be in one object twice."""
+    return any(data.count(key) > 1 for key in _OUTCOME_KEYS)
+
+
+def _require_one_outcome(data: bytes, nesting: int) -> None:
+    """Raise an error if an object has an outcome twice: parsers take the last one silently."""
+
+    def once(pairs: list[tuple[str, object]]) -> None:
+        for name in _OUTCOME_NAMES:
+            if sum(each == name for each, _ in pairs) > 1:
+                raise RecordError(f"`{name}` twice in one object", hint="keep one of the two")
+
+    try:
+        json.loads(data, strict=False, object_pairs_hook=once, parse_int=str, parse_float=str)
+    except RecursionError as error:
+        raise _too_deep(nesting) from error
 
 
 def _leniently_parsed(data: bytes, strict_error: orjson.JSONDecodeError, nesting: int) -> object:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from stringzilla import contains
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.json_text import states_outcome_twice
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.record import Record
@@ -142,7 +143,9 @@ def _with_outcome(value: object) -> object:
 
 
 def _decoded(data: bytes) -> _Record | None:
-    """A record; None if it is not quite of the type, or not JSON."""
+    """A record; None if it is not quite of the type, not JSON, or is to be looked at closely."""
+    if states_outcome_twice(data):
+        return None
     try:
         return _decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
