@@ -55,7 +55,10 @@ def verify(bank: Bank, between: Between = lambda: None) -> list[Flaw]:
         Every flaw found; none for a sound bank.
     """
     found = chain(
-        _digest_flaws(bank, between), line_flaws(bank, between), vector_flaws(bank, between)
+        _digest_flaws(bank, between),
+        _link_flaws(bank),
+        line_flaws(bank, between),
+        vector_flaws(bank, between),
     )
     return list(dict.fromkeys(found))
 
@@ -124,6 +127,14 @@ def _digest_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
         return
     for name, message in freezing.broken_promises(bank.path, bank.manifest, between):
         yield Flaw(message, name, hint=_ELSEWHERE if bank.archived else _IF_MEANT)
+
+
+def _link_flaws(bank: Bank) -> Iterator[Flaw]:
+    """Nothing that lies in a bank is a link: writers refuse one. A frozen bank's digests say it."""
+    if not bank.frozen and not bank.archived:
+        for name in archive_view.names(bank.path):
+            if (bank.path / name).is_symlink():
+                yield Flaw("is not a plain file", name, hint="put the file itself in its place")
 
 
 def _tree_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:

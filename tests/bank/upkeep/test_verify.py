@@ -106,6 +106,15 @@ def test_a_frozen_bank_is_exactly_its_files(sealed: Path, tmp_path: Path, edit: 
     assert [(flaw.source, flaw.message) for flaw in flaws_of(sealed)] == [expected[edit]]
 
 
+@pytest.mark.parametrize("name", ["task.nodes.jsonl", "env.embeddings.npy", "journal.jsonl"])
+def test_a_link_in_a_file_s_place_is_a_flaw(path: Path, tmp_path: Path, name: str) -> None:
+    shutil.move(path / name, tmp_path / "moved")
+    (path / name).symlink_to(tmp_path / "moved")
+    assert [(flaw.source, flaw.message) for flaw in flaws_of(path)] == [
+        (name, "is not a plain file")
+    ]
+
+
 def test_a_manifest_that_says_the_same_in_other_bytes_was_changed(sealed: Path) -> None:
     text = (sealed / "bank.json").read_text()
     (sealed / "bank.json").write_text(text.replace('"format": 2,', '"format": 2, "more": 2,'))
