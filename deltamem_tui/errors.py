@@ -52,6 +52,7 @@ class Remedy(StrEnum):
 
     ALLOW_WRITING = "`deltamem unfreeze` allows writing; if it came with the package, copy it first"
     UNPACK = "`deltamem install --unfreeze` unpacks one that can be"
+    REPAIR = "`deltamem verify --repair` cuts it back to its last whole commit, if that is all"
     MAKE_BANK = "`deltamem init` makes a new one"
     LIST_BANKS = "`deltamem list` names all banks"
     ALLOW_SIZE = "allow more with `--max-gigabytes`, if you trust where it comes from"

@@ -190,3 +190,16 @@ def test_reembed_needs_a_name_that_is_one(program: Program) -> None:
     assert answer.code == 1
     assert "minilm" in answer.error
     assert state_of(program.bank) == before
+
+
+def test_a_torn_journal_is_an_error_that_names_the_repair(program: Program) -> None:
+    program("import", "kitchen", program.log())
+    journal = program.bank / "journal.jsonl"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"sequence": 9' + b"\0" * 9 + b"\n")
+    assert "`deltamem verify --repair" in program("info", "kitchen").error
+    found = program.json("verify", "kitchen", "--repair")
+    assert (found.code, found.data["sound"]) == (0, True)
+    assert found.data["cut"] == {"bytes": 24, "text": '{"sequence": 9'}
+    assert journal.read_bytes() == whole
+    assert "cut" not in program("verify", "kitchen", "--repair").err

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
@@ -20,7 +21,7 @@ from typing import Any
 import orjson
 
 from deltamem_tui.bank.disk import archive_view, files
-from deltamem_tui.errors import BankCorruptError, BankError
+from deltamem_tui.errors import BankCorruptError, BankError, Remedy
 
 FILE_NAME = "journal.jsonl"
 _LINE_LIMIT = 64 * 1024 * 1024
@@ -231,7 +232,11 @@ class Journal:
                 source=str(self.path),
                 hint="restore the file from a copy of the bank",
             )
-        return Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
+        try:
+            return Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
+        except BankCorruptError as error:
+            error.hint = Remedy.REPAIR
+            raise
 
     def append(self, tail: Tail | None, commit: Commit) -> Tail:
         """Write a commit behind `tail`, or as the first line. On return it is acknowledged.
@@ -265,6 +270,27 @@ class Journal:
             files.truncate(self.path, length)
         except Exception:  # noqa: BLE001 - the first error is the one to report
             return
+
+    def cut_torn_end(self) -> bytes:
+        """Cut off what lies behind the last whole commit, and return it.
+
+        Raises:
+            BankCorruptError: There is no whole commit; the journal is as it was.
+        """
+        for line, end in archive_view.backwards(self.path, _LINE_LIMIT):
+            with suppress(BankCorruptError):
+                parse(line, str(self.path), f"byte {end - len(line)}")
+                with files.storage_errors(self.path), archive_view.opened(self.path) as stream:
+                    stream.seek(end)
+                    torn = stream.read()
+                files.truncate(self.path, end)
+                files.sync(self.path)
+                return torn
+        raise BankCorruptError(
+            "holds no whole commit",
+            source=str(self.path),
+            hint="restore the file from a copy of the bank",
+        )
 
     def commits(self) -> Iterator[Commit]:
         """All commits, oldest first."""

@@ -1,17 +1,23 @@
-"""Verification: does a bank keep every promise of its format? Reads everything, changes nothing."""
+"""Verification of a bank against every promise of its format, and the repair of a torn journal.
+
+Verification reads everything and changes nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec, credit, freezing, replicas
-from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank import codec, credit, freezing, manifest, replicas
+from deltamem_tui.bank.bank import Bank, writers_turn
+from deltamem_tui.bank.commits import journal
+from deltamem_tui.bank.commits.journal import Journal
 from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node
@@ -23,7 +29,7 @@ from deltamem_tui.bank.table import (
     wrong_lengths,
 )
 from deltamem_tui.bank.tree_index import NO_PARENT, read_lines
-from deltamem_tui.errors import BankCorruptError, BankError
+from deltamem_tui.errors import BankCorruptError, BankError, BankFrozenError, Remedy
 
 Between = Callable[[], None]
 """Called between two pieces of a check. What it raises ends the check."""
@@ -61,6 +67,30 @@ def verify(bank: Bank, between: Between = lambda: None) -> list[Flaw]:
         vector_flaws(bank, between),
     )
     return list(dict.fromkeys(found))
+
+
+def repair(path: Path) -> bytes:
+    """Cut the journal of the bank in a folder back to its last whole commit.
+
+    What a power cut left behind that commit was never acknowledged. A line that commits follow
+    is not cut: they were.
+
+    Returns:
+        What was cut off; nothing if the journal ends with a whole commit.
+
+    Raises:
+        BankCorruptError: The journal holds no whole commit; it is as it was.
+        BankFrozenError: The bank is frozen, or an archive.
+    """
+    if archive_view.is_archive(path) or manifest.read(path).frozen:
+        raise BankFrozenError(
+            "a frozen bank is never written", source=str(path), hint=Remedy.ALLOW_WRITING
+        )
+    history = Journal(path / journal.FILE_NAME)
+    if not history.exists:
+        return b""
+    with writers_turn(path):
+        return history.cut_torn_end()
 
 
 def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:

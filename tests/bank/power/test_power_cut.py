@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, zip_longest
+from io import BytesIO
+from itertools import chain, product, zip_longest
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.commits import journal
+from deltamem_tui.bank.commits.journal import Commit
+from tests.bank.power.disk import Disk, Fate
 from tests.bank.power.scenarios import SCENARIOS
 from tests.bank.power.trial import Trial, fates, unsynced_fates
 from tests.effort import draw, in_turn, thorough
@@ -83,6 +88,40 @@ def test_without_any_one_sync_a_power_cut_breaks_a_promise(trials: dict[str, Tri
     tried = sites if thorough() else [site for site in sites if site not in NEEDLESS]
     missed = [site for site in tried if not any(_faults_without(site, trials))]
     assert missed == [site for site in tried if site in NEEDLESS]
+
+
+def every_fate(disk: Disk) -> Iterator[tuple[int, dict[str, bytes]]]:
+    """All that power cuts may leave of a few writes, and how many steps were acknowledged."""
+    for cut in disk.power_cuts():
+        for drawn in product(Fate, repeat=len(cut.pending)):
+            yield cut.acknowledged, cut.left(dict(zip(cut.pending, drawn, strict=True)).__getitem__)
+
+
+def test_a_newline_never_reaches_the_disk_before_its_line(tmp_path: Path) -> None:
+    """The sync between a commit's line and its newline, in every case and on every run."""
+    (tmp_path / "bank").mkdir()
+    history = journal.Journal(tmp_path / "bank" / journal.FILE_NAME)
+    first = history.append(None, Commit(sequence=0, event="init", time=journal.now()))
+    disk = Disk(tmp_path / "bank")
+    with disk.recording():
+        history.append(first, Commit(sequence=1, event="learn", time=journal.now()))
+    disk.acknowledge()
+    left = tmp_path / "left.jsonl"
+    for acknowledged, files in every_fate(disk):
+        left.write_bytes(files[journal.FILE_NAME])
+        assert journal.Journal(left).tail().commit.sequence in range(acknowledged, 2)
+
+
+def test_a_bill_s_line_is_on_the_disk_when_it_is_acknowledged(tmp_path: Path) -> None:
+    (tmp_path / "bank").mkdir()
+    usage_log.append(tmp_path / "bank", {"calls": 1})
+    disk = Disk(tmp_path / "bank")
+    with disk.recording():
+        usage_log.append(tmp_path / "bank", {"calls": 2})
+    disk.acknowledge()
+    for acknowledged, files in every_fate(disk):
+        calls = [each["calls"] for each in usage_log.parsed(BytesIO(files[usage_log.FILE_NAME]))]
+        assert (calls == [1, 2]) if acknowledged else (calls[:1] == [1])
 
 
 def _faults_without(site: str, trials: dict[str, Trial]) -> Iterator[str]:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from deltamem_tui.bank import freezing
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep import verify as verifying
-from deltamem_tui.bank.upkeep.verify import Flaw, unchecked, verify
-from deltamem_tui.errors import BankError
+from deltamem_tui.bank.upkeep.verify import Flaw, repair, unchecked, verify
+from deltamem_tui.errors import BankCorruptError, BankError, BankFrozenError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from tests.bank.support import learn_one, manifest, mark_first
+from tests.bank.support import contents, learn_one, manifest, mark_first
 from tests.effort import examples
 
 Values = np.ndarray[Any, np.dtype[Any]]
@@ -275,3 +275,36 @@ def test_a_check_can_be_ended_before_each_file_and_each_piece_of_a_tree(
     with pytest.raises(StoppedError):
         verify(bank, stop_at_the_third)
     assert len(read) == 2
+
+
+@pytest.mark.parametrize("torn", [b'{"sequence": 7', b"\0" * 90 + b"\n", b"\0\n{}\n\xff\n{", b"\n"])
+def test_repair_cuts_a_torn_journal_back_to_its_last_whole_commit(path: Path, torn: bytes) -> None:
+    before = contents(Bank.open(path))
+    whole = (path / "journal.jsonl").read_bytes()
+    (path / "journal.jsonl").write_bytes(whole + torn)
+    assert repair(path) == torn
+    assert (path / "journal.jsonl").read_bytes() == whole
+    assert repair(path) == b""
+    assert (contents(Bank.open(path)), flaws_of(path)) == (before, [])
+    learn_one(Bank.open(path), 9)
+    assert flaws_of(path) == []
+
+
+def test_repair_drops_no_commit(path: Path) -> None:
+    first, *others = (path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    damaged = first + b"{}\n" + b"".join(others)
+    (path / "journal.jsonl").write_bytes(damaged)
+    assert repair(path) == b""
+    assert (path / "journal.jsonl").read_bytes() == damaged
+    (path / "journal.jsonl").write_bytes(b"{}\n" * 3)
+    with pytest.raises(BankCorruptError):
+        repair(path)
+    assert (path / "journal.jsonl").read_bytes() == b"{}\n" * 3
+
+
+def test_repair_changes_no_frozen_bank(sealed: Path) -> None:
+    with (sealed / "journal.jsonl").open("ab") as journal:
+        journal.write(b"{}\n")
+    with pytest.raises(BankFrozenError):
+        repair(sealed)
+    assert (sealed / "journal.jsonl").read_bytes().endswith(b"{}\n")
