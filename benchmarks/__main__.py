@@ -18,6 +18,7 @@ NAMES = (
     "embedding",
     "browsing",
     "recall",
+    "learning",
     "memory",
     "hashed",
     "written",

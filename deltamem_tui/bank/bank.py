@@ -68,6 +68,13 @@ class _View:
     def episodes(self) -> Episodes:
         return Episodes(self.snapshots[episodes.NAME])
 
+    def has_grown_to(self, tail: Tail | None) -> bool:
+        """Return true if a later commit's files only appended to those of this one."""
+        if self.tail is None or tail is None:
+            return False
+        mine, other = self.tail.commit, tail.commit
+        return mine.generation == other.generation and mine.sequence <= other.sequence
+
 
 class Bank:
     """One bank on disk, as it stood when it was opened or last refreshed.
@@ -80,6 +87,7 @@ class Bank:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.manifest = manifest.read(path)
+        self._view = _View(None, {})
         self._view = self._read_view()
         self._redone: Tail | None = None
 
@@ -456,12 +464,19 @@ class Bank:
 
     def _read_commit(self, tail: Tail | None) -> _View:
         """Read what the journal's last line states, if no writer comes in between."""
+        before, source = self._view, self.manifest.counts_as
         self.manifest = manifest.read(self.path, tail.commit if tail else None)
         tables = _tables(self.path, self.manifest)
         if tail:
             tables = {name: replace(table, commit=tail.commit) for name, table in tables.items()}
         commit = tail.commit if tail else append.whole(tables.values())
-        return _View(tail, {name: TableSnapshot(table, commit) for name, table in tables.items()})
+        has_grown = before.has_grown_to(tail) and self.manifest.counts_as == source
+        known = before.snapshots if has_grown else {}
+        derived = {name: known[name].derived if name in known else None for name in tables}
+        return _View(
+            tail,
+            {name: TableSnapshot(table, commit, derived[name]) for name, table in tables.items()},
+        )
 
 
 @contextmanager

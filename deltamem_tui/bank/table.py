@@ -231,11 +231,17 @@ def wrong_lengths(vectors: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
 
 
 class TableSnapshot:
-    """What a table held at one commit. Later writes do not show in it."""
+    """What a table held at one commit. Later writes do not show in it.
 
-    def __init__(self, table: Table, commit: Commit) -> None:
+    Attributes:
+        derived: What callers worked out of its rows, by names of theirs. Later snapshots of one
+            handle share it for as long as the files only grow.
+    """
+
+    def __init__(self, table: Table, commit: Commit, derived: dict[str, Any] | None = None) -> None:
         self.table = replace(table, commit=commit)
         self.extent = commit.extent(table.name)
+        self.derived: dict[str, Any] = {} if derived is None else derived
         self.counters = self._read_counters(commit)
         self._lookups = 0
 

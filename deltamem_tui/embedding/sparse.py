@@ -60,8 +60,9 @@ class SparseRows:
         """How many rows that are not dead hold each dimension: float64 [dimensions]."""
         counts = np.zeros(self._dimensions, dtype=np.int64)
         for rows, columns, _, lengths in self._pieces():
-            living = columns[np.repeat(~dead[rows], lengths)]
-            counts += np.bincount(living, minlength=self._dimensions)
+            counts += np.bincount(columns, minlength=self._dimensions)
+            gone = columns[_cells_at(np.flatnonzero(dead[rows]), lengths)]
+            counts -= np.bincount(gone, minlength=self._dimensions)
         return counts.astype(np.float64)
 
     def _sums(self, weight: NDArray[np.float64], power: int) -> NDArray[np.float32]:
@@ -91,3 +92,11 @@ class SparseRows:
                 release(part["columns"])
                 release(part["values"])
             first += len(part["lengths"])
+
+
+def _cells_at(rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places of the cells of some rows, of rows of these lengths."""
+    sizes = lengths[rows]
+    starts = (np.cumsum(lengths) - lengths)[rows]
+    cells: NDArray[np.int64] = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    return cells + np.arange(len(cells))

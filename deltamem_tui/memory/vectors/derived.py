@@ -1,6 +1,7 @@
-"""Smaller forms of a large collection's vectors, kept in the user's cache folder.
+"""Smaller forms of a collection's vectors, kept in memory and, of large ones, on the disk.
 
-They are derived, and never part of a bank: a frozen bank has them like any other, and each may
+A handle that goes on after a commit derives only the rows that are new. On the disk, in the
+user's cache folder, forms are derived, and never part of a bank: a frozen bank has them like any other, and each may
 be deleted at any time. A form covers the vectors up to some row; as a bank's files only grow,
 it stays good while the bank learns, and the rows that came later are derived in memory. It is
 found by the very file that it was made from, and compared with rows of it before it is used.
@@ -10,8 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,17 +43,57 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path(APPLICATION, appauthor=False) / "vectors"
 
 
-def derived_parts(tree: Tree, kind: str, derive: Derive) -> list[Parts]:
-    """A form of a collection's vectors, in parts of neighbouring rows.
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A form as an earlier snapshot of the same files had it.
+
+    Attributes:
+        parts: The form in parts; the last one grows.
+        rows: How many rows it covers.
+        last: The last of them, by which they are known again.
+    """
+
+    parts: Sequence[Parts]
+    rows: int
+    last: NDArray[np.float32]
+
+
+def derived_parts(tree: Tree, kind: str, derive: Derive, *, stored: bool) -> list[Parts]:
+    """Return a form of a collection's vectors, in parts of neighbouring rows.
 
     `derive` makes the arrays of a form from vectors, float32 [rows, dimensions]; arrays of
-    several pieces are joined along the first axis.
+    several pieces are joined along the first axis. If `stored`, the form is looked up on the
+    disk and kept there.
 
     Raises:
         BankRewrittenError: Another commit has replaced the files meanwhile.
     """
+    vectors = np.asarray(tree.embeddings)
+    known: _Known | None = tree.snapshot.derived.get(kind)
+    if known is None or not _covers(known, vectors):
+        parts = [*_derived_at_first(tree, kind, derive, stored=stored), derive(vectors[:0])]
+    elif known.rows < len(vectors):
+        parts = [*known.parts[:-1], _joined([known.parts[-1], derive(vectors[known.rows :])])]
+    else:
+        return [*known.parts]
+    last = np.array(vectors[-1:])
+    tree.snapshot.derived[kind] = _Known(parts, len(vectors), last)
+    return parts
+
+
+def _covers(known: _Known, vectors: NDArray[np.float32]) -> bool:
+    if not known.rows <= len(vectors):
+        return False
+    return np.array_equal(vectors[known.rows - 1 : known.rows], known.last)
+
+
+def _joined(parts: Sequence[Parts]) -> Parts:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _derived_at_first(tree: Tree, kind: str, derive: Derive, *, stored: bool) -> list[Parts]:
     vectors = tree.embeddings
-    prefix = _prefix(tree, kind)
+    prefix = _prefix(tree, kind) if stored else ""
     if not prefix:
         return list(map(derive, _pieces(vectors, 0)))
     names = derive(vectors[:0]).keys()

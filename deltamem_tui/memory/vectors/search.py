@@ -38,9 +38,10 @@ class Candidate:
     freshness: float = 1.0
 
 
-# Bytes of vectors, from which on a smaller form of them is scanned: 175,000 rows of 384 numbers,
-# which take 13 ms as they are and 6 as codes. Below, deriving and keeping a form is not worth it.
+# Bytes of vectors from which on a smaller form of them is kept on the disk: 175,000 rows of 384
+# numbers, which take 13 ms as they are and 6 as codes.
 _LARGE = 2**28
+_SURE_ROWS = 256
 
 BEHIND_EVERY_SUCCESS = 4.0
 """A penalty that ranks failures last: no two similarities are further apart than 2."""
@@ -97,18 +98,29 @@ def successes(tree: Tree) -> NDArray[np.int64]:
 
 
 def _with_smaller_form(rows: Rows, tree: Tree, weighting: Weighting) -> Rows:
-    """The rows of a large collection with what is quicker to scan: their cells or their codes."""
-    if rows.vectors.nbytes < _LARGE:
+    """Return the rows with what is quicker to scan: their cells or their codes.
+
+    That is derived where the collection is large, or a second commit of it is asked: a bank that
+    learns is asked after each, and only what is new is derived then.
+    """
+    derived, commit = tree.snapshot.derived, tree.snapshot.table.commit.sequence
+    is_large = rows.vectors.nbytes >= _LARGE
+    if not is_large and derived.setdefault("first scan", commit) == commit:
         return rows
     from deltamem_tui.embedding.codes import CodedRows, can_multiply, codes_of
     from deltamem_tui.embedding.sparse import SparseRows, cells_of, is_sparse
     from deltamem_tui.memory.vectors.derived import derived_parts
 
-    if is_sparse(rows.vectors):
-        parts = derived_parts(tree, "cells", cells_of)
+    sparse = derived.get("is sparse")
+    if sparse is None:
+        sparse = is_sparse(rows.vectors)
+        if len(rows.vectors) >= _SURE_ROWS:
+            derived["is sparse"] = sparse
+    if sparse:
+        parts = derived_parts(tree, "cells", cells_of, stored=is_large)
         return replace(rows, sparse=SparseRows(parts, rows.vectors.shape[1]))
-    if weighting == "none" and can_multiply():
-        return replace(rows, codes=CodedRows(derived_parts(tree, "codes", codes_of)))
+    if is_large and weighting == "none" and can_multiply():
+        return replace(rows, codes=CodedRows(derived_parts(tree, "codes", codes_of, stored=True)))
     return rows
 
 

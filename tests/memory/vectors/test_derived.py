@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.embedding import sparse
 from deltamem_tui.embedding.protocol import Weighting
 from deltamem_tui.embedding.scan import Scan
 from deltamem_tui.memory.vectors import derived
@@ -63,11 +65,45 @@ def test_a_form_stays_good_while_the_bank_grows(bank: Bank, cache: Path) -> None
     first = forms(cache)
     assert list(first) == ["12"]
     grow(bank, 12, 13)
-    assert_same(bank)
+    assert_same(Bank.open(bank.path))
     assert forms(cache) == first
     grow(bank, 13, 16)
-    assert_same(bank)
+    assert_same(Bank.open(bank.path))
     assert list(forms(cache)) == ["16"]
+
+
+def test_a_handle_that_goes_on_derives_what_is_new(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deltamem_tui.embedding.sparse._SHARE", 1)
+    derived_rows: list[int] = []
+    cells_of = sparse.cells_of
+
+    def counted(vectors: NDArray[np.float32]) -> sparse.Parts:
+        derived_rows.append(len(vectors))
+        return cells_of(vectors)
+
+    monkeypatch.setattr(sparse, "cells_of", counted)
+    grow(bank, 12, 13)
+    assert_same(bank, "document-frequency", "sparse")
+    for number in (13, 14):
+        derived_rows.clear()
+        grow(bank, number, number + 1)
+        assert_same(bank, "document-frequency", "sparse")
+        assert sum(derived_rows) == len(bank.trees)
+
+
+def test_a_copy_that_went_on_otherwise_is_told_by_its_rows(bank: Bank, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(bank.path, copy)
+    grow(bank, 12, 14)
+    assert_same(bank)
+    other = Bank.open(copy)
+    grow(other, 20, 24)
+    shutil.rmtree(bank.path)
+    copy.rename(bank.path)
+    bank.refresh()
+    assert_same(bank)
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
