@@ -29,7 +29,9 @@ def run() -> str:
     wall: dict[int, list[float]] = {size: [] for size in SIZES}
     own: dict[int, list[float]] = {size: [] for size in SIZES}
     with tempfile.TemporaryDirectory(prefix="deltamem-learning-") as folder:
-        banks = {size: big_bank.build(Path(folder) / str(size), size, 0, embedder) for size in SIZES}
+        banks = {
+            size: big_bank.build(Path(folder) / str(size), size, 0, embedder) for size in SIZES
+        }
         for episode in islice(varied(sample()), _WARM + _ROUNDS):
             for size, bank in banks.items():
                 started, used = perf_counter(), process_time()
