@@ -1,10 +1,11 @@
 """Smaller forms of a collection's vectors, kept in memory and, of large ones, on the disk.
 
-A handle that goes on after a commit derives only the rows that are new. On the disk, in the
-user's cache folder, forms are derived, and never part of a bank: a frozen bank has them like any other, and each may
-be deleted at any time. A form covers the vectors up to some row; as a bank's files only grow,
-it stays good while the bank learns, and the rows that came later are derived in memory. It is
-found by the very file that it was made from, and compared with rows of it before it is used.
+A handle that goes on after a commit derives only the rows that are new. On the disk forms are
+kept in the user's cache folder and never part of a bank: a frozen bank has them like any other,
+and each may be deleted at any time. A form covers the vectors up to some row; as a bank's files
+only grow, it stays good while the bank learns, and the rows that came later are derived in
+memory. It is found by the very file that it was made from, and compared with rows of it before
+it is used.
 """
 
 from __future__ import annotations
