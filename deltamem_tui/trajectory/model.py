@@ -13,9 +13,9 @@ of what other code builds, `validation` checks them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import ClassVar, Literal, TypedDict, Unpack
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal, TypedDict, Unpack, get_args
 
 import orjson
 from msgspec import Struct, field
@@ -25,7 +25,15 @@ from stringzilla import contains, translate
 from deltamem_tui.trajectory.receipt import Receipts
 
 OutcomeSource = Literal["stated", "user", "judge", "unknown"]
+StepKind = Literal["call", "message", "code"]
+StepStatus = Literal["ok", "error"]
+StepSpeaker = Literal["tool", "user"]
 OUTCOME_SOURCES: tuple[OutcomeSource, ...] = ("stated", "user", "judge", "unknown")
+
+STEP_WORDS = {
+    name: get_args(kind)
+    for name, kind in (("kind", StepKind), ("status", StepStatus), ("speaker", StepSpeaker))
+}
 
 _QUOTES_AS_LINE_BREAKS = bytes(range(256)).replace(b'"', b"\n")
 # The first is a quotation mark within a text.
@@ -35,23 +43,114 @@ _OTHER_ESCAPES = (b"\\\n", b"\\u", b"\\r", b"\\b", b"\\f")
 class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
     """One thing the agent did and what came back.
 
+    The fields behind `reward` hold the structure that a log states, never one that its prose
+    suggests; they are no part of an episode's identity.
+
     Attributes:
-        action: What was done, as the agent wrote it.
-        observation: What the environment answered; empty if it said nothing.
-        thought: What the agent thought before; empty if it did not say.
-        reward: What the environment paid for this step, if the log has it.
+        action: The act, as the agent wrote it.
+        observation: The answer of the environment; empty if there was none.
+        thought: The thought before the act; empty if the log has none.
+        reward: The reward of this step, if the log has it.
+        tool: The name of the tool that was called.
+        arguments: The arguments of the call; long texts are cut, as `action` has them in full.
+        kind: A call of a tool, a message to the user, or code that is run.
+        status: Success or failure of the call, by a flag or an exit code of the log.
+        speaker: Who spoke the observation.
+        said: The user's words within an observation that a tool spoke too, mostly its end.
     """
 
     action: str
     observation: str = field(default_factory=str)
     thought: str = ""
     reward: float | None = None
+    tool: str | None = None
+    arguments: Mapping[str, Any] | None = None
+    kind: StepKind | None = None
+    status: StepStatus | None = None
+    speaker: StepSpeaker | None = None
+    said: str = ""
+
+    @property
+    def user_words(self) -> str:
+        """The user's words that follow the act; empty if there are none."""
+        return self.observation if self.speaker == "user" else self.said
+
+    def without_user_words(self) -> Step:
+        """Return the step with the tool's answer alone."""
+        if not self.user_words:
+            return self
+        if self.speaker == "user":
+            return replace(self, observation="", speaker=None)
+        return replace(
+            self, observation=self.observation.removesuffix(self.said).rstrip("\n"), said=""
+        )
 
     def with_texts(self, change: Callable[[str], str]) -> Step:
-        """The same step, each of its texts changed."""
-        return Step(
-            change(self.action), change(self.observation), change(self.thought), self.reward
+        """Return the step with each of its texts changed."""
+        return self.with_named_texts(lambda _, text: change(text))
+
+    def with_named_texts(self, change: Callable[[str, str], str]) -> Step:
+        """Return the step with each of its texts changed; `change` gets a text's name and it."""
+        step = Step(
+            change("action", self.action),
+            change("observation", self.observation),
+            change("thought", self.thought),
+            self.reward,
         )
+        if not self.is_typed:
+            return step
+        in_arguments = partial(change, "arguments")
+        return replace(
+            step,
+            tool=self.tool and change("tool", self.tool),
+            arguments=self.arguments
+            and {
+                in_arguments(key): _changed(each, in_arguments)
+                for key, each in self.arguments.items()
+            },
+            kind=self.kind,
+            status=self.status,
+            speaker=self.speaker,
+            said=self.said and change("words of the user", self.said),
+        )
+
+    @property
+    def is_typed(self) -> bool:
+        """True if the step has more than texts and a reward."""
+        return (
+            self.kind is not None
+            or self.tool is not None
+            or self.arguments is not None
+            or self.status is not None
+            or self.speaker is not None
+            or self.said != ""
+        )
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Yield the texts in a JSON value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts_in([*value, *value.values()])
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts_in(each)
+
+
+def _changed_in_step(change: Callable[[str, str], str], number: int, name: str, text: str) -> str:
+    return change(f"{name} of step {number}", text)
+
+
+def _changed(value: object, change: Callable[[str], str]) -> object:
+    """Return a JSON value with each text in it changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_changed(each, change) for each in value]
+    if isinstance(value, dict):
+        return {change(str(key)): _changed(each, change) for key, each in value.items()}
+    return value
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -154,10 +253,27 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         joining the texts takes ten times as long.
         """
         try:
-            found = searchable_json(self.identity)
+            found = searchable_json(self.texts_as_json)
         except TypeError:  # a lone surrogate, which JSON does not have
             found = None
-        return self.text.encode("utf-8", "surrogatepass") if found is None else found
+        if found is not None:
+            return found
+        texts = (self.text, *_texts_in(self._typed_texts))
+        return "\n".join(texts).encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def texts_as_json(self) -> bytes:
+        """All its texts as JSON: what is digested, and the typed texts of its steps."""
+        typed = self._typed_texts
+        return self.identity + orjson.dumps(typed) if typed else self.identity
+
+    @property
+    def _typed_texts(self) -> list[tuple[object, ...]]:
+        return [
+            (step.tool, step.arguments, step.said)
+            for step in self.steps
+            if step.arguments or step.tool or step.said
+        ]
 
     @cached_property
     def identity(self) -> bytes:
@@ -182,12 +298,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
             task=change("task", self.task),
             environment=change("environment", self.environment),
             steps=tuple(
-                Step(
-                    change(f"action of step {number}", step.action),
-                    change(f"observation of step {number}", step.observation),
-                    change(f"thought of step {number}", step.thought),
-                    step.reward,
-                )
+                step.with_named_texts(partial(_changed_in_step, change, number))
                 for number, step in enumerate(self.steps, 1)
             ),
             outcome=replace(outcome, reason=change("reason of the outcome", outcome.reason)),

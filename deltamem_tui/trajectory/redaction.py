@@ -64,7 +64,18 @@ def _texts(trajectory: Trajectory) -> list[str]:
     parts = [trajectory.task, trajectory.environment, trajectory.outcome.reason]
     for step in trajectory.steps:
         parts += (step.thought, step.action, step.observation)
+        if step.arguments:
+            parts += _argument_texts(step.arguments)
     return parts
+
+
+def _argument_texts(value: object, name: str = "") -> list[str]:
+    """Return the texts in a call's arguments, each behind its name as an assignment is."""
+    if isinstance(value, Mapping):
+        return [text for key, each in value.items() for text in _argument_texts(each, str(key))]
+    if isinstance(value, list):
+        return [text for each in value for text in _argument_texts(each, name)]
+    return [f"{name}={value}" if name else value] if isinstance(value, str) else []
 
 
 def _names(trajectory: Trajectory) -> tuple[str, ...]:

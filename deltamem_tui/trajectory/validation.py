@@ -6,11 +6,12 @@ episode is seen to here, once, so that no reader can forget it.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, is_
 from types import UnionType
 
 from msgspec import to_builtins
@@ -20,7 +21,14 @@ from stringzilla import contains, translate
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
-from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import (
+    OUTCOME_SOURCES,
+    STEP_WORDS,
+    LogSource,
+    Outcome,
+    Step,
+    Trajectory,
+)
 from deltamem_tui.trajectory.outcomes import attributed
 from deltamem_tui.trajectory.receipt import Receipt, parsed
 
@@ -28,6 +36,12 @@ from deltamem_tui.trajectory.receipt import Receipt, parsed
 # is any, ten times faster than a pattern.
 _PLAIN = bytes(32 if byte in (*b"\t\n", *range(0x20, 0x7F)) else 0 for byte in range(256))
 _action_of = attrgetter("action")
+# Of the arguments of a call: the action has all of them in full.
+_TEXT_CHARACTERS = 1_000
+_ARGUMENTS_CHARACTERS = 16_000
+_MOST = 100  # entries of a list or an object
+_DEEPEST = 4
+_LARGE = 2**63
 
 
 def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Trajectory:
@@ -41,6 +55,7 @@ def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Traj
             reward that is out of its range.
     """
     _check(trajectory)
+    trajectory = _with_short_arguments(trajectory)
     outcome = attributed(trajectory.outcome)
     if outcome is not trajectory.outcome:
         trajectory = trajectory.with_outcome(outcome)
@@ -87,6 +102,58 @@ def checked(trajectory: Trajectory) -> Trajectory:
     return trajectory
 
 
+def _with_short_arguments(trajectory: Trajectory) -> Trajectory:
+    """Return the episode with the arguments of its calls cut to what is useful of them."""
+    steps = trajectory.steps
+    short = [each if each.arguments is None else _short(each) for each in steps]
+    if all(map(is_, short, steps)):
+        return trajectory
+    shortened = replace(trajectory, steps=tuple(short))
+    if trajectory.has_plain_texts:
+        shortened.__dict__["has_plain_texts"] = True
+    return shortened
+
+
+def _short(step: Step) -> Step:
+    arguments = short_arguments(step.arguments)
+    return step if arguments == step.arguments else replace(step, arguments=arguments)
+
+
+def short_arguments(arguments: Mapping[str, object] | None) -> Mapping[str, object] | None:
+    """Return a call's arguments with long texts cut; None if they are too many to be useful."""
+    if arguments is None:
+        return None
+    short = _short_value(arguments, 0)
+    if not isinstance(short, dict) or len(json.dumps(short)) > _ARGUMENTS_CHARACTERS:
+        return None
+    return short
+
+
+def _short_value(value: object, depth: int) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= _TEXT_CHARACTERS else _cut(value)
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < _LARGE else str(value)
+    if isinstance(value, Mapping | list | tuple) and depth < _DEEPEST and len(value) <= _MOST:
+        if isinstance(value, Mapping):
+            return {_short_text(key): _short_value(each, depth + 1) for key, each in value.items()}
+        return [_short_value(each, depth + 1) for each in value]
+    return _short_text(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _short_text(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _TEXT_CHARACTERS else _cut(text)
+
+
+def _cut(text: str) -> str:
+    """Return a text's beginning, which ends at a blank so that no secret is halved."""
+    words = text[:_TEXT_CHARACTERS].rstrip("…").rsplit(maxsplit=1)
+    return f"{words[0]} …" if len(words) > 1 else "…"
+
+
 def _check_outcome(outcome: Outcome) -> None:
     if outcome.success is not None and type(outcome.success) is not bool:
         kind = type(outcome.success).__name__
@@ -102,6 +169,13 @@ def _check_step(step: Step, number: int) -> None:
     if not (type(step.action) is type(step.observation) is type(step.thought) is str):
         for name in ("action", "observation", "thought"):
             _require(f"the {name} of a step", getattr(step, name), str, "text")
+    if step.is_typed:
+        _require("the arguments of a step", step.arguments, Mapping | None, "a mapping")
+        _require("the tool of a step", step.tool, str | None, "text")
+        _require("the user's words in a step", step.said, str, "text")
+        for name, known in STEP_WORDS.items():
+            if getattr(step, name) not in (None, *known):
+                raise RecordError(f"the {name} of step {number} is none of {', '.join(known)}")
     if step.reward is not None:
         _require("the reward of a step", step.reward, float | int, "a number")
         if not math.isfinite(step.reward):

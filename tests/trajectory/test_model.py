@@ -35,7 +35,7 @@ def test_a_step_begins_with_its_action() -> None:
         case Step(action, observation, thought, reward):
             found = (action, observation, thought, reward)
     assert found == ("open door", "It is open.", "Why not?", 1.0)
-    assert astuple(STEP) == found
+    assert astuple(STEP)[:4] == found
 
 
 def test_the_id_is_of_what_was_done_and_not_of_how_it_ended() -> None:

@@ -11,7 +11,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import number
-from deltamem_tui.trajectory.readers.coding import call_text, tool_names
+from deltamem_tui.trajectory.readers.coding import tool_names
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, unknown_speaker
 from deltamem_tui.trajectory.readers.reader import Part, each_part, json_reader
@@ -71,10 +71,12 @@ def _tell_agent(conversation: Conversation, step: Json, text: str, name: str) ->
     else:
         conversation.say(text)
     for call in calls:
-        action = call_text(as_text(call.get("function_name")) or "tool", call.get("arguments"))
-        conversation.act(action, f"{name}/{as_text(call.get('tool_call_id'))}")
+        tool = as_text(call.get("function_name")) or "tool"
+        conversation.call(
+            tool, call.get("arguments"), f"{name}/{as_text(call.get('tool_call_id'))}"
+        )
     for action in typed:
-        conversation.act(action, name)
+        conversation.act(action, name, kind="code")
     called = {as_text(call.get("tool_call_id")) for call in calls}
     for result in map(as_mapping, as_list(as_mapping(step.get("observation")).get("results"))):
         if result.get("content") is None:
@@ -163,7 +165,7 @@ def _is_copied(step: Json) -> bool:
 
 
 def _paid(step: Step, reward: float | None) -> Step:
-    return step if reward is None else Step(step.action, step.observation, step.thought, reward)
+    return step if reward is None else replace(step, reward=reward)
 
 
 READER = json_reader(

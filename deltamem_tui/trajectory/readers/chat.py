@@ -225,7 +225,8 @@ def _speak(conversation: Conversation, message: Json, *, in_fences: bool) -> str
         conversation.say(text)
     else:
         conversation.think(thought)
-        conversation.act(action)
+        is_code = in_fences and text.rstrip().endswith("```")
+        conversation.act(action, kind="code" if is_code else None)
     return ""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import StepStatus, Trajectory
 from deltamem_tui.trajectory.readers.branches import SessionMessage, branch_notices
-from deltamem_tui.trajectory.readers.coding import call_text, own_words
+from deltamem_tui.trajectory.readers.coding import exit_status, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.reader import json_reader
@@ -173,19 +173,19 @@ def _add(conversation: Conversation, item: Json) -> None:
             conversation.think(content_text(part))
     elif kind in _CALLS:
         arguments = item.get("arguments", item.get("input"))
-        conversation.act(call_text(as_text(item.get("name")) or "tool", arguments), call_id)
+        conversation.call(as_text(item.get("name")) or "tool", arguments, call_id)
     elif kind in _SERVED:
         name, key = _SERVED[kind]
         given = item.get(key)
-        conversation.act(
-            call_text(name, _asked(given) if kind == "local_shell_call" else given), call_id
-        )
+        conversation.call(name, _asked(given) if kind == "local_shell_call" else given, call_id)
     elif kind == "web_search_call":
         query = as_mapping(item.get("action")).get("query")
-        conversation.act(call_text("web_search", {"query": query}), call_id)
+        conversation.call("web_search", {"query": query}, call_id)
     elif kind in _ANSWERS:
         output = item.get("output")
-        conversation.answer(_output(output), call_id, failed=_has_failed(output))
+        conversation.answer(
+            _output(output), call_id, failed=_has_failed(output), status=_status(output)
+        )
 
 
 def _folded(said: object) -> str:
@@ -207,6 +207,15 @@ def _output(output: object) -> str:
     text = content_text(wrapped.get("output", wrapped.get("content")))
     code = as_mapping(wrapped.get("metadata")).get("exit_code")
     return f"{text.rstrip()}\n(exit code {code})".lstrip() if code else text
+
+
+def _status(output: object) -> StepStatus | None:
+    """Return how a call ended, by its exit code or its mark of success."""
+    wrapped = as_mapping(unfolded(output))
+    code = as_mapping(wrapped.get("metadata")).get("exit_code")
+    if (status := exit_status(code)) is not None:
+        return status
+    return "ok" if wrapped.get("success") is True or wrapped.get("isError") is False else None
 
 
 def _has_failed(output: object) -> bool:

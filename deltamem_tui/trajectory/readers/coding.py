@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
+from deltamem_tui.trajectory.model import StepStatus
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_json,
@@ -166,6 +167,17 @@ def call_text(name: str, arguments: object) -> str:
     if name.lower() in _SHELLS and (command := _command(given)):
         return command
     return f"{name}({', '.join(f'{key}={as_json(value)}' for key, value in given.items())})"
+
+
+def exit_status(code: object) -> StepStatus | None:
+    """Return the status that an exit code states; None if it is none."""
+    return ("error" if code else "ok") if type(code) is int else None
+
+
+def call_arguments(arguments: object) -> Json | None:
+    """Return the arguments of a call as a mapping; None if they are something else."""
+    given = _parsed_arguments(arguments)
+    return given if isinstance(given, Mapping) else None
 
 
 def _parsed_arguments(arguments: object) -> object:

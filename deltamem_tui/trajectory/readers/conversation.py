@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice, Remark
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import (
+    Outcome,
+    Step,
+    StepKind,
+    StepSpeaker,
+    StepStatus,
+    Trajectory,
+)
+from deltamem_tui.trajectory.readers.coding import call_arguments, call_text
+from deltamem_tui.trajectory.readers.shapes import Json
 from deltamem_tui.trajectory.readers.tasks import domain_of, marked_task
 
 
@@ -24,20 +33,46 @@ class StepDraft:
     thought: str = ""
     call_id: str = ""
     is_call: bool = False
-    tool: str = ""
-    observations: list[str] = field(default_factory=list)
+    tool: str | None = None
+    arguments: Json | None = None
+    kind: StepKind | None = None
+    status: StepStatus | None = None
+    heard: list[tuple[StepSpeaker, str]] = field(default_factory=list)
     answered: bool = False
 
     @property
     def observation(self) -> str:
         """All that has come back."""
-        return "\n\n".join(self.observations)
+        return "\n\n".join(text for _, text in self.heard)
 
-    def answer(self, text: str, *, failed: bool) -> None:
-        """A tool answers this very call."""
+    def answer(self, text: str, *, failed: bool, status: StepStatus | None = None) -> None:
+        """Add a tool's answer to this very call."""
         self.answered = True
-        if text.strip() or failed:
-            self.observations.append(_as_error(text) if failed else text.strip("\n"))
+        self.add_answer(_as_error(text) if failed else text, "error" if failed else status)
+
+    def add_answer(self, text: str, status: StepStatus | None) -> None:
+        """Add a tool's answer, and by it whether the call went well."""
+        if self.status != "error":
+            self.status = status or self.status
+        if text.strip():
+            self.heard.append(("tool", text.strip("\n")))
+
+    def step(self) -> Step:
+        """Return the step, with all that has come back by now."""
+        speakers = {speaker for speaker, _ in self.heard}
+        words = [text for speaker, text in self.heard if speaker == "user"]
+        return Step(
+            self.action,
+            self.observation,
+            self.thought,
+            None,
+            self.tool,
+            self.arguments,
+            self.kind,
+            self.status,
+            "tool" if "tool" in speakers else "user" if speakers else None,
+            "\n\n".join(words) if "tool" in speakers else "",
+        )
 
 
 class Conversation:
@@ -110,7 +145,7 @@ class Conversation:
             self._forget_steps()  # what went before was not done for this user's task
             self._task.append(text)
         elif self._steps:
-            self._steps[-1].observations.append(text)
+            self._steps[-1].heard.append(("user", text))
         elif text != self._task[-1]:
             self._task.append(text)
 
@@ -133,14 +168,37 @@ class Conversation:
             self._take_offer()
             self._said.append(text.strip())
 
-    def act(self, action: str, call_id: str = "", *, tool: str = "") -> None:
-        """The agent calls a tool; answers may refer to the call by `call_id`."""
+    def call(self, name: str, arguments: object, call_id: str = "", *, action: str = "") -> None:
+        """Add a call of a tool, by its text if there is no `action`; answers may name `call_id`."""
+        self._act(
+            StepDraft(
+                action or call_text(name, arguments),
+                call_id=call_id,
+                is_call=True,
+                tool=name or None,
+                arguments=call_arguments(arguments),
+                kind="call",
+            )
+        )
+
+    def act(self, action: str, call_id: str = "", *, kind: StepKind | None = None) -> None:
+        """Add an act that is written as text, such as a command in a block of code."""
+        self._act(StepDraft(action, call_id=call_id, is_call=True, kind=kind))
+
+    def _act(self, draft: StepDraft) -> None:
         self._take_offer()
-        thought = "\n".join([*self._thoughts, *self._said])
-        self._add(StepDraft(action, thought, call_id, is_call=True, tool=tool))
+        draft.thought = "\n".join([*self._thoughts, *self._said])
+        self._add(draft)
         self._said.clear()
 
-    def answer(self, text: str, call_id: str = "", *, failed: bool = False) -> None:
+    def answer(
+        self,
+        text: str,
+        call_id: str = "",
+        *,
+        failed: bool = False,
+        status: StepStatus | None = None,
+    ) -> None:
         """A tool answers the call of this name.
 
         Without a name it answers what the agent just said, since that then was its action, or else
@@ -148,11 +206,12 @@ class Conversation:
         came back for the last step.
         """
         if failed:
-            text = _as_error(text)
+            text, status = _as_error(text), "error"
         draft = self._calls.get(call_id) if call_id else None
         if draft is None and self._said:
             self._finish_turn()
             draft = self._steps[-1]
+            draft.kind = None  # what a tool answers was not said to the user
         if draft is None:
             # An answer that names a call never goes to another call that has a name.
             draft = _oldest(self._unnamed if call_id else self._open)
@@ -162,10 +221,10 @@ class Conversation:
         if draft is None:
             draft = self._steps[-1]
             draft.answered = draft.answered or not call_id
+            status = None
         else:
             draft.answered = True
-        if text.strip():
-            draft.observations.append(text.strip("\n"))
+        draft.add_answer(text, status)
 
     def calls(self) -> list[StepDraft]:
         """The calls that the agent has made, in order."""
@@ -214,9 +273,7 @@ class Conversation:
         return Trajectory(
             task=goal,
             environment=scene or environment.strip(),
-            steps=tuple(
-                Step(draft.action, draft.observation, draft.thought) for draft in self._steps
-            ),
+            steps=tuple(draft.step() for draft in self._steps),
             outcome=outcome or Outcome(),
             domain=domain_of(task),
             agent=agent,
@@ -247,7 +304,8 @@ class Conversation:
     def _finish_turn(self) -> None:
         """What was said and led to no call was said to the user: a step."""
         if self._said:
-            self._add(StepDraft("\n\n".join(self._said), "\n".join(self._thoughts)))
+            words = StepDraft("\n\n".join(self._said), "\n".join(self._thoughts), kind="message")
+            self._add(words)
             self._steps[-1].answered = True  # no tool will answer it
             self._said.clear()
 
@@ -264,7 +322,7 @@ class Conversation:
         calls = sum(draft.is_call for draft in self._steps)
         self.pass_over("call", "made before the user's task", calls)
         # Only a tool answers before there is a user.
-        self._unheard += sum(len(each.observations) for each in self._steps if not each.is_call)
+        self._unheard += sum(len(each.heard) for each in self._steps if not each.is_call)
         self._steps.clear()
         self._open.clear()
         self._unnamed.clear()

@@ -16,7 +16,7 @@ from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.expressions import PATH, Search, compiled
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 
-STEP_KEYS = ("thought", "action", "observation", "reward")
+STEP_KEYS = ("thought", "action", "observation", "reward", "tool", "arguments", "status")
 _MOST_BYTES = 1_000_000
 _TOP = ("own", "records", "task", "environment", "messages", "fault", "steps", "branches")
 _ABOUT = ("domain", "agent")

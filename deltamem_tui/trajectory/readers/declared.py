@@ -18,10 +18,11 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Step, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
+from deltamem_tui.trajectory.readers.coding import call_arguments
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.openings import NO_OPENING, Opening
 from deltamem_tui.trajectory.readers.reader import Part, Reader, Reading, each_part, share
@@ -32,6 +33,10 @@ from deltamem_tui.trajectory.secrets.quoting import quoted
 if TYPE_CHECKING:
     from deltamem_tui.trajectory.readers.declaration import Declaration
 
+_STATUSES: dict[str, StepStatus] = {
+    **dict.fromkeys(("ok", "success", "completed", "0", "true"), "ok"),
+    **dict.fromkeys(("error", "failed", "failure", "false"), "error"),
+}
 _SHIPPED = Path(__file__).with_name("formats")
 # As sure as other readers that know a log by its keys, and as one that only tried to read it.
 _SURE, _UNSURE = 0.95, 0.4
@@ -233,7 +238,17 @@ def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
         if reward is not None and number(reward) is None:
             raise RecordError(f"`step.reward` gave {_shown(reward)} for step {index}, no number")
         seen, thought = as_text(item.get("observation")), as_text(item.get("thought"))
-        yield Step(action, seen, thought, number(reward))
+        tool, status = as_text(item.get("tool")), as_text(item.get("status"))
+        yield Step(
+            action,
+            seen,
+            thought,
+            number(reward),
+            tool=tool or None,
+            arguments=call_arguments(item.get("arguments")) if item.get("arguments") else None,
+            kind="call" if tool else None,
+            status=_STATUSES.get(status.lower()),
+        )
 
 
 def _outcome(declaration: Declaration, record: object) -> Outcome:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.record import Preview, Record
-from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.coding import call_text, is_command, own_words
+from deltamem_tui.trajectory.model import StepStatus, Trajectory
+from deltamem_tui.trajectory.readers.coding import is_command, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
@@ -16,6 +16,7 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as
 
 # What the program notes among the messages.
 _NOTES = frozenset({"info", "error", "warning"})
+_STATUSES: dict[str, StepStatus] = {"success": "ok", "error": "error"}
 
 
 @dataclass(slots=True)
@@ -84,9 +85,10 @@ def _add(conversation: Conversation, message: Json, name: str) -> None:
     # A call and its result stand together, so all calls come first: they were made at once.
     ids = [as_text(call.get("id")) or f"{name}/{index}" for index, call in enumerate(calls)]
     for call, call_id in zip(calls, ids, strict=True):
-        conversation.act(call_text(as_text(call.get("name")) or "tool", call.get("args")), call_id)
+        conversation.call(as_text(call.get("name")) or "tool", call.get("args"), call_id)
     for call, call_id in zip(calls, ids, strict=True):
-        conversation.answer(_result(call), call_id, failed=call.get("status") == "error")
+        status = _STATUSES.get(as_text(call.get("status")))
+        conversation.answer(_result(call), call_id, failed=status == "error", status=status)
 
 
 def _result(call: Json) -> str:

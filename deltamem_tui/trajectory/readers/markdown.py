@@ -10,7 +10,6 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import (
-    call_text,
     own_words,
     typed_command,
     without_elements,
@@ -120,7 +119,7 @@ def _tell_tool(conversation: Conversation, name: str, kind: str, body: list[str]
     text = _unfolded("\n".join(given)).strip()
     command = _command(given) if kind == "shell" else ""
     code = _INLINE_CODE.match(text)
-    conversation.act(command or call_text(name, code["code"] if code else text or None))
+    conversation.call(name, {"command": command} if command else code["code"] if code else text)
     conversation.answer("\n".join(answer))
 
 

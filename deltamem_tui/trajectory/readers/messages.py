@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.readers.coding import call_text, own_words, without_reminders
+from deltamem_tui.trajectory.model import StepStatus
+from deltamem_tui.trajectory.readers.coding import own_words, without_reminders
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
@@ -265,7 +266,7 @@ def _add_call(conversation: Conversation, call: Json) -> None:
     given = (named.get(key) for key in ("arguments", "args", "input", "parameters"))
     arguments = next((value for value in given if value is not None), None)
     if name:
-        conversation.act(call_text(name, arguments), _call_id(call), tool=name)
+        conversation.call(name, arguments, _call_id(call))
 
 
 def _call_id(call: Json) -> str:
@@ -303,7 +304,15 @@ def _add_answer(conversation: Conversation, answer: Json, text: str, call_id: st
     failed = failed or _kind(as_mapping(answer.get("content"))).endswith("_tool_result_error")
     if error and error is not True and not text.strip():
         text = content_text(as_mapping(error).get("message") or error)
-    conversation.answer(without_reminders(text), call_id, failed=failed)
+    conversation.answer(
+        without_reminders(text), call_id, failed=failed, status=_stated_status(answer)
+    )
+
+
+def _stated_status(answer: Json) -> StepStatus | None:
+    """Return the status of an answer that is no error, where its log says that it is none."""
+    is_ok = answer.get("is_error") is False or answer.get("isError") is False
+    return "ok" if is_ok or answer.get("status") == "success" else None
 
 
 def _answer_text(part: Json, depth: int = 0) -> str:

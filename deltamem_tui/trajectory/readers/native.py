@@ -19,6 +19,7 @@ from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import (
     OUTCOME_SOURCES,
+    STEP_WORDS,
     LogSource,
     Outcome,
     Step,
@@ -29,7 +30,7 @@ from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.pictures import PICTURE_SIGN
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.quoting import quoted
 from deltamem_tui.trajectory.validation import admitted, checked, is_clean
@@ -58,6 +59,7 @@ class _Record(Trajectory, frozen=True, forbid_unknown_fields=True):
 _RECORD_KEYS = (*Trajectory.__struct_fields__, "id")
 _PART_KEYS = {"outcome": Outcome.__struct_fields__, "source": LogSource.__struct_fields__}
 _STEP_KEYS = Step.__struct_fields__
+_TYPED_KEYS = ("tool", "arguments", "said", *STEP_WORDS)
 
 _decode = msgspec.json.Decoder(_Record).decode
 _encode = msgspec.json.Encoder().encode
@@ -154,7 +156,7 @@ def _decoded(data: bytes) -> _Record | None:
 
 def _looked_at(group: list[Trajectory]) -> list[Trajectory]:
     """The episodes, marked if their texts are plain: one look at many takes far less time."""
-    texts = searchable_json(b"\n".join([each.identity for each in group]))
+    texts = searchable_json(b"\n".join([each.texts_as_json for each in group]))
     if texts is None or contains(texts, PICTURE_SIGN):
         return group
     if is_clean(texts) and not may_hold_secrets(texts):
@@ -225,7 +227,9 @@ def _tidied(value: object) -> dict[str, object]:
     for part, keys in _PART_KEYS.items():
         record[part] = _filled(record.get(part, {}), keys)
     record["steps"] = [
-        {"action": "", **filled} if isinstance(filled := _filled(step, _STEP_KEYS), dict) else step
+        {"action": "", **_without_misfits(filled)}
+        if isinstance(filled := _filled(step, _STEP_KEYS), dict)
+        else step
         for step in steps
     ]
     if isinstance(verdicts := record.get("verdicts"), list):
@@ -235,6 +239,19 @@ def _tidied(value: object) -> dict[str, object]:
     if isinstance(metadata := record.get("metadata"), dict):
         record["metadata"] = {key: "" if fact is None else fact for key, fact in metadata.items()}
     return record
+
+
+def _without_misfits(step: dict[str, Any]) -> dict[str, Any]:
+    """Return a step without the typed fields that hold something else, as others may use them."""
+    return {key: each for key, each in step.items() if not _is_misfit(key, each)}
+
+
+def _is_misfit(key: str, value: object) -> bool:
+    if key in STEP_WORDS:
+        return value not in STEP_WORDS[key]
+    if key == "arguments":
+        return not isinstance(value, dict)
+    return key in ("tool", "said") and not isinstance(value, str)
 
 
 def _filled(value: Any, keys: tuple[str, ...]) -> Any:
@@ -270,8 +287,23 @@ class _UnknownKeys:
         yield from self._among(record, _RECORD_KEYS)
         for part, keys in _PART_KEYS.items():
             yield from self._among(as_mapping(record.get(part)), keys, f"{part}.")
-        # The keys of all steps at once: there are thousands of steps, and four keys.
-        yield from self._among(dict.fromkeys(set().union(*record["steps"])), _STEP_KEYS, "steps[].")
+        # The keys of all steps at once: there are thousands of steps, and ten keys.
+        steps = [each for each in record["steps"] if isinstance(each, dict)]
+        yield from self._among(dict.fromkeys(set().union(*steps)), _STEP_KEYS, "steps[].")
+        yield from self._misfits(steps)
+
+    def _misfits(self, steps: list[dict[str, Any]]) -> Iterator[Notice]:
+        for key in _TYPED_KEYS:
+            name = f"steps[].{key}"
+            values = (step.get(key) for step in steps)
+            misfit = next((each for each in values if each and _is_misfit(key, each)), None)
+            if misfit is None or name in self._reported:
+                continue
+            self._reported.add(name)
+            known = ", ".join(STEP_WORDS.get(key, ("an object" if key == "arguments" else "text",)))
+            yield Notice(
+                f"`{name}` {quoted(as_text(misfit), 60)!r} is left out", hint=f"expected {known}"
+            )
 
     def _among(
         self, keys: Iterable[object], known: tuple[str, ...], within: str = ""

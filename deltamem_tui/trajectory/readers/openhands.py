@@ -10,7 +10,7 @@ from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded
 from deltamem_tui.trajectory.outcomes import together
-from deltamem_tui.trajectory.readers.coding import call_text, tool_names
+from deltamem_tui.trajectory.readers.coding import call_text, exit_status, tool_names
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.reader import (
@@ -119,7 +119,11 @@ def _add(conversation: Conversation, event: Json) -> None:
     if isinstance(observation := event.get("observation"), str):
         if observation not in _OWN_AFFAIRS and observation != "think":
             text, cause = content_text(event.get("content")), as_text(event.get("cause"))
-            conversation.answer(text, cause, failed=observation == "error")
+            extras = as_mapping(event.get("extras"))
+            code = as_mapping(extras.get("metadata")).get("exit_code", extras.get("exit_code"))
+            conversation.answer(
+                text, cause, failed=observation == "error", status=exit_status(code)
+            )
         return
     action = event.get("action")
     if not isinstance(action, str) or action in _OWN_AFFAIRS:
@@ -131,7 +135,9 @@ def _add(conversation: Conversation, event: Json) -> None:
         return
     conversation.think(as_text(arguments.get("thought")))
     if action != "think":
-        conversation.act(_action_text(action, arguments), as_text(event.get("id")))
+        given = _given(arguments)
+        text = _action_text(action, arguments, given)
+        conversation.call(action, given, as_text(event.get("id")), action=text)
 
 
 def _stream_tell_message(conversation: Conversation, event: Json, text: str) -> None:
@@ -145,16 +151,17 @@ def _stream_tell_message(conversation: Conversation, event: Json, text: str) -> 
         conversation.user(text)
 
 
-def _action_text(action: str, arguments: Json) -> str:
+def _action_text(action: str, arguments: Json, given: Json) -> str:
     spoken = arguments.get(_SPOKEN.get(action, ""))
-    if isinstance(spoken, str) and spoken.strip():
-        return spoken
-    given = {
+    return spoken if isinstance(spoken, str) and spoken.strip() else call_text(action, given)
+
+
+def _given(arguments: Json) -> Json:
+    return {
         key: value
         for key, value in arguments.items()
         if key not in _NOTES and value not in (None, "", [], {}, -1)
     }
-    return call_text(action, given)
 
 
 def _outcome(run: Json) -> Outcome:
@@ -303,8 +310,9 @@ def _tell_action(conversation: Conversation, event: Json) -> None:
     # An action that could not be understood is null; what the agent wrote is in the call.
     call = as_mapping(event.get("tool_call"))
     written = as_mapping(call.get("function")) or call
-    conversation.act(
-        call_text(name, arguments if given else written.get("arguments")),
+    conversation.call(
+        name,
+        arguments if given else written.get("arguments"),
         as_text(event.get("id") or event.get("tool_call_id")),
     )
 
@@ -320,7 +328,12 @@ def _add_answer(conversation: Conversation, event: Json) -> None:
         return
     text = "\n".join(filter(None, map(content_text, parts)))
     failed = event.get("kind") == "AgentErrorEvent" or observation.get("is_error") is True
-    conversation.answer(text, as_text(event.get("action_id")), failed=failed)
+    status = exit_status(as_mapping(observation.get("metadata")).get("exit_code"))
+    if status is None:
+        status = exit_status(observation.get("exit_code"))
+    if status is None and observation.get("is_error") is False:
+        status = "ok"
+    conversation.answer(text, as_text(event.get("action_id")), failed=failed, status=status)
 
 
 def _sdk_is_event(value: object) -> bool:

@@ -312,14 +312,14 @@ def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     texts = (call_text(call.name, as_object(call.given)) for call in tool_calls)
     by_text, by_name = _grouped(texts), _grouped(call.name for call in tool_calls)
     by_action = _grouped(call.action for call in made)
-    by_tool = _grouped(call.tool for call in made)
+    by_tool = _grouped(call.tool or "" for call in made)
     found: dict[int, int | None] = {}
     left: dict[str, list[int]] = {}
     for index in waiting:
         if runs := by_text.get(made[index].action):
             found[index] = _own_run(index, by_action[made[index].action], runs)
         else:
-            left.setdefault(made[index].tool, []).append(index)
+            left.setdefault(made[index].tool or "", []).append(index)
     for tool, (index, *others) in left.items():
         # Its arguments are written in another way: then it must be the only one.
         runs = by_name.get(tool, [])
@@ -347,7 +347,7 @@ def _own_run(index: int, same: Sequence[int], runs: Sequence[int]) -> int | None
 def _add_steps(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     for index, call in enumerate(tool_calls):
         call_id = f"{index} {call.call_id}"
-        conversation.act(call_text(call.name, call.given), call_id)
+        conversation.call(call.name, call.given, call_id)
         conversation.answer(content_text(call.answer), call_id, failed=call.failed)
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.readers.coding import repository_of_issue
+from deltamem_tui.trajectory.readers.coding import exit_status, repository_of_issue
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
     add_message,
@@ -92,7 +92,7 @@ def _steps(steps: list[Json]) -> Iterator[Step]:
         if action:
             thought = as_text(step.get("thought")).strip()
             observation = content_text(step.get("observation")).strip()
-            yield Step(action, observation, thought if thought != action else "")
+            yield _code(action, observation, thought, is_code=bool(as_text(step.get("action"))))
 
 
 def _steps_of_history(history: list[Json]) -> Iterator[Step]:
@@ -105,14 +105,31 @@ def _steps_of_history(history: list[Json]) -> Iterator[Step]:
             raise unknown_speaker(as_text(message.get("role")))
         if who == "agent":
             if pending:
-                yield replace(pending, observation="\n".join(answers))
+                yield _answered(pending, answers)
             action = as_text(message.get("action")).strip() or _content(message).strip()
             thought = as_text(message.get("thought")).strip()
-            pending, answers = Step(action, "", thought if thought != action else ""), []
+            is_code = bool(as_text(message.get("action")).strip())
+            pending, answers = _code(action, "", thought, is_code=is_code), []
         elif who in ("tool", "user"):
             answers.append(_content(message).strip())
     if pending:
-        yield replace(pending, observation="\n".join(answers))
+        yield _answered(pending, answers)
+
+
+def _code(action: str, observation: str, thought: str, *, is_code: bool) -> Step:
+    """Return the step of a command; a reply without one is only what the agent wrote."""
+    return Step(
+        action,
+        observation,
+        thought if thought != action else "",
+        kind="code" if is_code else None,
+        speaker="tool" if observation else None,
+    )
+
+
+def _answered(step: Step, answers: list[str]) -> Step:
+    observation = "\n".join(answers)
+    return replace(step, observation=observation, speaker="tool" if observation else None)
 
 
 def _content(message: Json) -> str:
@@ -171,6 +188,7 @@ SWE_AGENT = json_reader(
 
 
 _BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(?P<command>.*?)\n?```", re.DOTALL)
+_RETURN_CODE = re.compile(r"\s*<returncode>(-?\d{1,9})</returncode>")
 _THOUGHT_LABEL = re.compile(r"^\s*THOUGHT:\s*")
 _OWN_MARKS = ("mswea_bash_command", "<returncode>", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
 
@@ -235,7 +253,8 @@ def _add(conversation: Conversation, message: Json) -> None:
     if role == "assistant" and not message.get("tool_calls"):
         _add_reply(conversation, text)
     elif role == "user" and conversation.has_task:
-        conversation.answer(text)
+        code = _RETURN_CODE.match(text)
+        conversation.answer(text, status=exit_status(int(code[1])) if code else None)
     else:
         add_message(conversation, message)
 
@@ -246,7 +265,7 @@ def _add_reply(conversation: Conversation, text: str) -> None:
         conversation.act(text.strip() or "(no reply)")
         return
     conversation.think(_THOUGHT_LABEL.sub("", text[: block.start()]))
-    conversation.act(block["command"].strip())
+    conversation.act(block["command"].strip(), kind="code")
 
 
 def _mini_is_run(value: object) -> bool:

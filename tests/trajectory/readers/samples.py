@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 
@@ -61,7 +62,17 @@ def readings(
     """What is read from a log of this content; the options are those of `read_logs`."""
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(read_logs([path], **options))
+    return list(map(plain, read_logs([path], **options)))
+
+
+def plain(reading: Reading) -> Reading:
+    """An episode with the texts of its steps alone."""
+    if not isinstance(reading, Trajectory):
+        return reading
+    texts = (
+        Step(each.action, each.observation, each.thought, each.reward) for each in reading.steps
+    )
+    return replace(reading, steps=tuple(texts))
 
 
 def episode(tmp_path: Path, content: bytes, name: str = "log.json") -> Trajectory:
@@ -85,7 +96,7 @@ def refusal(found: Iterable[object]) -> RecordError:
 
 
 def episodes(found: Iterable[Reading]) -> list[Trajectory]:
-    return [item for item in found if isinstance(item, Trajectory)]
+    return [item for item in map(plain, found) if isinstance(item, Trajectory)]
 
 
 def refusals(found: Iterable[Reading]) -> list[RecordError]:

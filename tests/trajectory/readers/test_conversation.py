@@ -5,12 +5,17 @@ import pytest
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
+from tests.trajectory.readers.samples import only, plain
 
 
 def asked(text: str = "Fix it.") -> Conversation:
     conversation = Conversation()
     conversation.user(text)
     return conversation
+
+
+def steps_of(conversation: Conversation) -> tuple[Step, ...]:
+    return only([plain(conversation.episode())]).steps
 
 
 def test_what_is_said_before_a_call_is_its_thought() -> None:
@@ -20,7 +25,7 @@ def test_what_is_said_before_a_call_is_its_thought() -> None:
     conversation.act("ls")
     conversation.answer("a.py\n")
     conversation.say("Fixed.")
-    assert conversation.episode().steps == (Step("ls", "a.py", "Where?\nI look."), Step("Fixed."))
+    assert steps_of(conversation) == (Step("ls", "a.py", "Where?\nI look."), Step("Fixed."))
 
 
 def test_calls_made_at_once_become_steps_in_order() -> None:
@@ -30,7 +35,7 @@ def test_calls_made_at_once_become_steps_in_order() -> None:
     conversation.act("pwd", "b")
     conversation.answer("/w", "b")
     conversation.answer("a.py", "a")
-    assert conversation.episode().steps == (Step("ls", "a.py", "Both."), Step("pwd", "/w"))
+    assert steps_of(conversation) == (Step("ls", "a.py", "Both."), Step("pwd", "/w"))
 
 
 def test_answers_without_ids_go_to_the_oldest_call() -> None:
@@ -40,7 +45,7 @@ def test_answers_without_ids_go_to_the_oldest_call() -> None:
     conversation.answer("a.py")
     conversation.answer("/w")
     conversation.answer("more")
-    assert conversation.episode().steps == (Step("ls", "a.py"), Step("pwd", "/w\n\nmore"))
+    assert steps_of(conversation) == (Step("ls", "a.py"), Step("pwd", "/w\n\nmore"))
 
 
 def test_an_answer_to_a_call_that_is_not_there_came_back_for_the_last_step() -> None:
@@ -51,7 +56,7 @@ def test_an_answer_to_a_call_that_is_not_there_came_back_for_the_last_step() -> 
     assert conversation.awaits("b")
     conversation.answer("a.py", "a")
     conversation.answer("/w", "b")
-    assert conversation.episode().steps == (Step("ls", "a.py"), Step("pwd", "odd\n\n/w"))
+    assert steps_of(conversation) == (Step("ls", "a.py"), Step("pwd", "odd\n\n/w"))
     assert not list(conversation.left_out())
 
 
@@ -67,7 +72,7 @@ def test_an_answer_before_any_step_is_told(call_id: str) -> None:
     conversation.act("ls", "x")
     (both,) = conversation.left_out()
     assert str(both).startswith("2 tool results are left out")
-    assert conversation.episode().steps == (Step("ls"),)
+    assert steps_of(conversation) == (Step("ls"),)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +92,7 @@ def test_an_answer_that_is_marked_as_an_error_says_so_in_its_first_line(
     conversation = asked()
     conversation.act("cat a", "a")
     conversation.answer(text, "a", failed=True)
-    assert conversation.episode().steps == (Step("cat a", observation),)
+    assert steps_of(conversation) == (Step("cat a", observation),)
 
 
 def test_an_answer_to_what_was_said() -> None:
@@ -95,7 +100,7 @@ def test_an_answer_to_what_was_said() -> None:
     conversation.act("ls", "unanswered")
     conversation.say("go north")
     conversation.answer("a wall")
-    assert conversation.episode().steps[1] == Step("go north", "a wall")
+    assert steps_of(conversation)[1] == Step("go north", "a wall")
 
 
 def test_the_users_next_words_answer_the_agent() -> None:
@@ -104,7 +109,7 @@ def test_the_users_next_words_answer_the_agent() -> None:
     conversation.user("No.")
     conversation.act("ls")
     conversation.user("Stop.")
-    assert conversation.episode().steps == (Step("Done?", "No."), Step("ls", "Stop."))
+    assert steps_of(conversation) == (Step("Done?", "No."), Step("ls", "Stop."))
 
 
 def test_the_task_is_all_that_is_said_before_the_agent_acts_and_what_was_done_before_is_not() -> (
@@ -197,7 +202,7 @@ def test_what_came_before_the_users_task_is_told_by_what_it_was() -> None:
     conversation.act("cat a.py", "b")
     (told,) = conversation.left_out()
     assert str(told) == "2 calls are left out: made before the user's task"
-    assert conversation.episode().steps == (Step("cat a.py"),)
+    assert steps_of(conversation) == (Step("cat a.py"),)
 
 
 def test_what_a_tool_says_to_mere_words_before_the_task_answers_a_call_that_was_lost() -> None:

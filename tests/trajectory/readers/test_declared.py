@@ -180,7 +180,7 @@ def test_the_functions_and_messages_of_a_declaration(tmp_path: Path) -> None:
     said = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "gone"}]
     found, told = read(tmp_path, reader, {"chats": {"a": {"said": said}, "b": {"why": "lost"}}})
     assert isinstance(found, Trajectory)
-    assert (found.task, found.steps) == ("go", (Step("gone"),))
+    assert (found.task, found.steps) == ("go", (Step("gone", kind="message"),))
     assert found.source.position == "line 1, key a"
     assert isinstance(told, RecordError)
     assert "the log says: lost" in told.message

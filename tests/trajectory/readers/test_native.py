@@ -169,7 +169,7 @@ def test_each_is_told_once_where_it_first_stands(tmp_path: Path) -> None:
         "env": "a hall",
         "outcome": {"succes": True},
         "source": {"line": "3"},
-        "steps": [STEP, {**STEP, "tool": "eyes"}, {**STEP, "tool": "hands"}],
+        "steps": [STEP, {**STEP, "toll": "eyes"}, {**STEP, "toll": "hands"}],
     }
     (tmp_path / "log.jsonl").write_bytes(lines(FINE, odd, odd))
     found = list(read_logs(tmp_path / "log.jsonl"))
@@ -180,7 +180,7 @@ def test_each_is_told_once_where_it_first_stands(tmp_path: Path) -> None:
             ("env", "did you mean environment?"),
             ("outcome.succes", "did you mean success?"),
             ("source.line", "known are file, position, format"),
-            ("steps[].tool", "known are action, observation, thought, reward"),
+            ("steps[].toll", "did you mean tool?"),
         )
     ]
 
