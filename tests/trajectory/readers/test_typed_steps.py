@@ -44,7 +44,12 @@ def claude(kind: str, *blocks: dict[str, object]) -> dict[str, object]:
 
 
 def test_a_claude_code_session_states_tools_errors_and_speakers(tmp_path: Path) -> None:
-    call: dict[str, object] = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "pytest -q"}}
+    call: dict[str, object] = {
+        "type": "tool_use",
+        "id": "a",
+        "name": "Bash",
+        "input": {"command": "pytest -q"},
+    }
     result = {"type": "tool_result", "tool_use_id": "a", "content": "1 failed", "is_error": True}
     found = read_typed(
         tmp_path,
