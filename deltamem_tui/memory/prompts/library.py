@@ -2,9 +2,9 @@
 
 A prompt is a markdown file. Its front matter, TOML between two lines of `+++`, says what it is
 for, which inputs it is given, and what the answer must look like; the rest is a Jinja template,
-rendered in a sandbox where a name that is not an input is an error. A template may include
-others by their file name. A domain that lacks a prompt takes the generic one, and a file in a
-user's folder comes before the package's.
+rendered in a sandbox where a name that is not an input is an error, and no loop is endless. A
+template may include others by their file name. A domain that lacks a prompt takes the generic
+one, and a file in a user's folder comes before the package's.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from deltamem_tui.trajectory.domains import GENERIC
 
 if TYPE_CHECKING:
     import jinja2
+
+    from deltamem_tui.memory.prompts.sandbox import PromptSandbox
 
 
 def find(
@@ -100,7 +102,7 @@ def render(
     given = {name: values[name] for name in prompt.inputs if name in values}
     environment = _environment(prompt.domain, _folders(folders))
     try:
-        text = environment.get_template(prompt.path.name).render(given)
+        text = environment.fill(prompt.path.name, given)
     except jinja2.TemplateNotFound:
         all(sources(prompt, folders))  # has a better error for a missing include than Jinja
         raise
@@ -139,13 +141,11 @@ def _folders(folders: Sequence[Path] | None) -> tuple[Path, ...]:
 
 
 @lru_cache(maxsize=32)
-def _environment(domain: str, folders: tuple[Path, ...]) -> jinja2.Environment:
-    """A sandbox: no private names, no changes to what is passed in, no undefined names.
+def _environment(domain: str, folders: tuple[Path, ...]) -> PromptSandbox:
+    """The sandbox of a domain's prompts. It keeps compiled templates until their files change."""
+    from jinja2 import FunctionLoader
 
-    It keeps compiled templates until their files change.
-    """
-    from jinja2 import FunctionLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from deltamem_tui.memory.prompts.sandbox import PromptSandbox
 
     def find_template(file: str) -> tuple[str, str, Callable[[], bool]] | None:
         path = locate(domain, file, folders)
@@ -159,14 +159,7 @@ def _environment(domain: str, folders: tuple[Path, ...]) -> jinja2.Environment:
 
         return template(path), str(path), unchanged
 
-    # Not escaped: the text is for a model, not for a browser.
-    return ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(find_template),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    return PromptSandbox(FunctionLoader(find_template))
 
 
 def names_used(path: Path) -> dict[str, int]:

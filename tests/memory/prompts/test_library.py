@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -210,6 +213,67 @@ def test_the_sandbox_holds(tmp_path: Path, attack: str) -> None:
     prompt = written(tmp_path, MATTER + attack)
     with pytest.raises(ConfigurationError):
         prompts.render(prompt, {"name": "N"}, [tmp_path])
+
+
+NESTED = "{% for a in range(99999) %}{% for b in range(99999) %}X{% endfor %}{% endfor %}"
+ENDLESS = {
+    "loops in loops": NESTED.replace("X", ""),
+    "a loop in a loop that writes": NESTED.replace("X", "x" * 999),
+    "a macro that calls itself twice": (
+        "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}"
+    ),
+    "a recursive loop": ("{% for x in range(9999) recursive %}{{ loop(range(9999)) }}{% endfor %}"),
+    "a file that includes itself": '{% include "try.md" %}{% include "try.md" %}',
+    "a text that doubles": (
+        "{% set a = namespace(b='x') %}{% for _ in range(60) %}"
+        "{% set a.b = a.b ~ a.b %}{% endfor %}"
+    ),
+    "a list that doubles": (
+        "{% set a = namespace(b=['x']) %}{% for _ in range(60) %}"
+        "{% set a.b = a.b + a.b %}{% endfor %}"
+    ),
+    "a power of a power": "{{ 10 ** (10 ** 9) }}",
+    "a long text": "{{ 'x' * 10 ** 12 }}",
+}
+
+
+FILLING = """
+import sys
+from pathlib import Path
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.memory.prompts import library as prompts
+for path in sorted(Path(sys.argv[1]).iterdir()):
+    print(path.name, end=" ", flush=True)
+    try:
+        prompts.render(prompts.find("generic", "try", [path]), {}, [path])
+    except ConfigurationError as error:
+        print(error.position, flush=True)
+"""
+
+
+def test_a_prompt_comes_to_an_end(tmp_path: Path) -> None:
+    """In a process of its own, which the system ends where a prompt has no end."""
+    for number, text in enumerate(ENDLESS.values()):
+        written(tmp_path / str(number), MATTER + text)
+    command = [sys.executable, "-c", FILLING, str(tmp_path)]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, check=False, preexec_fn=thirty_seconds
+    )
+    refused = dict(line.split(" ", 1) for line in ended.stdout.splitlines())
+    assert [*refused] == [str(number) for number in range(len(ENDLESS))]
+    assert set(refused.values()) == {"line 5", "None"}  # the length of all has no line
+
+
+def thirty_seconds() -> None:
+    """Of the processor's time, and no more memory than a prompt has a use for."""
+    resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+    resource.setrlimit(resource.RLIMIT_AS, (2 * 1024**3, 2 * 1024**3))
+
+
+def test_a_loop_that_ends_is_a_loop(tmp_path: Path) -> None:
+    text = "{% for x in name if x != 'b' %}{{ loop.index }}{{ x ~ 1 }}{{ loop.last }} {% endfor %}"
+    prompt = written(tmp_path, MATTER + text)
+    assert prompts.render(prompt, {"name": "abc"}, [tmp_path]) == "1a1False 2c1True"
 
 
 def test_a_giant_file_is_refused(tmp_path: Path) -> None:
