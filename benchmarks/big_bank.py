@@ -30,8 +30,7 @@ from deltamem_tui.bank.tree import table
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
 from deltamem_tui.embedding.hashing import HashingEmbedder, hashing_embedder
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
-from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Parameters, Payload
 from deltamem_tui.memory.settings import to_record
 
 DIMENSIONS = 384
@@ -128,7 +127,7 @@ def build(folder: Path, rows: int, first: int = 0, embedder: HashingEmbedder | N
 def _manifest(name: str, card: EmbedderCard) -> Manifest:
     return Manifest(
         name=name,
-        method=METHOD,
+        method=METHOD.name,
         collections=COLLECTIONS,
         embedder=asdict(card),
         settings=to_record(Parameters.preset("generic")),

@@ -35,7 +35,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.engine import calibrate, learn, recall
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.settings import replaced

@@ -17,8 +17,8 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.timing import Timings, in_turns
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.deltamem.definition import TreeParameters
 from deltamem_tui.memory.deltamem.recall import TreeQuestion, recall_tree
-from deltamem_tui.memory.deltamem.settings import TreeParameters
 
 Vectors = NDArray[np.float32]
 Find = Callable[[Vectors], Any]

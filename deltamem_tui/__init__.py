@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from deltamem_tui.errors import DeltaMemError as DeltaMemError
     from deltamem_tui.memory.banks import create_bank as create_bank
     from deltamem_tui.memory.banks import open_bank as open_bank
-    from deltamem_tui.memory.deltamem.collections import Payload as Payload
+    from deltamem_tui.memory.deltamem.definition import Payload as Payload
+    from deltamem_tui.memory.deltamem.definition import TreeParameters as TreeParameters
     from deltamem_tui.memory.deltamem.recall import Recollection as Recollection
-    from deltamem_tui.memory.deltamem.settings import TreeParameters as TreeParameters
     from deltamem_tui.memory.engine import learn as learn
     from deltamem_tui.memory.engine import recall as recall
     from deltamem_tui.memory.learn_result import Lesson as Lesson
@@ -47,13 +47,13 @@ _HOMES = {
     "Node": "bank.node",
     "Origin": "bank.node",
     "Outcome": "trajectory.model",
-    "Payload": "memory.deltamem.collections",
+    "Payload": "memory.deltamem.definition",
     "Recollection": "memory.deltamem.recall",
     "RulesExtractor": "memory.rules_extractor",
     "Step": "trajectory.model",
     "Trajectory": "trajectory.model",
     "Tree": "bank.tree",
-    "TreeParameters": "memory.deltamem.settings",
+    "TreeParameters": "memory.deltamem.definition",
     "create_bank": "memory.banks",
     "learn": "memory.engine",
     "open_bank": "memory.banks",

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes, tree_index
 from deltamem_tui.bank.ledger import Entries, Ledger, rows_of, tree_names
+from deltamem_tui.bank.node import Utility
 from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree_index import Keys
 
@@ -36,11 +37,6 @@ _FAILURE = 10 * UNIT
 _REVISION, _STATED, _JUDGE, _USER = range(4)
 
 Source = Literal["stated", "judge", "user"]
-Utility = Literal["success", "reward"]
-"""What an episode is worth to what it was shown: 0 or 1, or its reward, the share that was solved.
-
-A word without a reward, as a person's, says that all was solved, or nothing.
-"""
 Counts64 = NDArray[np.int64]
 
 _COLUMNS: Mapping[Source, int] = {"stated": _STATED, "judge": _JUDGE, "user": _USER}

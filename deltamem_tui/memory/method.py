@@ -1,79 +1,51 @@
-"""What a memory method is.
+"""Memory methods: what a method is made of.
 
-A method decides what an episode adds to a bank's collections and what a question finds there.
-It writes nothing itself: it returns plans, and `memory.engine` commits them. It says how it is
-to be shown, so that neither the command line nor the browser asks which method it is, and what
-it asks models for, so that their prompts can be checked beforehand.
+A method decides what an episode adds to a bank's collections and what a question finds there. Its
+functions write nothing: they return plans, and `memory.engine` commits them. A method's definition
+also says how it is shown, so that neither the command line nor the browser asks which method it
+is, and what it asks models for, so that their prompts can be checked beforehand.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.node import TEXT_LIMIT, Node
-from deltamem_tui.bank.tree import Tree
-from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.bank.node import TEXT_LIMIT
 from deltamem_tui.errors import ExtractionError, UsageError
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.learn_result import LearnResult
-from deltamem_tui.memory.plan import Due, MaintenanceResult, Plan
 from deltamem_tui.memory.prompts.use import SHARED, PromptUse
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
-from deltamem_tui.memory.threshold_proposal import Proposal
-from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import ranked
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.extraction import NO_INPUTS
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.node import Node
+    from deltamem_tui.bank.tree import Tree
+    from deltamem_tui.embedding.protocol import Embedder
+    from deltamem_tui.memory.learn_result import LearnResult
+    from deltamem_tui.memory.plan import Due, MaintenanceResult, Plan
+    from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+    from deltamem_tui.memory.threshold_proposal import Proposal
+    from deltamem_tui.memory.writers.extraction import Extraction, Inputs
+    from deltamem_tui.trajectory.model import Trajectory
+
     Vector = NDArray[np.float32]
 
 
-class Method(ABC):
-    """A memory method. One instance serves every bank, so it keeps no state.
+class Rank(Protocol):
+    """Ranks the nodes of one collection."""
 
-    Attributes:
-        name: What `bank.json` and `init --method` call it.
-        title: What it is, in a few words.
-        good_when: When it is the one to choose, in a line; empty if it does not say.
-        collections: Its collections, in the order in which they are asked and shown.
-        display: How each is shown.
-        decisions: Per decision of its results, what it means.
-        ranking: What is recalled, in one line.
-        rules: Per rule of its recall but the threshold's, what its scores mean.
-        prompts: What it asks a writer for, by the name of the prompt.
-        key_depths: Collections with nodes that are never recalled, only keys of those above them,
-            and the depth from which on they are; they are forgotten with those.
-        settings: Its numbers.
-    """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    good_when: ClassVar[str] = ""
-    collections: ClassVar[Mapping[str, Collection]]
-    display: ClassVar[Mapping[str, Display]]
-    decisions: ClassVar[Mapping[str, str]]
-    ranking: ClassVar[str] = "score = similarity"
-    rules: ClassVar[Mapping[str, str]] = {}
-    prompts: ClassVar[Mapping[str, PromptUse]] = {}
-    key_depths: ClassVar[Mapping[str, int]] = {}
-    settings: ClassVar[type[Settings]]
-
-    @abstractmethod
-    def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
-        """What a bank as it stands recalls. Nothing is written."""
-
-    def rank(
+    def __call__(
         self,
         bank: Bank,
         collection: str,
@@ -82,37 +54,25 @@ class Method(ABC):
         count: int,
         settings: Settings | None = None,
     ) -> CollectionRecall:
-        """The nodes of one collection that fit a text best; by default, by similarity alone.
+        """Return the nodes that fit a text best.
 
         The vector is the question's, float32 [dimensions], of unit length; `settings` are numbers
         to try in place of the bank's.
         """
-        tree = bank.tree(collection)
-        found = ranked(tree, vector, weighting_of(bank), 0.0, count)
-        chains = tuple(tree.chain_at(row) for row, _ in found)
-        return CollectionRecall(collection, text, -1.0, tuple(each for _, each in found), chains)
+        ...
 
-    @abstractmethod
-    def plan(
-        self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
-    ) -> Plan[LearnResult]:
-        """What an episode changes in a bank as it stands. Pure: no lock, nothing written.
 
-        It may be called again, after another process wrote, or ahead of the episode's turn with
-        a writer that only notes what it is asked: equal arguments get equal answers.
+class WriteByRules(Protocol):
+    """Writes without a model."""
 
-        Raises:
-            ExtractionError: The writer could make nothing of the episode.
-        """
-
-    def write_by_rules(
+    def __call__(
         self,
         purpose: str,
         episode: Trajectory | None,
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Extraction:
-        """What a model would be asked for, written without one; see `Writer.write`.
+        """Write what a model would be asked for; see `Writer.write`.
 
         Pure: equal arguments, equal answers. The texts of the episode are clean, and long ones
         are cut.
@@ -120,14 +80,162 @@ class Method(ABC):
         Raises:
             ExtractionError: The rules can make nothing of it.
         """
-        raise ExtractionError(f"the method {self.name} does not write {purpose} by rules")
+        ...
+
+
+def late(path: str) -> Callable[..., Any]:
+    """Return a stand-in for a function, `module:name`, that is imported when it is first called.
+
+    So a definition is loaded without all that its method works with.
+    """
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return function_at(path)(*arguments, **named)
+
+    call.__qualname__ = path
+    return call
+
+
+@cache
+def function_at(path: str) -> Callable[..., Any]:
+    """Return the function that a path names, `module:name`."""
+    module, _, name = path.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def rank_by_similarity(
+    bank: Bank,
+    collection: str,
+    text: str,
+    vector: Vector,
+    count: int,
+    settings: Settings | None = None,
+) -> CollectionRecall:
+    """Return the nodes of a collection whose keys are nearest, each recalled."""
+    from deltamem_tui.memory.recall_result import CollectionRecall
+    from deltamem_tui.memory.vectors.embedder import weighting_of
+    from deltamem_tui.memory.vectors.search import ranked
+
+    tree = bank.tree(collection)
+    found = ranked(tree, vector, weighting_of(bank), 0.0, count)
+    chains = tuple(tree.chain_at(row) for row, _ in found)
+    return CollectionRecall(collection, text, -1.0, tuple(each for _, each in found), chains)
+
+
+def write_nothing(
+    purpose: str,
+    episode: Trajectory | None,
+    notes: Sequence[Node],
+    inputs: Inputs = NO_INPUTS,
+) -> Extraction:
+    """Refuse to write without a model."""
+    raise ExtractionError(f"the method does not write {purpose} by rules")
+
+
+def no_rows(tree: Tree, settings: Settings) -> NDArray[np.bool_]:
+    """Return that no row is due. bool [rows]."""
+    import numpy as np
+
+    return np.zeros(len(tree.dead), dtype=np.bool_)
+
+
+def no_thresholds(*_: object) -> list[Proposal]:
+    """Refuse to calibrate."""
+    raise UsageError("the bank's method has no thresholds to calibrate")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Method:
+    """A memory method: its definition, and the functions that it works with.
+
+    Attributes:
+        name: What `bank.json` and `init --method` call it.
+        title: What it is, in a few words.
+        good_when: When it is the one to choose, in a line; empty if it does not say.
+        collections: Its collections, in the order in which they are asked and shown.
+        display: How each is shown.
+        decisions: Per decision of its results, what it means.
+        settings: Its numbers.
+        ranking: What is recalled, in one line.
+        rules: Per rule of its recall but the threshold's, what its scores mean.
+        prompts: What it asks a writer for, by the name of the prompt.
+        key_depths: Collections with nodes that are never recalled, only keys of those above them,
+            and the depth from which on they are; they are forgotten with those.
+        recall: What a bank as it stands recalls.
+        plan: What an episode changes in a bank as it stands. Pure: it may be called again, after
+            another process wrote, or ahead of the episode's turn with a writer that only notes
+            what it is asked. Raises ExtractionError if the writer can make nothing of the episode.
+        rank: The nodes of one collection that fit a text best; by default, by similarity alone.
+        write_by_rules: What a model would be asked for, written without one.
+        ask: What each collection is asked with an episode, empty where there is nothing to ask; by
+            default the task.
+        find_due: The maintenance that is due; by default, that of the chains to the `due_rows`.
+        due_rows: Which rows of a collection are due for maintenance. bool [rows].
+        maintain: What one piece of maintenance changes, pure like `plan`; None if no longer due.
+        deepest: The deepest level that a node may have; by default the collection's.
+        placement: Where an episode with a question would be written, for a person; empty: unknown.
+        calibrate: A threshold per collection from the bank's own episodes. The last argument is
+            called now and then; what it raises ends the work.
+        first_thresholds: Thresholds for a bank that was given none yet. What was learnt does not
+            count: a run that was interrupted proposes the same again.
+        uses_scene: Whether an episode without a scene teaches less.
+    """
+
+    name: str
+    title: str
+    collections: Mapping[str, Collection]
+    display: Mapping[str, Display]
+    decisions: Mapping[str, str]
+    settings: type[Settings]
+    recall: Callable[[Bank, Query, Embedder], RecallResult]
+    plan: Callable[[Bank, Trajectory, Writer, Embedder], Plan[LearnResult]]
+    good_when: str = ""
+    ranking: str = "score = similarity"
+    rules: Mapping[str, str] = field(default_factory=dict)
+    prompts: Mapping[str, PromptUse] = field(default_factory=dict)
+    key_depths: Mapping[str, int] = field(default_factory=dict)
+    rank: Rank = rank_by_similarity
+    write_by_rules: WriteByRules = write_nothing
+    ask: Callable[[Trajectory], Mapping[str, str]] | None = None
+    find_due: Callable[[Bank], Sequence[Due]] | None = None
+    due_rows: Callable[[Tree, Settings], NDArray[np.bool_]] = no_rows
+    maintain: Callable[[Bank, Due, Writer, Embedder], Plan[MaintenanceResult] | None] = lambda *_: (
+        None
+    )
+    deepest: Callable[[str, Settings], int] | None = None
+    placement: Callable[[str, CollectionRecall | None, Settings], str] = lambda *_: ""
+    calibrate: Callable[[Bank, Writer, Embedder, Callable[[], None]], list[Proposal]] = (
+        no_thresholds
+    )
+    first_thresholds: Callable[[Bank, Writer, Embedder], list[Proposal]] = lambda *_: []
+    uses_scene: Callable[[Settings], bool] = lambda _: False
+
+    @property
+    def has_thresholds(self) -> bool:
+        """True if there are thresholds to calibrate."""
+        return self.calibrate is not no_thresholds
 
     def questions(self, episode: Trajectory) -> Mapping[str, str]:
-        """What each collection is asked with an episode; empty where there is nothing to ask."""
+        """Return what each collection is asked with an episode."""
+        if self.ask:
+            return self.ask(episode)
         return dict.fromkeys(self.collections, clean(episode.task).strip())
 
+    def due(self, bank: Bank) -> Sequence[Due]:
+        """Return the maintenance that is due."""
+        if self.find_due:
+            return self.find_due(bank)
+        return due_chains(bank, of_bank(bank, self.settings), self.due_rows)
+
+    def max_depth(self, collection: str, settings: Settings) -> int:
+        """Return the deepest level that a node of a collection may have."""
+        if self.deepest:
+            return self.deepest(collection, settings)
+        return self.collections[collection].depth
+
     def use_of(self, prompt: str) -> PromptUse:
-        """What one of its prompts, or one that all methods share, is used for.
+        """Return what one of its prompts, or one that all methods share, is used for.
 
         Raises:
             UsageError: It does not ask for this prompt.
@@ -140,37 +248,8 @@ class Method(ABC):
             )
         return found
 
-    def due(self, bank: Bank) -> Sequence[Due]:
-        """The maintenance that is due; by default, that of the chains to the `due_rows`."""
-        settings = of_bank(bank, self.settings)
-        return [
-            Due(name, tree.chain_at(int(row)))
-            for name, tree in bank.trees.items()
-            for row in tree.rows[self.due_rows(tree, settings)[tree.rows]]
-        ]
-
-    def maintain(
-        self, bank: Bank, due: Due, writer: Writer, embedder: Embedder
-    ) -> Plan[MaintenanceResult] | None:
-        """What one piece of maintenance changes, pure like `plan`; None if no longer due."""
-        return None
-
-    def due_rows(self, tree: Tree, settings: Settings) -> NDArray[np.bool_]:
-        """Which rows of a collection are due for maintenance. bool [rows]."""
-        import numpy as np
-
-        return np.zeros(len(tree.dead), dtype=np.bool_)
-
-    def max_depth(self, collection: str, settings: Settings) -> int:
-        """The deepest level that a node of a collection may have."""
-        return 1
-
-    def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
-        """Where an episode with this question would be written, for a person; empty: unknown."""
-        return ""
-
     def cleaned(self, collection: str, payload: Mapping[str, str]) -> dict[str, str]:
-        """The texts of a node of a collection as they may be written.
+        """Return the texts of a node of a collection as they may be written.
 
         Raises:
             ExtractionError: A text is missing, or far too long.
@@ -178,33 +257,18 @@ class Method(ABC):
         fields, optional = self.collections[collection].fields, self.display[collection].optional
         return cleaned(payload, fields, optional)
 
-    def calibrate(
-        self, bank: Bank, writer: Writer, embedder: Embedder, between: Callable[[], None]
-    ) -> list[Proposal]:
-        """Propose a threshold per collection from the bank's own episodes. Nothing is written.
 
-        `between` is called now and then; what it raises ends the work.
+def due_chains(
+    bank: Bank, settings: Settings, due_rows: Callable[[Tree, Settings], NDArray[np.bool_]]
+) -> list[Due]:
+    """Return the chains to the rows that are due, as maintenance."""
+    from deltamem_tui.memory.plan import Due
 
-        Raises:
-            UsageError: The method has no thresholds.
-        """
-        raise UsageError(f"the method {self.name} has no thresholds to calibrate")
-
-    def first_thresholds(self, bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
-        """Thresholds for a bank that was given none yet. Nothing is written.
-
-        What was learnt does not count: a run that was interrupted proposes the same again.
-        """
-        return []
-
-    @property
-    def has_thresholds(self) -> bool:
-        """Whether there are thresholds to calibrate."""
-        return type(self).calibrate is not Method.calibrate
-
-    def uses_scene(self, settings: Settings) -> bool:
-        """Whether an episode without a scene teaches less."""
-        return False
+    return [
+        Due(name, tree.chain_at(int(row)))
+        for name, tree in bank.trees.items()
+        for row in tree.rows[due_rows(tree, settings)[tree.rows]]
+    ]
 
 
 @runtime_checkable
@@ -212,14 +276,14 @@ class VersatileWriter(Writer, Protocol):
     """A writer that serves any method, once it is told which."""
 
     def of_method(self, method: Method) -> Writer:
-        """Returns the same writer, for a method."""
+        """Return the same writer for a method."""
         ...
 
 
 def cleaned(
     payload: Mapping[str, str], fields: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, str]:
-    """The payload without control characters and outer white space, in the fields' order.
+    """Return a payload without control characters and outer white space, in the fields' order.
 
     Raises:
         ExtractionError: A field is empty that must not be, unknown, or far too long.

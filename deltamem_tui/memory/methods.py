@@ -1,7 +1,7 @@
-"""The methods that there are: by name, each imported when a bank first asks for it.
+"""The methods that there are, by name. A definition is imported when a bank first asks for it.
 
-A method of this package is one folder and one line below. Another package's is found by the
-entry point `deltamem.methods`, or is registered by the program that uses it.
+A method of this package is a folder and a name below. Another package's is found by the entry
+point `deltamem.methods`, which names a `Method`, or is registered by the program that uses it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import one_line
@@ -20,28 +19,14 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.method import Method
     from deltamem_tui.memory.prompts.use import PromptUse
     from deltamem_tui.memory.settings import Settings
 
 DEFAULT = "deltamem"
-_MODULES = {
-    "deltamem": "deltamem_tui.memory.deltamem.method:DeltaMem",
-    "awm": "deltamem_tui.memory.awm.method:Awm",
-    "memp": "deltamem_tui.memory.memp.method:Memp",
-    "reasoningbank": "deltamem_tui.memory.reasoningbank.method:ReasoningBank",
-    "synapse": "deltamem_tui.memory.synapse.method:Synapse",
-    "cdmem": "deltamem_tui.memory.cdmem.method:CDMem",
-}
-_DISPLAYS = {
-    "deltamem": "deltamem_tui.memory.deltamem.collections",
-    "awm": "deltamem_tui.memory.awm.collections",
-    "memp": "deltamem_tui.memory.memp.collections",
-    "reasoningbank": "deltamem_tui.memory.reasoningbank.collections",
-    "synapse": "deltamem_tui.memory.synapse.collections",
-    "cdmem": "deltamem_tui.memory.cdmem.collections",
-}
-"""Where a method says how it is shown, without all that it works with."""
+_OWN = ("deltamem", "awm", "memp", "reasoningbank", "synapse", "cdmem")
+"""This package's: a folder each, whose `definition.METHOD` loads nothing that it works with."""
 _GROUP = "deltamem.methods"
 _registered: dict[str, Method] = {}
 
@@ -53,7 +38,7 @@ def register(method: Method) -> None:
 
 def names() -> list[str]:
     """The names of all methods, this package's first."""
-    return list(dict.fromkeys([*_MODULES, *_registered, *_installed().names]))
+    return list(dict.fromkeys([*_OWN, *_registered, *_installed().names]))
 
 
 def titles() -> dict[str, str]:
@@ -96,16 +81,11 @@ def _installed() -> EntryPoints:
 
 @cache
 def _imported(name: str) -> Method | None:
-    if name in _MODULES:
-        module, _, attribute = _MODULES[name].partition(":")
-        kind = getattr(import_module(module), attribute)
-    else:
-        found = _installed().select(name=name)
-        if not found:
-            return None
-        kind = next(iter(found)).load()
-    method: Method = kind()
-    return method
+    if name in _OWN:
+        method: Method = import_module(f"deltamem_tui.memory.{name}.definition").METHOD
+        return method
+    found = _installed().select(name=name)
+    return next(iter(found)).load() if found else None
 
 
 def prompt_uses() -> dict[str, PromptUse]:
@@ -133,9 +113,6 @@ def display_of(bank: Bank, collection: str) -> Display:
 def display_named(method: str, collection: str) -> Display:
     """How a collection is shown: as its method says, or plainly if that is not installed."""
     try:
-        if method in _DISPLAYS and method not in _registered:
-            shown: Display = import_module(_DISPLAYS[method]).DISPLAY[collection]
-            return shown
         return method_named(method).display[collection]
     except (UsageError, KeyError):
         return Display(title=collection, noun=collection)

@@ -11,19 +11,32 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import msgspec
 from msgspec import Meta, Struct
 
-from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import Utility
-from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import Utility
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
+from deltamem_tui.memory.policies import FORGETTINGS, Forgetting
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, POLICIES, Policy
-from deltamem_tui.memory.policies.forgetting import FORGETTINGS, Forgetting
 from deltamem_tui.text import one_line
 from deltamem_tui.typed import converted
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.manifest import Manifest
 
 Episodes = Annotated[int, Meta(ge=1, description="a number of episodes from 1")]
 

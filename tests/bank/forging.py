@@ -14,7 +14,7 @@ from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.package import Member, Package, Seal
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD
 from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
 
@@ -49,7 +49,13 @@ def sealed(files: Mapping[str, bytes]) -> Package:
     known = {later.get(key, key): value for key, value in folder_manifest.items()}
     others, found = _members(files)
     before = manifest.Manifest(
-        **{"method": METHOD, "collections": COLLECTIONS, **known, "digests": {}, "frozen": True}
+        **{
+            "method": METHOD.name,
+            "collections": COLLECTIONS,
+            **known,
+            "digests": {},
+            "frozen": True,
+        }
     )
     return package.promising(before, others, found)
 

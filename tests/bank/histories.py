@@ -25,7 +25,7 @@ from deltamem_tui.bank.union.merge import MergePlan, Reconcile, Reconciliation, 
 from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
 from tests.bank.support import manifest, node, vector
 
 KINDS: tuple[str, ...] = ("add", "add", "add", "edit", "relabel", "delete", "restore", "move")

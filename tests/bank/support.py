@@ -16,13 +16,15 @@ from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, born
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Payload
 
 DIMENSIONS = 8
 
 
 def manifest(name: str = "test", dimensions: int = DIMENSIONS) -> Manifest:
-    return Manifest(name, METHOD, COLLECTIONS, embedder={"model": "test", "dimensions": dimensions})
+    return Manifest(
+        name, METHOD.name, COLLECTIONS, embedder={"model": "test", "dimensions": dimensions}
+    )
 
 
 def vector(seed: int, dimensions: int = DIMENSIONS) -> NDArray[np.float32]:

@@ -15,7 +15,7 @@ from deltamem_tui.bank.codec import Line, Meant
 from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
 from deltamem_tui.bank.node import TEXT_LIMIT, Node, Origin, born
 from deltamem_tui.errors import BankCorruptError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
 from tests.bank.support import node
 
 TREE = COLLECTIONS["task"]

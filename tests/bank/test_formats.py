@@ -20,7 +20,7 @@ from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD
 from tests.bank.support import (
     DIMENSIONS,
     NOTES,
@@ -35,7 +35,7 @@ from tests.bank.support import manifest as described
 
 
 def test_format_1_is_deltamem() -> None:
-    assert (manifest.METHOD_1, manifest.COLLECTIONS_1) == (METHOD, COLLECTIONS)
+    assert (METHOD.name, COLLECTIONS) == (manifest.METHOD_1, manifest.COLLECTIONS_1)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.cli.support import Program, heat, state_of
 from tests.places import DOCS
 

@@ -21,7 +21,7 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.cli import app
 from deltamem_tui.cli.output import Output
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from tests.bank.fragile import RefusingOS
 from tests.cli.support import ENOUGH, RECORDS, Answer, Program, heat, state_of
 

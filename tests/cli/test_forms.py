@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.cli.support import Program, state_of
 
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"

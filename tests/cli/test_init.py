@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.episodes.kinds import EpisodeKinds, KindOf, with_kinds
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.episodes.verdicts import with_word, words_on

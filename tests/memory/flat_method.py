@@ -16,7 +16,7 @@ from deltamem_tui.memory import methods
 from deltamem_tui.memory.context import chain_entries, compose
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
-from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.method import Method, rank_by_similarity
 from deltamem_tui.memory.plan import Add, Count, Plan
 from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse
 from deltamem_tui.memory.recall_result import Query, RecallResult
@@ -35,73 +35,78 @@ class Numbers(Settings, frozen=True):
     k: Annotated[int, Meta(ge=1, le=100, description="a number of notes from 1 to 100")] = 2
 
 
-class FlatMethod(Method):
-    """Each success is some notes: the task, and what is to be done."""
+DISPLAY = {NOTES: Display(title="notes", noun="note", labels={"task": "For", "advice": "Do"})}
 
-    name = "flat"
-    title = "a list of what worked"
-    collections = {NOTES: Collection(fields=("task", "advice"), key="task")}
-    display = {NOTES: Display(title="notes", noun="note", labels={"task": "For", "advice": "Do"})}
-    decisions = {"note": "a success was noted", "skip": "it teaches nothing"}
-    prompts = {ASKED: PromptUse(NOTES, OF_AN_EPISODE | {"known"}, ("advice",), items=3)}
-    settings = Numbers
 
-    def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
-        """The nearest notes."""
-        vector = embedder.embed_queries([query.task])[0]
-        given = query.settings
-        k = (given if isinstance(given, Numbers) else of_bank(bank, Numbers)).k
-        found = self.rank(bank, NOTES, query.task, vector, max(k, query.count))
-        found = replace(found, chains=found.chains[:k])
-        entries = chain_entries(self.display[NOTES], [n for chain in found.chains for n in chain])
-        return RecallResult({NOTES: found}, compose(bank.manifest.domain, entries, query.folders))
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """The nearest notes."""
+    vector = embedder.embed_queries([query.task])[0]
+    given = query.settings
+    k = (given if isinstance(given, Numbers) else of_bank(bank, Numbers)).k
+    found = rank_by_similarity(bank, NOTES, query.task, vector, max(k, query.count))
+    found = replace(found, chains=found.chains[:k])
+    entries = chain_entries(DISPLAY[NOTES], [n for chain in found.chains for n in chain])
+    return RecallResult({NOTES: found}, compose(bank.manifest.domain, entries, query.folders))
 
-    def write_by_rules(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
-    ) -> Extraction:
-        """What was done last."""
-        advice = episode.steps[-1].action if episode else ""
-        return Extraction({"advice": advice}, "the last action")
 
-    def plan(
-        self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
-    ) -> Plan[LearnResult]:
-        """Notes for a success; the nearest note was of use if there was one."""
-        vector = embedder.embed_queries([episode.task])[0]
-        success = bool(episode.outcome.success)
-        shown = [chain[-1] for chain in self.rank(bank, NOTES, episode.task, vector, 1).chains]
-        counts = [Count(NOTES, each.id, success, 1, success) for each in shown]
-        if not success:
-            result = CollectionResult(NOTES, "skip", "the episode failed")
-            return Plan(LearnResult(episode.id, True, {NOTES: result}), tuple(counts))
-        known = tuple(each.payload["advice"] for each in shown)
-        written = writer.write(ASKED, episode, (), {"known": known})
-        origin = Origin(
-            trajectory=episode.id,
-            extractor=writer.name,
-            model=written.model,
-            prompt=written.prompt,
-        )
-        notes = [
-            born(NOTES, None, "success", {"task": episode.task, **each}, origin)
-            for each in written.payloads
-        ]
-        passage = embedder.embed_passages([episode.task])[0]
-        result = CollectionResult(
-            NOTES,
-            "note" if notes else "skip",
-            written.reason,
-            notes[0] if notes else None,
-            calls=written.calls("extract", NOTES),
-        )
-        added = (Add(NOTES, note, passage) for note in notes)
-        return Plan(LearnResult(episode.id, True, {NOTES: result}), (*added, *counts))
+def write_by_rules(
+    purpose: str,
+    episode: Trajectory | None,
+    notes: Sequence[Node],
+    inputs: Inputs = NO_INPUTS,
+) -> Extraction:
+    """What was done last."""
+    advice = episode.steps[-1].action if episode else ""
+    return Extraction({"advice": advice}, "the last action")
+
+
+def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
+    """Notes for a success; the nearest note was of use if there was one."""
+    vector = embedder.embed_queries([episode.task])[0]
+    success = bool(episode.outcome.success)
+    shown = [chain[-1] for chain in rank_by_similarity(bank, NOTES, episode.task, vector, 1).chains]
+    counts = [Count(NOTES, each.id, success, 1, success) for each in shown]
+    if not success:
+        result = CollectionResult(NOTES, "skip", "the episode failed")
+        return Plan(LearnResult(episode.id, True, {NOTES: result}), tuple(counts))
+    known = tuple(each.payload["advice"] for each in shown)
+    written = writer.write(ASKED, episode, (), {"known": known})
+    origin = Origin(
+        trajectory=episode.id,
+        extractor=writer.name,
+        model=written.model,
+        prompt=written.prompt,
+    )
+    notes = [
+        born(NOTES, None, "success", {"task": episode.task, **each}, origin)
+        for each in written.payloads
+    ]
+    passage = embedder.embed_passages([episode.task])[0]
+    result = CollectionResult(
+        NOTES,
+        "note" if notes else "skip",
+        written.reason,
+        notes[0] if notes else None,
+        calls=written.calls("extract", NOTES),
+    )
+    added = (Add(NOTES, note, passage) for note in notes)
+    return Plan(LearnResult(episode.id, True, {NOTES: result}), (*added, *counts))
+
+
+FLAT = Method(
+    name="flat",
+    title="a list of what worked",
+    collections={NOTES: Collection(fields=("task", "advice"), key="task")},
+    display=DISPLAY,
+    decisions={"note": "a success was noted", "skip": "it teaches nothing"},
+    prompts={ASKED: PromptUse(NOTES, OF_AN_EPISODE | {"known"}, ("advice",), items=3)},
+    settings=Numbers,
+    recall=recall,
+    plan=plan,
+    write_by_rules=write_by_rules,
+)
 
 
 def register() -> None:
     """Make the method known to this process."""
-    methods.register(FlatMethod())
+    methods.register(FLAT)

@@ -15,8 +15,13 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import (
+    COLLECTIONS,
+    METHOD,
+    Parameters,
+    Payload,
+    TreeParameters,
+)
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.learn_result import LearnResult
@@ -127,7 +132,7 @@ def new_bank(path: Path, numbers: Parameters | None = None, *, domain: str = "ge
         path,
         Manifest(
             name=path.name,
-            method=METHOD,
+            method=METHOD.name,
             collections=COLLECTIONS,
             domain=domain,
             embedder=asdict(CARD),

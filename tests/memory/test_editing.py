@@ -23,9 +23,8 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.consolidate import due_rows
-from deltamem_tui.memory.deltamem.settings import TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, Payload, TreeParameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
 from deltamem_tui.memory.views.filters import NODES, matching
@@ -318,9 +317,11 @@ def test_what_is_due_is_what_consolidation_takes(bank: Bank) -> None:
     chosen = parameters(k_cons=1, d_max=4, env=False)
     change_settings(bank, "test", lambda _: chosen)
     tree = bank.tree("task")
-    rows = due_rows(tree, chosen["task"])
+    rows = due_rows(tree, chosen)
     assert [each.nodes[-1].id for each in due(bank)] == [
         tree.node_at(int(row)).id for row in rows.nonzero()[0]
     ]
     assert rows.any()
-    assert not due_rows(tree, TreeParameters(0.8, k_cons=None)).any()
+    assert not due_rows(
+        tree, Parameters(task=TreeParameters(0.8, k_cons=None), env=TreeParameters(0.8))
+    ).any()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
+from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.banks import create_bank
@@ -16,11 +18,14 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.kinds import KindOf
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored
 from deltamem_tui.memory.kinds import env_kind, exact_env, resolve_kinds, task_kind
+from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.plan import Plan
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory import flat_method
-from tests.memory.flat_method import FlatMethod
+from tests.memory.flat_method import FLAT
 from tests.memory.writers.model.support import EPISODE
 
 STRANGE = Trajectory("Book it.", "An office.", (Step("a"),), Outcome(True, 1.0, "stated"))
@@ -92,14 +97,13 @@ def test_what_the_record_states_counts_then_the_rules_then_a_model(bank: Bank) -
 def test_kinds_are_kept_with_the_episode_and_tries_are_counted(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = FlatMethod.plan
-
-    def with_kinds(self: FlatMethod, bank: Bank, episode: Trajectory, *rest: object) -> object:
+    def with_kinds(
+        bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
+    ) -> Plan[LearnResult]:
         found = resolve_kinds(bank, episode, RulesExtractor())
-        planned = plan(self, bank, episode, *rest)  # type: ignore[arg-type]
-        return type(planned)(planned.result, planned.changes, found.episode)
+        return replace(FLAT.plan(bank, episode, writer, embedder), episode=found.episode)
 
-    monkeypatch.setattr(FlatMethod, "plan", with_kinds)
+    monkeypatch.setitem(methods._registered, FLAT.name, replace(FLAT, plan=with_kinds))
     again = Trajectory(EPISODE.task, EPISODE.environment, EPISODE.steps[1:], EPISODE.outcome)
     elsewhere = Trajectory(EPISODE.task, "You see a bed 1.", EPISODE.steps, EPISODE.outcome)
     trials = []

@@ -13,7 +13,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory import editing, redoing
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
 from deltamem_tui.memory.redoing import redo, redoable
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach

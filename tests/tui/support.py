@@ -21,8 +21,13 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.config import Configuration
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import (
+    COLLECTIONS,
+    METHOD,
+    Parameters,
+    Payload,
+    TreeParameters,
+)
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
@@ -106,7 +111,9 @@ def grow(bank: Bank, tree: str, said: Sequence[tuple[str, str, int | None, Label
 def bare_bank(path: Path, dimensions: int = 2) -> Bank:
     """An empty bank whose vectors nobody asks for."""
     card = {**asdict(load("hashing").card), "dimensions": dimensions}
-    manifest = Manifest(path.name, METHOD, COLLECTIONS, embedder=card, settings=to_record(NUMBERS))
+    manifest = Manifest(
+        path.name, METHOD.name, COLLECTIONS, embedder=card, settings=to_record(NUMBERS)
+    )
     return Bank.create(path, manifest)
 
 

@@ -14,7 +14,7 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.config import Configuration
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs import estimate

@@ -9,7 +9,7 @@ import pytest
 from textual import events
 
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.core.job import Info, WorkPlan
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen

@@ -12,7 +12,7 @@ from textual.widgets import Input
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import BankCorruptError
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.core.attention import NodeTarget
 from deltamem_tui.tui.models.arrangement import NodeArrangement, arrange
 from deltamem_tui.tui.screens import trees

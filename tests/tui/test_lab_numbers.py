@@ -13,9 +13,9 @@ from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
-from deltamem_tui.memory.cdmem.settings import ContextNumbers
+from deltamem_tui.memory.cdmem.definition import ContextNumbers
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.memp.settings import MempNumbers
+from deltamem_tui.memory.memp.definition import MempNumbers
 from deltamem_tui.memory.settings import listed, replaced
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.tui.core.job import Info, Progress

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.views.filters import NODES, ORDERS, matching
 from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.outline import Outline

@@ -14,7 +14,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.outline import Outline
 from deltamem_tui.tui.widgets.outline_view import OutlineView

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, DISPLAY, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, DISPLAY, Payload
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean
 from deltamem_tui.tui.models.edit_document import read_document, write_document

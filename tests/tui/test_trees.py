@@ -9,7 +9,7 @@ from textual import events
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.node_pane import NodePane

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.trajectory.model import Step
 from deltamem_tui.tui.core.visits import Visit, Visits
 from deltamem_tui.tui.models.evidence import steps_repeated

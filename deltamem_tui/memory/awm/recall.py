@@ -7,27 +7,50 @@ to be of the kind whose name is nearest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.awm.collections import WORKFLOWS
-from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.awm.definition import KIND, NEAREST, SOLVED, WORKFLOWS
+from deltamem_tui.memory.context import compose, fenced
 from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.memory.procedure import filled
-from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.exact import nodes_with_key
 from deltamem_tui.memory.vectors.search import Candidate, ranked
 from deltamem_tui.text import clean
+from deltamem_tui.trajectory.model import Trajectory
 
-KIND, NEAREST = "kind", "nearest"
 _NO_THRESHOLD = -1.0
 _LOOKED_AT = 200
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Recall all workflows of the task's kind."""
+    found = recall_workflows(bank, query.task, embedder, query.count)
+    shown = [chain[0] for chain in found.chains] if found else []
+    entries = context_entries(bank.manifest.domain, query.task, shown)
+    context = compose(bank.manifest.domain, entries, query.folders)
+    return RecallResult({WORKFLOWS: found, SOLVED: None}, context)
+
+
+def questions(episode: Trajectory) -> Mapping[str, str]:
+    """Return the task for the workflows; solved tasks are not asked for."""
+    return {WORKFLOWS: clean(episode.task).strip(), SOLVED: ""}
+
+
+def placement(collection: str, found: CollectionRecall | None, settings: Settings) -> str:  # noqa: ARG001
+    """Say that workflows come from all successes of a kind."""
+    if found is None:
+        return "not asked"
+    new = "no workflow of its kind is known; a" if found.new_kind else "a"
+    return f"{new} success would have the workflows of its kind induced anew"
 
 
 def recall_workflows(

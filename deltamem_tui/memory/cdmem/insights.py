@@ -9,25 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.cdmem.collections import (
+from deltamem_tui.memory.cdmem.definition import (
     COLLECTIONS,
     ENVIRONMENTS,
+    FUNCTIONS,
     INSIGHTS,
+    MISTAKES,
+    PLANS,
+    ContextNumbers,
 )
 from deltamem_tui.memory.cdmem.index import IndexReader, filed, members, unread
-from deltamem_tui.memory.cdmem.prompt_uses import FUNCTIONS, MISTAKES, PLANS
-from deltamem_tui.memory.method import cleaned
-from deltamem_tui.memory.plan import Change, MaintenanceResult, Plan, Revise
+from deltamem_tui.memory.method import cleaned, due_chains, no_rows
+from deltamem_tui.memory.plan import Change, Due, MaintenanceResult, Plan, Revise
 from deltamem_tui.memory.record_sets import addition, set_change
+from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError, Inputs
 from deltamem_tui.memory.writers.writer import Writer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +155,31 @@ def _origin(batch: Sequence[Node], extraction: Extraction, writer: str) -> Origi
     )
 
 
+def find_due(bank: Bank) -> list[Due]:
+    """Return the lists with a full batch, once for each."""
+    numbers = of_bank(bank, ContextNumbers)
+    return [
+        each
+        for each in due_chains(bank, numbers, due_rows)
+        for _ in range(len(unread(bank.tree(each.collection), each.nodes[-1])) // numbers.batch)
+    ]
+
+
+def due_rows(tree: Tree, settings: Settings) -> NDArray[np.bool_]:
+    """Return the kinds that have a full batch. bool [rows]."""
+    due = no_rows(tree, settings)
+    if tree.name in INSIGHTS and isinstance(settings, ContextNumbers):
+        for row in tree.child_rows(None):
+            due[row] = len(unread(tree, tree.node_at(int(row)))) >= settings.batch
+    return due
+
+
 def maintain(
-    bank: Bank, collection: str, root_id: str, size: int, writer: Writer, embedder: Embedder
+    bank: Bank, due: Due, writer: Writer, embedder: Embedder
 ) -> Plan[MaintenanceResult] | None:
-    """The batch that is due in one list; None if none is any longer."""
+    """Make the insights of one list anew; None if no batch of it is due any longer."""
+    collection, root_id = due.collection, due.nodes[-1].id
+    size = of_bank(bank, ContextNumbers).batch
     tree = bank.tree(collection)
     if (birth := tree.snapshot.first_row(root_id)) is None:
         return None

@@ -8,27 +8,51 @@ them come what is known of this environment, and the last failures at this very 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
+from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.cdmem.collections import (
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.cdmem.definition import (
+    DISPLAY,
     ENV_INSIGHTS,
     ENVIRONMENTS,
+    HERE,
+    INSIGHT,
     INSIGHTS,
+    KIND,
     TASK_INSIGHTS,
     TASKS,
+    ContextNumbers,
 )
-from deltamem_tui.memory.cdmem.index import IndexReader, members, similarities, total, tries
-from deltamem_tui.memory.cdmem.settings import ContextNumbers
-from deltamem_tui.memory.cdmem.surroundings import Surroundings
+from deltamem_tui.memory.cdmem.index import (
+    IndexReader,
+    Surroundings,
+    members,
+    of_question,
+    similarities,
+    total,
+    tries,
+)
+from deltamem_tui.memory.context import compose, fenced
+from deltamem_tui.memory.domain import goal_of
+from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.kinds import task_kind
-from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.procedure import filled
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.exact import nodes_with_key
 from deltamem_tui.memory.vectors.search import Candidate, as_fresh
+from deltamem_tui.memory.wording import condense, shortened
+from deltamem_tui.memory.writers.rules.attempts import moves_of
+from deltamem_tui.memory.writers.rules.expert import effective_steps
+from deltamem_tui.text import clean, count_tokens
+from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,12 +62,25 @@ if TYPE_CHECKING:
 
 DECIMALS = 6
 NOISE = 1e-6  # similarities that are closer to one another are equal: they are sums of float32
-HERE = "here"
-KIND = "kind"
-INSIGHT = "insight"
 _LABELS: tuple[Label, Label] = ("success", "failure")
 _TASK_DEPTH = 2
 _LOOKED_AT = 100
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Recall exemplars, what is known of this environment, insights, the last failures here."""
+    index, numbers = IndexReader(bank, embedder), of_bank(bank, ContextNumbers, query.settings)
+    place = of_question(bank, query.task, query.environment)
+    place = replace(place, kind=kind_of(index, place), env_kind=env_kind_of(index, place))
+    found = Recaller(index, place, numbers, query.count).answers()
+    entries = context_entries(bank, query.task, found, numbers.budget)
+    return RecallResult(found, compose(bank.manifest.domain, entries, query.folders))
+
+
+def questions(episode: Trajectory) -> Mapping[str, str]:
+    """Return the task for what is filed by task, the scene for what is filed by environment."""
+    task, scene = clean(episode.task).strip(), clean(scene_of(episode)).strip()
+    return {TASKS: task, ENVIRONMENTS: scene, TASK_INSIGHTS: task, ENV_INSIGHTS: scene}
 
 
 def kind_of(index: IndexReader, place: Surroundings) -> str:
@@ -257,3 +294,117 @@ def ranked_insights(
 
 def _certain(node: Node) -> Candidate:
     return Candidate(node, 1.0, 0.0, 1.0, HERE)
+
+
+_SHORTENED = ", without detours"
+_ACTION_WORDS = 60
+_ANSWER_WORDS = 30
+_STEPS = 40
+_LEAST_STEPS = 2
+
+
+def context_entries(
+    bank: Bank, task: str, found: Mapping[str, CollectionRecall | None], budget: int | None
+) -> list[str]:
+    """Everything that was recalled, an entry each, the names of the present task filled in.
+
+    The examples have at most `budget` tokens together.
+    """
+    names = dict(goal_of(bank.manifest.domain, task).slots)
+    shown = {name: _shown(each) for name, each in found.items()}
+    lost = [node for node in shown[TASKS] if node.label == "failure"]
+    insights = shown[TASK_INSIGHTS]
+    return [
+        *_examples(bank, found[TASKS], budget),
+        *(_places(each.payload["memory"]) for each in shown[ENVIRONMENTS]),
+        *_listed("What things do here", shown[ENV_INSIGHTS], names),
+        *_listed("Plans for this kind of task", _of(insights, "success"), names),
+        *_listed(
+            f"Mistakes at this kind of task ({DISPLAY[TASK_INSIGHTS].warning})",
+            _of(insights, "failure"),
+            names,
+        ),
+        *_tries(lost, names),
+    ]
+
+
+def _shown(found: CollectionRecall | None) -> list[Node]:
+    return [chain[-1] for chain in found.chains] if found else []
+
+
+def _of(nodes: Sequence[Node], label: str) -> list[Node]:
+    return [node for node in nodes if node.label == label]
+
+
+def _examples(bank: Bank, found: CollectionRecall | None, budget: int | None) -> list[str]:
+    """The exemplars, each with its task and the steps that tell how it is done."""
+    if found is None:
+        return []
+    rules = {each.node.id: each.rule for each in found.candidates}
+    chains = [chain for chain in found.chains if chain[-1].label == "success"]
+    share = None if budget is None else budget // max(len(chains), 1)
+    entries = []
+    for _, task, node in chains:
+        source = stored_episode(bank, node.origin.trajectory) if node.origin.trajectory else None
+        steps, aside = _told_steps(source) if source else (node.payload["actions"].splitlines(), "")
+        where = "this task, here" if rules.get(node.id) == HERE else "a task of this kind"
+        lines = [f"### Example of {where}{aside}", f"Task: {fenced(task.payload['text'])}"]
+        entries.append("\n".join([*lines, fenced(_within(steps, share))]))
+    return entries
+
+
+def _within(steps: list[str], budget: int | None) -> str:
+    """As many steps as a budget of tokens holds, two at least."""
+    most = _STEPS
+    while True:
+        text = "\n".join(shortened(steps, most))
+        if budget is None or most <= _LEAST_STEPS or count_tokens(text) <= budget:
+            return text
+        most = min(most, len(steps)) - 1
+
+
+def _told_steps(source: Trajectory) -> tuple[list[str], str]:
+    """Steps with what came back, and how the title goes on.
+
+    They are those that a replay proves are enough, where the rules can tell; else all that had an
+    effect.
+    """
+    _, moves = moves_of(source)
+    proved = [at for at, move in enumerate(moves) if move.is_needed]
+    lines = []
+    for step in (source.steps[at] for at in proved or effective_steps(source)):
+        answer = condense(step.observation, _ANSWER_WORDS)
+        lines.append(f"> {condense(step.action, _ACTION_WORDS)}\n{answer}".strip())
+    return lines, _SHORTENED if proved else ""
+
+
+def _places(memory: str) -> str:
+    """What is known of this environment, the things of one place in one line."""
+    things: dict[str, list[str]] = {}
+    for line in memory.splitlines():
+        thing, _, place = line.partition(": ")
+        things.setdefault(place, []).append(thing)
+    lines = [
+        f"{place}: {', '.join(items)}" if place else "\n".join(items)
+        for place, items in things.items()
+    ]
+    return f"### Seen here before\n{fenced(chr(10).join(lines))}"
+
+
+def _listed(title: str, nodes: Sequence[Node], names: Mapping[str, str]) -> list[str]:
+    texts = [filled(node.payload["text"], names) for node in nodes]
+    lines = [
+        f"{number}.{chr(10) if chr(10) in text else ' '}{text}"
+        for number, text in enumerate(texts, 1)
+    ]
+    return [f"### {title}\n{fenced(chr(10).join(lines))}"] if lines else []
+
+
+def _tries(lost: Sequence[Node], names: Mapping[str, str]) -> list[str]:
+    lines = [
+        f"- {': '.join(filter(None, [node.payload['failure'], node.payload['text']]))}"
+        f" {DISPLAY[TASKS].label('remedy')}: {node.payload['remedy']}"
+        for node in lost
+    ]
+    text = fenced(filled("\n".join(dict.fromkeys(lines)), names))
+    return [f"### Last tries at this task, here: they failed\n{text}"] if lines else []

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.cdmem.prompt_uses import (
+from deltamem_tui.memory.cdmem.definition import (
     EXPERT,
     FAILURE,
     FUNCTIONS,
@@ -23,7 +23,7 @@ from deltamem_tui.memory.cdmem.prompt_uses import (
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.record_sets import normal_text
 from deltamem_tui.memory.wording import ARROW
-from deltamem_tui.memory.writers.extraction import Extraction, Inputs
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.rules.expert import expert
 from deltamem_tui.memory.writers.rules.failure_kind import failure_of
 from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
@@ -35,8 +35,11 @@ _MOST_ITEMS = 12
 _NOTHING = "did nothing"
 
 
-def write(
-    purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
+def write_by_rules(
+    purpose: str,
+    episode: Trajectory | None,
+    notes: Sequence[Node],
+    inputs: Inputs = NO_INPUTS,
 ) -> Extraction:
     """What one of the method's prompts asks for.
 

@@ -12,24 +12,36 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin
-from deltamem_tui.memory.cdmem.collections import (
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.cdmem.definition import (
     COLLECTIONS,
     ENVIRONMENTS,
+    EXPERT,
+    FAILURE,
     INSIGHTS,
+    SHORTCUT,
     TASKS,
+    ContextNumbers,
 )
-from deltamem_tui.memory.cdmem.index import IndexReader, filed, members, tries, unread
+from deltamem_tui.memory.cdmem.index import (
+    IndexReader,
+    Surroundings,
+    filed,
+    members,
+    of_episode,
+    tries,
+    unread,
+)
 from deltamem_tui.memory.cdmem.insights import FullList, induce
-from deltamem_tui.memory.cdmem.prompt_uses import EXPERT, FAILURE, SHORTCUT
-from deltamem_tui.memory.cdmem.recall import Recaller
+from deltamem_tui.memory.cdmem.recall import Recaller, known_kinds
 from deltamem_tui.memory.cdmem.rules import merged
-from deltamem_tui.memory.cdmem.settings import ContextNumbers
-from deltamem_tui.memory.cdmem.surroundings import Surroundings
-from deltamem_tui.memory.kinds import KindResolution
+from deltamem_tui.memory.kinds import KindResolution, resolve_kinds
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.plan import Change, Count, Plan, Revise
 from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.writers.extraction import Call, Extraction
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Trajectory
@@ -38,6 +50,14 @@ _KINDS = ("planning", "search", "operation")
 _NOTHING = frozenset(("none", "nothing", "n/a", "-"))
 _MEMORY_LINES = 200
 _LABELS: tuple[Label, Label] = ("success", "failure")
+
+
+def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
+    """Plan an episode's short-term memory, its environment, and the insights it makes due."""
+    index = IndexReader(bank, embedder)
+    kinds = resolve_kinds(bank, episode, writer, known_kinds(index))
+    place = of_episode(bank, episode, kinds.kinds)
+    return Planner(index, kinds, place, of_bank(bank, ContextNumbers), writer).plan()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.bank.credit import Credit, Sums, Utility
+    from deltamem_tui.bank.credit import Credit, Sums
+    from deltamem_tui.bank.node import Utility
 
 
 @dataclass(frozen=True, slots=True)

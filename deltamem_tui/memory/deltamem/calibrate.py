@@ -35,10 +35,9 @@ from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Parameters
 from deltamem_tui.memory.deltamem.recall import questions_of
 from deltamem_tui.memory.deltamem.separation import QuestionScores, separating_line, widest_jump
-from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.settings import of_bank
@@ -56,7 +55,7 @@ _BINS = 20
 
 
 def calibrate(
-    bank: Bank, *, writer: Writer, embedder: Embedder, between: Callable[[], None] = lambda: None
+    bank: Bank, writer: Writer, embedder: Embedder, between: Callable[[], None] = lambda: None
 ) -> list[Proposal]:
     """Propose a threshold for each tree. Nothing is written.
 
@@ -72,7 +71,7 @@ def calibrate(
     ]
 
 
-def first_thresholds(bank: Bank, *, writer: Writer, embedder: Embedder) -> list[Proposal]:
+def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
     """Propose thresholds for the trees that still have the preset's, from the first episodes.
 
     The published ones stay for the embedder that they were published for. Nodes and scenes that

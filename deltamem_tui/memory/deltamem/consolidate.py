@@ -12,11 +12,11 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, OPTIONAL
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, OPTIONAL, TreeParameters
 from deltamem_tui.memory.deltamem.duplicates import duplicate_of
-from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import Add, Change, Due, MaintenanceResult, Plan, Revise
+from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
 
@@ -35,10 +35,11 @@ def is_due(node: Node, hits: int, parameters: TreeParameters) -> bool:
     )
 
 
-def due_rows(tree: Tree, parameters: TreeParameters) -> NDArray[np.bool_]:
-    """The same of a whole tree, if it is switched on. bool [rows]."""
+def due_rows(tree: Tree, settings: Settings) -> NDArray[np.bool_]:
+    """Return the residuals of a tree whose chains equation 8 wants fused. bool [rows]."""
     import numpy as np
 
+    parameters: TreeParameters = settings.of(tree.name)
     index = tree.snapshot.index
     if parameters.k_cons is None or not parameters.enabled or not len(index):
         return np.zeros(len(index), dtype=np.bool_)

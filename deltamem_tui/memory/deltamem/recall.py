@@ -28,10 +28,11 @@ from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.memory.chances import TaskAtHand
 from deltamem_tui.memory.context import compose
 from deltamem_tui.memory.deltamem.context import context_entries, facts_of
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.deltamem.ways import best_first
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.exact import SAME_TEXT
 from deltamem_tui.memory.vectors.search import (
@@ -148,8 +149,23 @@ def question_to(
     return TreeQuestion(text, vector, TaskKind(dialect, goal, trigger, instance))
 
 
-def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -> Recollection:
+def rank(
+    bank: Bank,
+    collection: str,
+    text: str,
+    vector: NDArray[np.float32],
+    count: int,
+    settings: Settings | None = None,
+) -> CollectionRecall:
+    """Return what equations 6 and 7 find in one tree; see `Method.rank`."""
+    numbers = of_bank(bank, Parameters, settings)[collection]
+    question = TreeQuestion(text, vector)
+    return recall_tree(bank.tree(collection), question, numbers, weighting_of(bank), count)
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> Recollection:
     """Ask the trees that are switched on and for which there is a question."""
+    settings = of_bank(bank, Parameters, query.settings)
     from deltamem_tui.memory.domain import domain_for, goal_in
 
     domain, weighting = bank.manifest.domain, weighting_of(bank)

@@ -10,21 +10,27 @@ from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.deltamem.prompt_uses import PROMPTS
+from deltamem_tui.memory.deltamem.definition import PROMPTS
 from deltamem_tui.memory.domain import Domain, domain_for
-from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.rules.knowledge import fused_facts, knowledge
 from deltamem_tui.memory.writers.rules.skill import Episode, failure, fused_skill, success
 from deltamem_tui.trajectory.model import Trajectory
 
 
-def write(purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+def write_by_rules(
+    purpose: str,
+    episode: Trajectory | None,
+    notes: Sequence[Node],
+    inputs: Inputs = NO_INPUTS,  # noqa: ARG001 - DeltaMem writes from episodes and chains
+) -> Extraction:
     """Distil an episode, or fuse the notes where there is none.
 
     Args:
         purpose: The name of one of DeltaMem's prompts.
         episode: An episode whose outcome is known.
         notes: Root to match as it stands, or empty: then the payload is a root's.
+        inputs: None are used.
 
     Raises:
         ExtractionError: The episode has no task, or there is nothing to fuse.

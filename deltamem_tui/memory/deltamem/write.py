@@ -12,30 +12,34 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, OPTIONAL
 from deltamem_tui.memory.deltamem.consolidate import fuse, is_due
+from deltamem_tui.memory.deltamem.definition import (
+    COLLECTIONS,
+    OPTIONAL,
+    Parameters,
+    TreeParameters,
+)
 from deltamem_tui.memory.deltamem.duplicates import duplicate_of
 from deltamem_tui.memory.deltamem.recall import question_to, questions_of, recall_tree
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import Change, Count, MaintenanceResult, Plan
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Trajectory
 
 
-def plan(
-    bank: Bank, episode: Trajectory, settings: Parameters, writer: Writer, embedder: Embedder
-) -> Plan[LearnResult]:
-    """What an episode changes in both trees.
+def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
+    """Plan what an episode changes in both trees: equations 4 and 5, and 8 where a chain is due.
 
     Raises:
         ExtractionError: The writer could make nothing of it.
     """
+    settings = of_bank(bank, Parameters)
     found = _recalled(bank, episode, settings, writer.name, embedder)
     results: dict[str, CollectionResult] = {}
     changes: list[Change] = []
@@ -168,8 +172,9 @@ def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
     return chain[min(len(chain), d_max - 1) - 1] if chain else None
 
 
-def placement(found: CollectionRecall | None, parameters: TreeParameters) -> str:
-    """Where a new episode with this question would be written, for a person."""
+def placement(collection: str, found: CollectionRecall | None, settings: Settings) -> str:
+    """Say where equations 4 and 5 would put an episode with this question."""
+    parameters: TreeParameters = settings.of(collection)
     if not parameters.enabled:
         return "the tree is switched off"
     if found is None:

@@ -8,24 +8,42 @@ machine.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import msgspec
+from msgspec import Struct
+
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS, Scan
-from deltamem_tui.memory.memp.collections import FACT_DEPTH, PROCEDURES, RECORD_DEPTH
-from deltamem_tui.memory.memp.facts import FactTable, fact_table
-from deltamem_tui.memory.memp.settings import MempNumbers
-from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.context import compose, fenced
+from deltamem_tui.memory.domain import Goal, domain_for, goal_of
+from deltamem_tui.memory.memp.definition import (
+    FACT_DEPTH,
+    KEY,
+    PROCEDURES,
+    RECORD_DEPTH,
+    WAITING,
+    MempNumbers,
+)
+from deltamem_tui.memory.method import rank_by_similarity
+from deltamem_tui.memory.procedure import filled
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, as_fresh, by_use, scan_of
 from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.text import clean
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.typed import decoder_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +54,36 @@ if TYPE_CHECKING:
     Sums = NDArray[np.float64]
 
 _PIECE_ROWS = 4096
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Recall the k records that fit best, by the bank's key."""
+    numbers = of_bank(bank, MempNumbers, query.settings)
+    found = recalled(bank, query.task, numbers, embedder, query.count)
+    records = [chain[0] for chain in found.chains] if found else []
+    entries = context_entries(bank.manifest.domain, query.task, records)
+    context = compose(bank.manifest.domain, entries, query.folders)
+    return RecallResult({PROCEDURES: found, WAITING: None}, context)
+
+
+def rank(
+    bank: Bank,
+    collection: str,
+    text: str,
+    vector: Vector,
+    count: int,
+    settings: Settings | None = None,
+) -> CollectionRecall:
+    """Return records by the similarity of their tasks, whatever the bank's key is."""
+    if collection != PROCEDURES:
+        return rank_by_similarity(bank, collection, text, vector, count)
+    numbers = of_bank(bank, MempNumbers, settings)
+    return by_query(bank.tree(collection), text, vector, numbers, weighting_of(bank), count)
+
+
+def questions(episode: Trajectory) -> Mapping[str, str]:
+    """Return the task for the procedures; episodes that wait are not asked for."""
+    return {PROCEDURES: clean(episode.task).strip(), WAITING: ""}
 
 
 def recalled(
@@ -220,3 +268,140 @@ class _FactSums:
             codes = np.intersect1d(needed, self._table.of_name[name], assume_unique=True)
             cosines[codes] = _cosines(self._tree, self._table.rows[codes], value)
         return np.bincount(parents, cosines[theirs], len(self._table.codes)).astype(np.float64)
+
+
+_RENAMED = ", with the names of the present task"
+_LABELS = {"script": "How", "trajectory": "What was done"}
+
+
+def context_entries(domain: str, task: str, records: Sequence[Node]) -> list[str]:
+    """One entry a record.
+
+    What the script of a task of the same kind leaves open has the names of the present task, and
+    says so; any other has those of its own.
+    """
+    goal = goal_of(domain, task)
+    return [_entry(domain, goal, number, node) for number, node in enumerate(records, 1)]
+
+
+def _entry(domain: str, goal: Goal, number: int, node: Node) -> str:
+    own = goal_of(domain, node.payload[KEY])
+    is_renamed = goal.understood and own.trigger == goal.trigger and own.slots != goal.slots
+    names = dict(goal.slots if is_renamed else own.slots)
+    lines = [f"### Procedure {number}\nTask: {fenced(node.payload[KEY])}"]
+    for field, label in _LABELS.items():
+        text = node.payload[field]
+        if text:
+            is_script = field == "script"
+            text = filled(text, names) if is_script else text
+            aside = _RENAMED if is_script and is_renamed else ""
+            lines.append(f"{label}{aside}:\n{fenced(text)}")
+    return "\n".join(lines)
+
+
+_MOST_TABLES = 8
+_PIECE = 10_000
+
+
+def names_of(domain: str) -> tuple[str, ...]:
+    """The names that the facts of a domain's tasks may have."""
+    return domain_for(domain).fact_names
+
+
+def facts_of(pairs: Sequence[Mapping[str, str]], names: Sequence[str] | None) -> dict[str, str]:
+    """Name to value, of a writer's answer; of a name that comes twice the first, unknown ones none.
+
+    `names` are those that are known, in their order; None for any.
+    """
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, value = pair["name"].strip().casefold(), pair["value"].strip()
+        if value:
+            found.setdefault(name, value)
+    return found if names is None else {name: found[name] for name in names if name in found}
+
+
+@dataclass(frozen=True, slots=True)
+class FactTable:
+    """Which fact each row of a collection holds, deleted rows included.
+
+    Attributes:
+        index: The index of the rows that were read.
+        codes: Per row the number of its pair, -1 for a record. int64 [rows].
+        pairs: Name and value of each pair, to its number.
+        rows: Per pair, the first row that has it, and so its vector. int64 [pairs].
+        of_name: Per name, the numbers of its pairs, in order. int64 [pairs].
+    """
+
+    index: NDArray[np.void]
+    codes: NDArray[np.int64]
+    pairs: Mapping[tuple[str, str], int]
+    rows: NDArray[np.int64]
+    of_name: Mapping[str, NDArray[np.int64]]
+
+
+class _Fact(Struct):
+    key: str
+    fact: str
+
+
+_tables: dict[tuple[Path, int], FactTable] = {}
+
+
+def fact_table(tree: Tree) -> FactTable:
+    """The table of a collection; of a bank that only grew, just the new lines are read."""
+    import numpy as np
+
+    snapshot = tree.snapshot
+    place = (snapshot.table.folder, snapshot.table.commit.generation)
+    known = _tables.get(place)
+    index = snapshot.index
+    begin = 0 if known is None else len(known.index)
+    if known is None or not np.array_equal(known.index, index[:begin]):
+        known, begin = FactTable(index[:0], _numbers(()), {}, _numbers(()), {}), 0
+    elif begin == len(index):
+        return known
+    codes = np.full(len(index) - begin, -1, dtype=np.int64)
+    pairs, new = dict(known.pairs), dict[str, list[int]]()
+    places = begin + np.flatnonzero(index["depth"][begin:] == FACT_DEPTH)
+    rows: list[int] = []
+    for row, fact in zip(places.tolist(), _read(snapshot, places), strict=True):
+        code = pairs.setdefault((fact.fact, fact.key), len(pairs))
+        codes[row - begin] = code
+        if code == len(known.rows) + len(rows):
+            rows.append(row)
+            new.setdefault(fact.fact, []).append(code)
+    of_name = dict(known.of_name)
+    for name, numbers in new.items():
+        of_name[name] = np.concatenate([of_name.get(name, _numbers(())), _numbers(numbers)])
+    # A copy: the index on disk is mapped, and a bank may be deleted while this is kept.
+    found = FactTable(
+        np.array(index),
+        np.concatenate([known.codes, codes]),
+        pairs,
+        np.concatenate([known.rows, _numbers(rows)]),
+        of_name,
+    )
+    _tables.pop(place, None)  # the latest one comes last
+    _tables[place] = found
+    while len(_tables) > _MOST_TABLES:
+        _tables.pop(next(iter(_tables)), None)
+    return found
+
+
+def _numbers(numbers: Sequence[int]) -> NDArray[np.int64]:
+    import numpy as np
+
+    return np.array(numbers, dtype=np.int64)
+
+
+def _read(snapshot: TableSnapshot, rows: NDArray[np.int64]) -> Iterator[_Fact]:
+    """The facts at some rows, many read at once."""
+    decoder = decoder_of(list[_Fact])
+    for at in range(0, len(rows), _PIECE):
+        piece = rows[at : at + _PIECE]
+        try:
+            yield from decoder.decode(b"[%b]" % b",".join(snapshot.lines(piece)))
+        except msgspec.MsgspecError as error:
+            where = f"lines {int(piece[0]) + 1} to {int(piece[-1]) + 1}"
+            raise snapshot.table.corrupt(f"not a fact: {error}", where) from error

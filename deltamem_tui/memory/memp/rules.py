@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.domain import goal_of
-from deltamem_tui.memory.memp.collections import KEY
-from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
+from deltamem_tui.memory.memp.definition import ADJUST, FACTS, KEY, SCRIPT
 from deltamem_tui.memory.procedure import numbered
 from deltamem_tui.memory.wording import key
-from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.rules.abstraction import blanked
 from deltamem_tui.memory.writers.rules.attempts import fruitless, moves_of
 from deltamem_tui.memory.writers.rules.failure_kind import failure_of
@@ -31,8 +30,13 @@ _MOST_STEPS = 150
 _STEP = re.compile(r"\d+\. (.+)")
 
 
-def write(purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
-    """Write one of MemP's texts.
+def write_by_rules(
+    purpose: str,
+    episode: Trajectory | None,
+    notes: Sequence[Node],
+    inputs: Inputs = NO_INPUTS,  # noqa: ARG001 - the rules have the names of facts themselves
+) -> Extraction:
+    """Write a script, facts or a repair.
 
     Raises:
         ExtractionError: There is no episode, or no record to repair.

@@ -12,13 +12,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Forgetting = Literal["none", "periodical", "history", "combined"]
-FORGETTINGS: tuple[Forgetting, ...] = get_args(Forgetting)
+from deltamem_tui.memory.policies import Forgetting
+
 Reason = Literal["periodical", "history", "capacity"]
 
 Flags = NDArray[np.bool_]

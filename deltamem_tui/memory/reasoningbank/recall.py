@@ -7,29 +7,41 @@ the place of one that has something to say.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.embedding.protocol import Weighting
+from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import Scan
-from deltamem_tui.memory.reasoningbank.collections import ENTRY_DEPTH, LESSON_DEPTH
-from deltamem_tui.memory.reasoningbank.settings import ReasoningBankSettings
-from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.context import compose, fenced
+from deltamem_tui.memory.domain import goal_of
+from deltamem_tui.memory.procedure import filled
+from deltamem_tui.memory.reasoningbank.definition import (
+    BY_DESCRIPTION,
+    BY_ENTRY,
+    BY_TASK,
+    DISPLAY,
+    ENTRY_DEPTH,
+    LESSON_DEPTH,
+    LESSONS,
+    ReasoningBankSettings,
+)
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, by_use, scan_of
+from deltamem_tui.text import clean, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
-
-BY_ENTRY, BY_LESSON = "entry", "lesson"
-"""What is ranked, and so how an answer was found."""
-BY_TASK, BY_DESCRIPTION = "task", "description"
-"""Which of its two similarities the score of a lesson is."""
 
 _NO_THRESHOLD = -1.0
 
@@ -44,6 +56,31 @@ class _Scans:
 
 
 _scans: WeakKeyDictionary[Tree, _Scans] = WeakKeyDictionary()
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Recall the lessons of the nearest entries, or the nearest lessons."""
+    task = clean(query.task).strip()
+    if not task:
+        return RecallResult({LESSONS: None}, "")
+    vector = embedder.embed_queries([task])[0]
+    found = rank(bank, LESSONS, task, vector, query.count, query.settings)
+    domain, lessons = bank.manifest.domain, [chain[-1] for chain in found.chains]
+    entries = context_entries(domain, task, lessons)
+    return RecallResult({LESSONS: found}, compose(domain, entries, query.folders))
+
+
+def rank(
+    bank: Bank,
+    collection: str,
+    text: str,
+    vector: Vector,
+    count: int,
+    settings: Settings | None = None,
+) -> CollectionRecall:
+    """Return the lessons for a text; see `Method.rank`."""
+    numbers = of_bank(bank, ReasoningBankSettings, settings)
+    return recall_lessons(bank.tree(collection), text, vector, numbers, weighting_of(bank), count)
 
 
 def recall_lessons(
@@ -148,3 +185,25 @@ def _scans_of(tree: Tree, weighting: Weighting) -> _Scans:
             weighting,
         )
     return known
+
+
+_SHOWN = DISPLAY[LESSONS]
+
+
+def context_entries(domain: str, task: str, lessons: Sequence[Node]) -> list[str]:
+    """The lessons as they stand in a prompt, in their order; what two of them say stands once."""
+    names = dict(goal_of(domain, task).slots)
+    return list(dict.fromkeys(_entry(lesson, names) for lesson in lessons))
+
+
+def _entry(lesson: Node, names: Mapping[str, str]) -> str:
+    texts = {name: fenced(filled(text, names)) for name, text in lesson.payload.items()}
+    warning = f" ({_SHOWN.warning})" if lesson.label == "failure" else ""
+    lines = [
+        f"### Lesson{warning}: {one_line(texts['title'])}".removesuffix(": "),
+        f"{_SHOWN.label('description')}: {one_line(texts['description'])}",
+    ]
+    if content := texts["content"]:
+        gap = "\n" if "\n" in content else " "
+        lines.append(f"{_SHOWN.label('content')}:{gap}{content}")
+    return "\n".join(lines)

@@ -12,7 +12,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.domain import Diagnosis, domain_for
 from deltamem_tui.memory.procedure import filled, numbered
-from deltamem_tui.memory.reasoningbank.prompt_uses import (
+from deltamem_tui.memory.reasoningbank.definition import (
     CONTRAST,
     DIFFERENCES,
     MOST_LESSONS,
@@ -41,7 +41,7 @@ _SHOWN = 6
 _PLAN, _DIFFERENCE = "A plan that worked", "What made the difference"
 
 
-def write(
+def write_by_rules(
     purpose: str,
     episode: Trajectory | None,
     notes: Sequence[Node],

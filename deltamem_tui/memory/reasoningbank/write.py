@@ -16,19 +16,33 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
+from deltamem_tui.memory.kinds import exact_env
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import Add, Change, Count, Plan, Revise
-from deltamem_tui.memory.reasoningbank.collections import FIELDS, LESSONS
-from deltamem_tui.memory.reasoningbank.prompt_uses import CONTRAST, FAILURE, PROMPTS, SUCCESS
+from deltamem_tui.memory.reasoningbank.definition import (
+    CONTRAST,
+    DIFFERENCES,
+    FAILURE,
+    FIELDS,
+    LESSONS,
+    PROMPTS,
+    SUCCESS,
+    TRIALS,
+    ReasoningBankSettings,
+)
 from deltamem_tui.memory.reasoningbank.recall import recall_lessons
-from deltamem_tui.memory.reasoningbank.settings import ReasoningBankSettings
-from deltamem_tui.memory.reasoningbank.trials import Trials, earlier_trials, inputs_of
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.record_sets import addition, set_change
+from deltamem_tui.memory.rules_extractor import skimmed
+from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.exact import nodes_with_key
-from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.wording import condense, distinct, listed
+from deltamem_tui.memory.writers.extraction import Extraction, Inputs
+from deltamem_tui.memory.writers.rules.abstraction import normalised
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
@@ -43,15 +57,15 @@ if TYPE_CHECKING:
 def plan(
     bank: Bank,
     episode: Trajectory,
-    settings: ReasoningBankSettings,
     writer: Writer,
     embedder: Embedder,
 ) -> Plan[LearnResult]:
-    """What an episode changes.
+    """Plan an entry with lessons, and credit for the lessons that are recalled.
 
     Raises:
         ExtractionError: The writer could make nothing of it.
     """
+    settings = of_bank(bank, ReasoningBankSettings)
     tree, task = bank.tree(LESSONS), clean(episode.task).strip()
     question = embedder.embed_queries([task])[0]
     shown = recall_lessons(tree, task, question, settings, weighting_of(bank))
@@ -85,6 +99,13 @@ def plan(
     )
     changes = (*_credits(shown, success=bool(episode.outcome.success)), *built)
     return Plan(LearnResult(episode.id, new=True, trees={LESSONS: result}), changes)
+
+
+def placement(collection: str, found: CollectionRecall | None, settings: Settings) -> str:  # noqa: ARG001
+    """Say that each episode has an entry, unless trials are compared."""
+    several = isinstance(settings, ReasoningBankSettings) and settings.trials > 1
+    shared = ", unless the task was tried here before" if several else ""
+    return f"would become an entry with its lessons{shared}"
 
 
 def _trials(bank: Bank, builder: _Builder, most: int) -> Trials | None:
@@ -169,3 +190,83 @@ class _Builder:
             prompt=written.prompt,
             sources=sources,
         )
+
+
+_ANSWER_WORDS = 60
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """Earlier trials of an episode's task in its scene, and the entry that they share.
+
+    Attributes:
+        lessons: The entry's, in order of birth.
+        episodes: The latest trials, the newest first.
+    """
+
+    entry: Node
+    lessons: tuple[Node, ...]
+    episodes: tuple[Trajectory, ...]
+
+
+def earlier_trials(
+    bank: Bank, entries: Sequence[Node], episode: Trajectory, most: int
+) -> Trials | None:
+    """The trials that the newest entry of an episode's task and scene knows of.
+
+    `entries` are those of the task, in order of birth; `most` is how many trials are wanted.
+
+    Returns:
+        None if the task was not tried in this scene, or the bank does not have those episodes.
+    """
+    scene = _scene(bank, episode)
+    for entry in reversed(entries):
+        known = (stored_episode(bank, each) for each in reversed(entry.origin.episodes))
+        found = [each for each in known if each is not None and _scene(bank, each) == scene]
+        if found:
+            lessons = tuple(bank.tree(LESSONS).children(entry.id))
+            return Trials(entry, lessons, tuple(found[:most]))
+    return None
+
+
+def _scene(bank: Bank, episode: Trajectory) -> str:
+    """What tells an episode's environment from others: the exact one if the rules know it."""
+    scene = scene_of(episode)
+    return exact_env(episode.domain or bank.manifest.domain, scene) or scene
+
+
+def inputs_of(episode: Trajectory, earlier: Sequence[Trajectory]) -> Inputs:
+    """What a writer is given of the trials beside the present episode."""
+    return {
+        TRIALS: tuple(_log_of(each) for each in earlier),
+        DIFFERENCES: "\n".join(differences([episode, *earlier])),
+    }
+
+
+def differences(trials: Sequence[Trajectory]) -> list[str]:
+    """What each trial did that ended one way, and none that ended the other; names left open."""
+    actions: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}
+    for each in trials:
+        actions[bool(each.outcome.success)].append(normalised(skimmed(each)))
+    lines = []
+    for solved, where in ((True, "was"), (False, "was not")):
+        others = {action for each in actions[not solved] for action in each}
+        first, *more = actions[solved] or [()]
+        common = [
+            action
+            for action in distinct(first)
+            if action not in others and all(action in each for each in more)
+        ]
+        if common and actions[not solved]:
+            lines.append(f"Done only where the task {where} solved: {listed(common, _SHOWN)}.")
+    return lines
+
+
+def _log_of(trial: Trajectory) -> str:
+    solved = "solved" if trial.outcome.success else "not solved"
+    steps = [
+        f"{number}. {step.action}\n{condense(step.observation, _ANSWER_WORDS)}"
+        for number, step in enumerate(trial.steps, 1)
+    ]
+    return "\n".join([f"In this trial the task was {solved}.", *steps])

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from deltamem_tui.errors import ConfigurationError, UsageError
 from deltamem_tui.memory.methods import method_named
+from deltamem_tui.memory.policies import FORGETTINGS
 from deltamem_tui.memory.policies.admission import POLICIES, Policy, as_admitted
-from deltamem_tui.memory.policies.forgetting import FORGETTINGS, PRESETS
+from deltamem_tui.memory.policies.forgetting import PRESETS
 from deltamem_tui.memory.settings import Settings, assigned, replaced
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory

@@ -27,7 +27,7 @@ from deltamem_tui.bank.disk.archive import FULL, Entry, Layout, member_names
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankExistsError, BankFrozenError, StorageError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.bank.forging import (
     digest_of_file,
     everything,

@@ -21,7 +21,7 @@ from deltamem_tui.bank.disk.archive import member_names
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.bank.tree_index import INDEX_TYPE
 from deltamem_tui.errors import BankCorruptError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.bank.forging import Files, forged, with_old_digests
 from tests.bank.support import DIMENSIONS, vector
 from tests.bank.transfer.hostile import npy, refused, walked

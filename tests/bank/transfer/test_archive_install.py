@@ -24,7 +24,7 @@ from deltamem_tui.errors import (
     StorageError,
     UsageError,
 )
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.bank.forging import digest_of_file, everything, packed, small_bank, unpacked
 from tests.bank.support import contents, learn_one, manifest, node, vector
 from tests.effort import examples

@@ -21,7 +21,7 @@ from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankExistsError, BankFrozenError
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from tests.bank.support import learn_one, manifest, node, vector
 from tests.bank.union.parted import append_all, change, grow_chain, merged_into, new, nodes
 

@@ -17,7 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep import verify as verifying
 from deltamem_tui.bank.upkeep.verify import Flaw, repair, unchecked, verify
 from deltamem_tui.errors import BankCorruptError, BankError, BankFrozenError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.bank.support import contents, learn_one, manifest, mark_first
 from tests.effort import examples
 

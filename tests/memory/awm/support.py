@@ -9,10 +9,8 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.awm.collections import WORKFLOWS
-from deltamem_tui.memory.awm.prompt_uses import INDUCE, TASKS
-from deltamem_tui.memory.awm.settings import AwmNumbers
-from deltamem_tui.memory.awm.steps import actions_in
+from deltamem_tui.memory.awm.definition import INDUCE, TASKS, WORKFLOWS, AwmNumbers
+from deltamem_tui.memory.awm.induction import actions_in
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.learn_result import CollectionResult

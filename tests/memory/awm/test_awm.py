@@ -9,10 +9,8 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.awm import rules
-from deltamem_tui.memory.awm.collections import SOLVED, WORKFLOWS
-from deltamem_tui.memory.awm.prompt_uses import INDUCE, KIND, TASKS
-from deltamem_tui.memory.awm.steps import actions_in, occur, way_of
+from deltamem_tui.memory.awm.definition import INDUCE, KIND, SOLVED, TASKS, WORKFLOWS
+from deltamem_tui.memory.awm.induction import actions_in, occur, way_of, write_by_rules
 from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
@@ -132,7 +130,7 @@ def test_every_so_many_solved_tasks_of_a_kind(tmp_path: Path) -> None:
 
 def induced(*ways: str) -> list[str]:
     texts = tuple(f"Task: {number}\n{way}" for number, way in enumerate(ways))
-    found = rules.write(INDUCE, {KIND: "chores", TASKS: texts}).payloads
+    found = write_by_rules(INDUCE, None, (), {KIND: "chores", TASKS: texts}).payloads
     return [", ".join(actions_in(each["steps"])) for each in found]
 
 
@@ -146,7 +144,7 @@ def test_rules_find_what_recurs_and_with_one_task_its_way() -> None:
     opened = "1. wash\n2. dry\n3. open\n4. store"
     assert induced(ways[0], opened) == ["wash, dry, store"]
     with pytest.raises(ExtractionError):
-        rules.write("awm_other", {})
+        write_by_rules("awm_other", None, ())
 
 
 def test_what_recurs_is_called_unverified_no_longer(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.awm.collections import WORKFLOWS
-from deltamem_tui.memory.awm.prompt_uses import INDUCE
+from deltamem_tui.memory.awm.definition import INDUCE, WORKFLOWS
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.runs.preview import preview

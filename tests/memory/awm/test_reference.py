@@ -10,8 +10,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as some
 
-from deltamem_tui.memory.awm.collections import WORKFLOWS
-from deltamem_tui.memory.awm.steps import actions_in, occur
+from deltamem_tui.memory.awm.definition import WORKFLOWS
+from deltamem_tui.memory.awm.induction import actions_in, occur
 from tests.effort import examples
 from tests.memory.awm.support import Answer, Inducer, attempt, new_bank, teach
 

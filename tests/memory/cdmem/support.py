@@ -13,8 +13,8 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import settings
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.cdmem import prompt_uses as uses
-from deltamem_tui.memory.cdmem.settings import ContextNumbers
+from deltamem_tui.memory.cdmem import definition as uses
+from deltamem_tui.memory.cdmem.definition import ContextNumbers
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 

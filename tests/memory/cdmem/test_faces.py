@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.cdmem.collections import COLLECTIONS, ENVIRONMENTS
-from deltamem_tui.memory.cdmem.collections import TASKS as SHORT
+from deltamem_tui.memory.cdmem.definition import COLLECTIONS, ENVIRONMENTS
+from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from tests.cli.support import Program, heat, settle_in
 
 LOG = [heat(each, success=at % 3 < 2) for at, each in enumerate(("apple", "egg", "mug", "cup"))]

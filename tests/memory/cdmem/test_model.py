@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.cdmem.collections import (
+from deltamem_tui.memory.cdmem.definition import (
     ENVIRONMENTS,
     INSIGHTS,
+    PROMPTS,
     TASK_INSIGHTS,
 )
-from deltamem_tui.memory.cdmem.collections import TASKS as SHORT
-from deltamem_tui.memory.cdmem.prompt_uses import PROMPTS
+from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.cdmem import prompt_uses as uses
+from deltamem_tui.memory.cdmem import definition as uses
 from deltamem_tui.memory.cdmem import recall as recall_rules
-from deltamem_tui.memory.cdmem.collections import (
+from deltamem_tui.memory.cdmem.definition import (
     ENV_INSIGHTS,
     ENVIRONMENTS,
     TASK_INSIGHTS,
 )
-from deltamem_tui.memory.cdmem.collections import TASKS as SHORT
+from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import embedder_of

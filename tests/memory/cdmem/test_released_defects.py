@@ -9,9 +9,9 @@ import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.cdmem import prompt_uses as uses
-from deltamem_tui.memory.cdmem.collections import ENV_INSIGHTS, ENVIRONMENTS, TASK_INSIGHTS
-from deltamem_tui.memory.cdmem.collections import TASKS as SHORT
+from deltamem_tui.memory.cdmem import definition as uses
+from deltamem_tui.memory.cdmem.definition import ENV_INSIGHTS, ENVIRONMENTS, TASK_INSIGHTS
+from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.cdmem.support import ROOMS, TASKS, EchoWriter, episode, new_bank

@@ -10,9 +10,15 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory import editing, engine
-from deltamem_tui.memory.cdmem.collections import ENVIRONMENTS, INSIGHTS, TASK_INSIGHTS
-from deltamem_tui.memory.cdmem.collections import TASKS as SHORT
-from deltamem_tui.memory.cdmem.prompt_uses import FUNCTIONS, MISTAKES, PLANS
+from deltamem_tui.memory.cdmem.definition import (
+    ENVIRONMENTS,
+    FUNCTIONS,
+    INSIGHTS,
+    MISTAKES,
+    PLANS,
+    TASK_INSIGHTS,
+)
+from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.runs.maintenance import consolidate

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.cdmem import rules
-from deltamem_tui.memory.cdmem.prompt_uses import EXPERT, FAILURE, MISTAKES, SHORTCUT
+from deltamem_tui.memory.cdmem.definition import EXPERT, FAILURE, MISTAKES, SHORTCUT
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.cdmem.support import new_bank
@@ -84,9 +84,9 @@ def test_a_thing_is_at_one_place_the_last_one() -> None:
 
 
 def test_an_episode_in_the_rules_words() -> None:
-    notes = rules.write(EXPERT, HEAT, (), {}).payload
-    way = rules.write(SHORTCUT, HEAT, (), {}).payload
-    lost = rules.write(FAILURE, HEAT_LOST, (), {"env_memory": "pen 1: desk 1"}).payload
+    notes = rules.write_by_rules(EXPERT, HEAT, (), {}).payload
+    way = rules.write_by_rules(SHORTCUT, HEAT, (), {}).payload
+    lost = rules.write_by_rules(FAILURE, HEAT_LOST, (), {"env_memory": "pen 1: desk 1"}).payload
     assert notes
     assert way
     assert lost
@@ -95,15 +95,15 @@ def test_an_episode_in_the_rules_words() -> None:
     assert MARK not in way["plan"]
     assert lost["failure"] in ("planning", "search", "operation")
     assert lost["env_memory"].startswith("pen 1: desk 1")
-    bought = rules.write(SHORTCUT, HAIR, (), {}).payload
+    bought = rules.write_by_rules(SHORTCUT, HAIR, (), {}).payload
     assert bought
     assert bought["plan"].endswith(MARK)  # nothing replays a shop
 
 
 def test_nothing_is_made_of_nothing() -> None:
-    assert rules.write(EXPERT, replace(HEAT, steps=()), (), {}).payload is None
+    assert rules.write_by_rules(EXPERT, replace(HEAT, steps=()), (), {}).payload is None
     with pytest.raises(ExtractionError):
-        rules.write(MISTAKES, None, (), {})
+        rules.write_by_rules(MISTAKES, None, (), {})
 
 
 def test_an_example_has_no_detour_that_a_replay_does_without(tmp_path: Path) -> None:

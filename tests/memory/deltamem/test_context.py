@@ -15,8 +15,8 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.chances import Chance
 from deltamem_tui.memory.context import compose, fenced, header
-from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.context import chain_entries, is_of_the_past, seen
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.procedure import Procedure

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.deltamem.duplicates import duplicate_of
 from deltamem_tui.memory.editing import subtree
 from deltamem_tui.memory.methods import change_settings

@@ -15,7 +15,7 @@ from deltamem_tui.embedding.hashing import hashing_embedder
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES
-from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.engine import (
     apply_proposals,
     calibrate,

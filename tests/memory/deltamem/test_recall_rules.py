@@ -9,7 +9,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings, method_of, settings_of
 from deltamem_tui.memory.procedure import Procedure

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.methods import change_settings, settings_of
 from deltamem_tui.memory.settings import (
     assigned,

@@ -23,8 +23,7 @@ from deltamem_tui.errors import (
     RecordError,
     StorageError,
 )
-from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.method import DeltaMem
+from deltamem_tui.memory.deltamem.definition import METHOD, Payload
 from deltamem_tui.memory.deltamem.write import parent_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
@@ -322,7 +321,7 @@ def test_an_extraction_that_fails_leaves_the_bank_as_it_was(
 
 
 def test_what_an_extractor_says_is_cleaned() -> None:
-    payload = DeltaMem().cleaned("task", Payload(" when\x1b[31m red\u202e ", "a\r\nb\x00", "\x07"))
+    payload = METHOD.cleaned("task", Payload(" when\x1b[31m red\u202e ", "a\r\nb\x00", "\x07"))
     assert payload == Payload("when red", "a\nb", "")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.awm.collections import WORKFLOWS
-from deltamem_tui.memory.cdmem.collections import TASK_INSIGHTS
+from deltamem_tui.memory.awm.definition import WORKFLOWS
+from deltamem_tui.memory.cdmem.definition import TASK_INSIGHTS
 from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
 from deltamem_tui.memory.runs.maintenance import consolidate

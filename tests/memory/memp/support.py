@@ -18,9 +18,7 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.learn_result import CollectionResult
-from deltamem_tui.memory.memp.collections import KEY, PROCEDURES
-from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
-from deltamem_tui.memory.memp.settings import MempNumbers
+from deltamem_tui.memory.memp.definition import ADJUST, FACTS, KEY, PROCEDURES, SCRIPT, MempNumbers
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory

@@ -16,9 +16,7 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import CollectionResult
-from deltamem_tui.memory.memp.collections import PROCEDURES
-from deltamem_tui.memory.memp.prompt_uses import PROMPTS
-from deltamem_tui.memory.memp.settings import MempNumbers
+from deltamem_tui.memory.memp.definition import PROCEDURES, PROMPTS, MempNumbers
 from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.runs.run import LearningRun
 from deltamem_tui.memory.vectors.embedder import embedder_of

@@ -10,8 +10,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.engine import due, learn, maintain, recall, search
-from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, WAITING
-from deltamem_tui.memory.memp.update import steps_of
+from deltamem_tui.memory.memp.definition import KEY, PROCEDURES, WAITING
+from deltamem_tui.memory.memp.write import steps_of
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.trajectory.model import Step, Trajectory

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, WAITING
-from deltamem_tui.memory.memp.settings import MempNumbers
+from deltamem_tui.memory.memp.definition import KEY, PROCEDURES, WAITING, MempNumbers
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.trajectory.model import Trajectory

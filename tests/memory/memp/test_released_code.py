@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.learn_result import CollectionResult
-from deltamem_tui.memory.memp.collections import KEY, PROCEDURES
-from deltamem_tui.memory.memp.facts import names_of
-from deltamem_tui.memory.memp.method import Memp
+from deltamem_tui.memory.memp.definition import KEY, METHOD, PROCEDURES
+from deltamem_tui.memory.memp.recall import names_of
 from deltamem_tui.trajectory.receipt import Receipt, ShownNode
 from tests.memory.memp.support import (
     SaidWriter,
@@ -124,7 +123,7 @@ def test_the_words_of_a_domain_are_its_own() -> None:
 def test_question_and_key_are_the_task_alone(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", key="query")
     teach(bank, replace(attempt(HOT), environment="You are in a room with a lamp."))
-    assert Memp().questions(attempt(HOT))[PROCEDURES] == HOT == records(bank)[0].payload[KEY]
+    assert METHOD.questions(attempt(HOT))[PROCEDURES] == HOT == records(bank)[0].payload[KEY]
     found = recall(bank, HOT, "a room with a lamp", embedder=WordEmbedder())[PROCEDURES]
     assert found is not None
     assert found.candidates[0].score == 1.0

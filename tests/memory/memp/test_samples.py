@@ -6,8 +6,14 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.memory.memp import rules
-from deltamem_tui.memory.memp.collections import KEY, PROCEDURES, record_payload
-from deltamem_tui.memory.memp.prompt_uses import ADJUST, FACTS, SCRIPT
+from deltamem_tui.memory.memp.definition import (
+    ADJUST,
+    FACTS,
+    KEY,
+    PROCEDURES,
+    SCRIPT,
+    record_payload,
+)
 from tests.memory.writers.model.support import EPISODE, LOST
 
 LOGS = {
@@ -23,12 +29,14 @@ def record(script: str, trajectory: str = "") -> Node:
 
 
 def test_scripts_are_the_dialects_procedure_and_facts_its_goals() -> None:
-    script = rules.write(SCRIPT, EPISODE, ()).payloads[0]["script"]
+    script = rules.write_by_rules(SCRIPT, EPISODE, ()).payloads[0]["script"]
     assert script.splitlines()[1:3] == [
         "2. take [object] from [place]",
         "3. go to sinkbasin",
     ]
-    found = {each["name"]: each["value"] for each in rules.write(FACTS, EPISODE, ()).payloads}
+    found = {
+        each["name"]: each["value"] for each in rules.write_by_rules(FACTS, EPISODE, ()).payloads
+    }
     assert found == {"do": "clean", "state": "clean", "object": "cup", "receptacle": "cabinet"}
 
 
@@ -46,21 +54,21 @@ def test_a_repair_warns_of_the_first_prescribed_step_that_was_refused() -> None:
         record("1. take [object] from countertop\n2. clean [object] with sinkbasin"),
         record("", "Action: take cup 2 from countertop 1"),
     ):
-        script = rules.write(ADJUST, REFUSED, (told,)).payloads[0]["script"]
+        script = rules.write_by_rules(ADJUST, REFUSED, (told,)).payloads[0]["script"]
         *before, note = script.splitlines()
         assert before == told.payload["script"].splitlines()
         assert note == "[TRAP] take [object] from countertop → Nothing happens."
-        assert not rules.write(ADJUST, REFUSED, (record(script),)).payloads or not before
+        assert not rules.write_by_rules(ADJUST, REFUSED, (record(script),)).payloads or not before
 
 
 def test_a_repair_else_says_what_is_missing_and_keeps_the_last_three_notes() -> None:
     lost = replace(LOST, steps=LOST.steps[:2])
     told = record("1. go to desk\n[TRAP] a → b\n[TRAP] c → d\n[TRAP] e → f")
-    script = rules.write(ADJUST, lost, (told,)).payloads[0]["script"]
+    script = rules.write_by_rules(ADJUST, lost, (told,)).payloads[0]["script"]
     assert script.splitlines()[:3] == ["1. go to desk", "[TRAP] c → d", "[TRAP] e → f"]
     assert script.splitlines()[3].startswith("[MISSING] clean [object]")
     assert KEY not in script
     told = record("1. clean [object] with sinkbasin")
-    assert rules.write(ADJUST, lost, (told,)).payload is None
+    assert rules.write_by_rules(ADJUST, lost, (told,)).payload is None
     other_kind = replace(lost, task="put two cup in cabinet.")
-    assert rules.write(ADJUST, other_kind, (record("1. go to desk"),)).payload is None
+    assert rules.write_by_rules(ADJUST, other_kind, (record("1. go to desk"),)).payload is None

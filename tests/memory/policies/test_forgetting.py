@@ -23,8 +23,8 @@ from deltamem_tui.memory.credit.views import node_credit
 from deltamem_tui.memory.editing import undo, undoable
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import change_settings, names
+from deltamem_tui.memory.policies import FORGETTINGS
 from deltamem_tui.memory.policies.forgetting import (
-    FORGETTINGS,
     Columns,
     ForgettingRules,
     forgotten,

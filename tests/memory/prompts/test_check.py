@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.memory.deltamem.method import DeltaMem
+from deltamem_tui.memory.deltamem.definition import METHOD
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.methods import prompt_uses
 from deltamem_tui.memory.prompts import check as prompt_check
@@ -153,7 +153,7 @@ def test_a_file_that_is_no_text_is_a_flaw(tmp_path: Path) -> None:
 
 def test_what_is_said_to_be_given_is_given(tmp_path: Path) -> None:
     """A prompt that uses all inputs it may have is filled in by the program itself."""
-    for name in (*DeltaMem.prompts, *SHARED):
+    for name in (*METHOD.prompts, *SHARED):
         given = USES[name].inputs
         original = (PROMPTS / "generic" / f"{name}{SUFFIX}").read_text()
         head = original.split("+++\n")[1]

@@ -12,7 +12,7 @@ import pytest
 
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.memory.context import header
-from deltamem_tui.memory.deltamem.method import DeltaMem
+from deltamem_tui.memory.deltamem.definition import METHOD
 from deltamem_tui.memory.methods import prompt_uses
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import LIMIT, Prompt
@@ -45,7 +45,7 @@ def test_every_prompt_that_is_asked_for_is_there() -> None:
     of = {where: {name for there, name in found if there == where} for where, _ in found}
     assert of["generic"] == set(prompt_uses())
     for domain in ("alfworld", "scienceworld", "webshop"):
-        assert {*DeltaMem.prompts, *SHARED} - {KIND} <= of[domain] <= of["generic"]
+        assert {*METHOD.prompts, *SHARED} - {KIND} <= of[domain] <= of["generic"]
 
 
 @pytest.mark.parametrize(("domain", "name"), prompts.listing(SHIPPED))
@@ -62,7 +62,7 @@ def test_every_shipped_prompt_is_sound(domain: str, name: str) -> None:
             assert field in text
     for marker in prompt.markers:
         assert f"`{marker}`" in prompt.body
-    if name in DeltaMem.prompts:
+    if name in METHOD.prompts:
         assert prompt.skip == ("residual" in name)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.memory.reasoningbank.collections import LESSONS
+from deltamem_tui.memory.reasoningbank.definition import LESSONS
 from tests.cli.support import Program, heat, settle_in
 
 

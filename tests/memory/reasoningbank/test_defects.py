@@ -16,8 +16,7 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.reasoningbank.collections import LESSONS
-from deltamem_tui.memory.reasoningbank.prompt_uses import TRIALS
+from deltamem_tui.memory.reasoningbank.definition import LESSONS, TRIALS
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.memory.writers.model.judge import verdict
 from tests.bank.fragile import NEVER, FragileOS

@@ -6,8 +6,7 @@ import pytest
 
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.methods import method_named
-from deltamem_tui.memory.reasoningbank.collections import FIELDS
-from deltamem_tui.memory.reasoningbank.prompt_uses import FAILURE, SUCCESS
+from deltamem_tui.memory.reasoningbank.definition import FAILURE, FIELDS, SUCCESS
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.text import count_tokens
 from tests.memory.writers.rules.test_generated import FILES, episodes

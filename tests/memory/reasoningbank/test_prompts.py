@@ -16,9 +16,14 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.prompts import library
-from deltamem_tui.memory.reasoningbank.collections import LESSONS
-from deltamem_tui.memory.reasoningbank.prompt_uses import CONTRAST, FAILURE, PROMPTS, SUCCESS
-from deltamem_tui.memory.reasoningbank.settings import ReasoningBankSettings
+from deltamem_tui.memory.reasoningbank.definition import (
+    CONTRAST,
+    FAILURE,
+    LESSONS,
+    PROMPTS,
+    SUCCESS,
+    ReasoningBankSettings,
+)
 from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor

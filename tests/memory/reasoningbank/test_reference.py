@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.reasoningbank.collections import LESSONS
+from deltamem_tui.memory.reasoningbank.definition import LESSONS
 from tests.effort import examples
 from tests.memory.reasoningbank.support import lesson, lessons_bank, recalled, teach, trial
 from tests.memory.support import unit

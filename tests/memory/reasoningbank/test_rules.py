@@ -9,9 +9,8 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.reasoningbank import rules
-from deltamem_tui.memory.reasoningbank.collections import FIELDS, LESSONS
-from deltamem_tui.memory.reasoningbank.prompt_uses import CONTRAST, FAILURE, SUCCESS
-from deltamem_tui.memory.reasoningbank.trials import differences, inputs_of
+from deltamem_tui.memory.reasoningbank.definition import CONTRAST, FAILURE, FIELDS, LESSONS, SUCCESS
+from deltamem_tui.memory.reasoningbank.write import differences, inputs_of
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.writers.model.support import EPISODE, LOST
 
@@ -23,7 +22,7 @@ STUCK = replace(
 
 
 def written(purpose: str, episode: Trajectory, **rest: object) -> list[dict[str, str]]:
-    found = rules.write(purpose, episode, (), **rest)  # type: ignore[arg-type]
+    found = rules.write_by_rules(purpose, episode, (), **rest)  # type: ignore[arg-type]
     return [cleaned(each, FIELDS) for each in found.payloads]
 
 
@@ -73,18 +72,20 @@ def test_several_trials_teach_the_difference_first_and_keep_the_shorter_plan() -
     longer = {"description": "d", "title": "A plan that worked", "content": "1. x\n" * 9}
     notes = [born(LESSONS, None, "success", longer, Origin())]
     inputs = inputs_of(EPISODE, [STUCK])
-    found = rules.write(CONTRAST, EPISODE, notes, inputs).payloads
+    found = rules.write_by_rules(CONTRAST, EPISODE, notes, inputs).payloads
     titles = [each["title"] for each in found]
     assert titles == ["What made the difference", "A plan that worked", "Where it was found"]
     assert found[1]["content"] != longer["content"]
     shorter = [born(LESSONS, None, "success", {**longer, "content": "1. x"}, Origin())]
-    (plan, *_) = rules.write(CONTRAST, EPISODE, shorter, inputs_of(EPISODE, [EPISODE])).payloads
+    (plan, *_) = rules.write_by_rules(
+        CONTRAST, EPISODE, shorter, inputs_of(EPISODE, [EPISODE])
+    ).payloads
     assert plan["content"] == "1. x"
 
 
 def test_what_cannot_be_written_says_so() -> None:
-    assert rules.write(SUCCESS, replace(EPISODE, steps=()), ()).payload is None
+    assert rules.write_by_rules(SUCCESS, replace(EPISODE, steps=()), ()).payload is None
     with pytest.raises(OutcomeUnknownError):
-        rules.write(SUCCESS, EPISODE.with_outcome(Outcome()), ())
+        rules.write_by_rules(SUCCESS, EPISODE.with_outcome(Outcome()), ())
     with pytest.raises(ExtractionError):
-        rules.write(SUCCESS, None, ())
+        rules.write_by_rules(SUCCESS, None, ())

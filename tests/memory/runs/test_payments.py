@@ -17,7 +17,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import BankCorruptError, StorageError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.method import DeltaMem
+from deltamem_tui.memory.deltamem.definition import METHOD
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.runs.payments import Payments, take_over
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
@@ -142,7 +142,7 @@ def test_what_a_users_own_extractor_takes_is_on_the_bill(tmp_path: Path) -> None
     (root,) = bank.tree("task").roots()
     paid_for: list[Payment] = []
     told: list[Payment] = []
-    writer = ExtractorWriter(extractor, DeltaMem().use_of, told.append).paying(paid_for.append)
+    writer = ExtractorWriter(extractor, METHOD.use_of, told.append).paying(paid_for.append)
     writer.write("task_consolidation", None, [root])
     assert told == paid_for
     assert paid_for == [Payment("fuse", "task", root.id, "some/model", "", CALL)]

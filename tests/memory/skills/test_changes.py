@@ -11,7 +11,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Origin
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.methods import DEFAULT
 from deltamem_tui.memory.skills.form import form_named
 from deltamem_tui.memory.skills.installing import install_skills

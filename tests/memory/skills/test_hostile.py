@@ -18,7 +18,7 @@ from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.methods import DEFAULT
 from deltamem_tui.memory.skills import section
 from deltamem_tui.memory.skills.form import form_named

@@ -15,7 +15,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Origin
 from deltamem_tui.errors import BankError, BankExistsError, DeltaMemError, RecordError
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.skills.layout import SKILL_LIMITS
 from deltamem_tui.memory.skills.reading import read_skills
 from deltamem_tui.memory.skills.writing import write_skills

@@ -18,7 +18,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import BankExistsError, RecordError
 from deltamem_tui.memory.banks import create_bank, open_bank
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
 from deltamem_tui.memory.skills.installing import install_skills
 from deltamem_tui.memory.skills.layout import is_name, slug
 from deltamem_tui.memory.skills.reading import is_skills_folder, read_skills

@@ -18,9 +18,8 @@ from deltamem_tui.memory import editing
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall, search
 from deltamem_tui.memory.learn_result import CollectionResult
-from deltamem_tui.memory.synapse.collections import EXEMPLARS
-from deltamem_tui.memory.synapse.dialogue import dialogue_of
-from deltamem_tui.memory.synapse.settings import SynapseNumbers
+from deltamem_tui.memory.synapse.definition import EXEMPLARS, SynapseNumbers
+from deltamem_tui.memory.synapse.write import dialogue_of
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples

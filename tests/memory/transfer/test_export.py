@@ -16,7 +16,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.transfer import export
 from deltamem_tui.memory.transfer.export import Leak, prepare
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets

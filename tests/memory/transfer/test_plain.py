@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given
 
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from deltamem_tui.memory.transfer.plain import markdown, node_record, records
 from tests.effort import examples
 from tests.memory.skills.grown import SPROUTS, Sprout, grown_bank

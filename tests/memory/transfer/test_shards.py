@@ -12,8 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import BankDiff, diff
 from deltamem_tui.bank.union.merge import MergePlan, merge_to
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Parameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.settings import assigned

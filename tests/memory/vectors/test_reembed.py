@@ -26,7 +26,7 @@ from deltamem_tui.errors import (
     EmbedderMismatchError,
     StorageError,
 )
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.editing import delete, edit, undo
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.vectors import vector_store

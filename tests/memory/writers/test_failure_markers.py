@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.writers.failure_markers import marks_in
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult

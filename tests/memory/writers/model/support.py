@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 SKILL = {

@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError, StorageError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting

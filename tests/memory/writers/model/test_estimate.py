@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.methods import change_settings

@@ -30,8 +30,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.retrying_client import RetryPolicy
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.settings import TreeParameters
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, TreeParameters
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.runs.run import LearningRun, Refusal

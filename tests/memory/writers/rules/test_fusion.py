@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Step

@@ -7,7 +7,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.support import extract

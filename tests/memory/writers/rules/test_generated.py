@@ -14,7 +14,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank as StoredBank
 from deltamem_tui.bank.node import Label, Node, Origin, born
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.wording import key
 from deltamem_tui.text import clean, count_tokens

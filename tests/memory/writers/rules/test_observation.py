@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deltamem_tui.memory.writers.rules.observation import observations
+from deltamem_tui.memory.synapse.write import observations
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.writers.rules.episodes import HAIR, HEAT, melting

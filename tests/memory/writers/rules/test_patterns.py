@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.writers.rules.patterns import (
+from deltamem_tui.memory.awm.induction import (
     Pattern,
     chosen,
     closed_patterns,

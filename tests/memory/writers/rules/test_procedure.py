@@ -12,8 +12,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, Payload, TreeParameters
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.procedure import Procedure, filled, text_of

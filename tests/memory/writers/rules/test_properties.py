@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.node import Node
 from deltamem_tui.lab.games.alfworld import in_ranges
 from deltamem_tui.lab.games.alfworld_facts import kinds
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.synapse.write import observations
 from deltamem_tui.memory.writers.rules.abstraction import normalised
 from deltamem_tui.memory.writers.rules.attempts import found_at, fruitless, recoveries
 from deltamem_tui.memory.writers.rules.expert import expert
 from deltamem_tui.memory.writers.rules.failure_kind import failure_of
-from deltamem_tui.memory.writers.rules.observation import observations
 from deltamem_tui.memory.writers.rules.shortcut import shortcut
 from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.text import clean, count_tokens, one_line

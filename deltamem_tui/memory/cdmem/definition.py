@@ -1,0 +1,204 @@
+"""CDMem: short-term memories by context, and insights made of them in batches.
+
+Each episode is filed by task and environment; insights are made of every B of a kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from msgspec import Meta
+
+from deltamem_tui.bank.collection import Collection
+from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.method import Method, late
+from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse
+from deltamem_tui.memory.settings import Settings
+
+TASKS = "short"
+ENVIRONMENTS = "environments"
+TASK_INSIGHTS = "task_insights"
+ENV_INSIGHTS = "env_insights"
+
+COLLECTIONS: Mapping[str, Collection] = {
+    TASKS: Collection(
+        fields=("text", "env", "actions", "failure", "cause", "remedy", "steps", "read"),
+        key="text",
+        depth=3,
+    ),
+    ENVIRONMENTS: Collection(fields=("text", "memory", "read"), key="text", depth=3),
+    TASK_INSIGHTS: Collection(fields=("text",), key="text", depth=2),
+    ENV_INSIGHTS: Collection(fields=("text",), key="text", depth=2),
+}
+"""Both halves of the index are trees of three levels: a kind; a task in its environment, or an
+environment; what one episode left there. A kind of task has two lists, so it is there twice: of
+the label success with what succeeded below it, of the label failure with what failed. Insights lie
+below the kind, and the label, that they are about."""
+
+INSIGHTS: Mapping[str, str] = {TASKS: TASK_INSIGHTS, ENVIRONMENTS: ENV_INSIGHTS}
+"""Where the insights into what a half of the index holds are kept."""
+
+_REMEMBERED = {
+    "env": "In",
+    "actions": "As it was done",
+    "failure": "Failure of",
+    "cause": "Because of",
+    "remedy": "Next time",
+    "steps": "Steps taken",
+    "read": "Insights made up to",
+}
+
+DISPLAY: Mapping[str, Display] = {
+    TASKS: Display(
+        title="short-term memories",
+        noun="short-term memory",
+        heading="Short-term memories by kind of task",
+        labels=_REMEMBERED,
+        optional=tuple(_REMEMBERED),
+        warning="WARNING: this failed, never carry it out",
+        levels=("list of a kind of task", "task", "memory"),
+        comparable=False,
+        instruction="actions",
+    ),
+    ENVIRONMENTS: Display(
+        title="environments",
+        noun="environment",
+        heading="Environments by kind",
+        labels={"memory": "Seen there", "read": _REMEMBERED["read"]},
+        optional=("memory", "read"),
+        levels=("kind of environment", "environment", "memory"),
+        comparable=False,
+    ),
+    TASK_INSIGHTS: Display(
+        title="task insights",
+        noun="task insight",
+        heading="Insights by kind of task",
+        labels={"text": "Insight"},
+        warning="WARNING: a mistake and its remedy",
+        levels=("list of a kind of task", "insight"),
+        comparable=False,
+    ),
+    ENV_INSIGHTS: Display(
+        title="environment insights",
+        noun="environment insight",
+        heading="Insights by kind of environment",
+        labels={"text": "Insight"},
+        levels=("kind of environment", "insight"),
+        comparable=False,
+    ),
+}
+
+EXPERT = "cdmem_expert"
+SHORTCUT = "cdmem_shortcut"
+FAILURE = "cdmem_failure"
+PLANS = "cdmem_plans"
+MISTAKES = "cdmem_mistakes"
+FUNCTIONS = "cdmem_functions"
+MOST_INSIGHTS = 10
+
+_OF_ONE = OF_AN_EPISODE | {"expert_actions"}
+_OF_A_BATCH = frozenset({"kind", "batch", "insights", "words"})
+
+
+def _insights(collection: str) -> PromptUse:
+    fields = ("insight",)
+    return PromptUse(collection, _OF_A_BATCH, fields, items=MOST_INSIGHTS, call="induce")
+
+
+PROMPTS: Mapping[str, PromptUse] = {
+    EXPERT: PromptUse(
+        ENVIRONMENTS,
+        OF_AN_EPISODE - {"memory"},
+        ("locations", "functions", "actions"),
+        optional=("locations", "functions"),
+    ),
+    SHORTCUT: PromptUse(TASKS, _OF_ONE, ("actions", "plan"), label="success"),
+    FAILURE: PromptUse(
+        TASKS,
+        _OF_ONE | {"locations", "env_memory"},
+        ("env_memory", "failure", "reflection", "next_plan"),
+        optional=("env_memory",),
+        label="failure",
+    ),
+    PLANS: _insights(TASK_INSIGHTS),
+    MISTAKES: _insights(TASK_INSIGHTS),
+    FUNCTIONS: _insights(ENV_INSIGHTS),
+}
+
+HERE, KIND, INSIGHT = "here", "kind", "insight"
+
+_Some = Annotated[int, Meta(ge=0, le=100, description="a whole number from 0 to 100")]
+
+
+class ContextNumbers(Settings, frozen=True):
+    """How often insights are made, and how much is recalled.
+
+    Attributes:
+        batch: New short-term memories of a list after which its insights are made anew (B). The
+            authors found no trend from 1 to 11.
+        exemplars: The episodes that are shown (M).
+        most_task_insights: The most insights into the kind of task (L).
+        most_from_successes: How many of those may come from successes, which go first.
+        most_env_insights: The most insights into the kind of environment (L).
+        reflections: The last failures at this very task in this environment that are shown.
+        budget: The most tokens of all examples together, equally shared; of a longer one the middle
+            is left out. None shows them whole.
+    """
+
+    recalling = {  # noqa: RUF012 - a constant of the class
+        "exemplars": TASKS,
+        "reflections": TASKS,
+        "most_task_insights": TASK_INSIGHTS,
+        "most_from_successes": TASK_INSIGHTS,
+        "most_env_insights": ENV_INSIGHTS,
+    }
+
+    batch: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 5
+    exemplars: _Some = 2
+    most_task_insights: _Some = 6
+    most_from_successes: _Some = 3
+    most_env_insights: _Some = 10
+    reflections: _Some = 3
+    budget: (
+        Annotated[
+            int, Meta(ge=1, le=10_000_000, description="a whole number of tokens from 1, or none")
+        ]
+        | None
+    ) = 1000
+
+
+METHOD = Method(
+    name="cdmem",
+    title="short-term memories by context, and insights from batches of them",
+    good_when="the same places are visited again, and several tries are allowed",
+    collections=COLLECTIONS,
+    display=DISPLAY,
+    decisions={
+        "shortcut": "the success was remembered by the actions that it needed",
+        "reflection": "the failure was remembered by its type, and what to do next time",
+        "functions": "what things did was noted, and where things are",
+        "places": "where things are was noted",
+        "insights": "a batch was full, and its insights were made anew",
+        "waiting": "no batch is full yet",
+        "postponed": "nothing came of a full batch, which stays due",
+        "skip": "there was nothing to remember",
+        "unasked": "the episode says nothing of its environment",
+    },
+    ranking="what was learnt of the kind of task, and of this environment, is recalled",
+    rules={
+        HERE: "this very task or environment was met before",
+        KIND: "the kind of task is known; a score is the similarity of the tasks",
+        INSIGHT: "a score is the sum of the similarities to all memories of the kind",
+    },
+    prompts=PROMPTS,
+    settings=ContextNumbers,
+    recall=late("deltamem_tui.memory.cdmem.recall:recall"),
+    plan=late("deltamem_tui.memory.cdmem.write:plan"),
+    write_by_rules=late("deltamem_tui.memory.cdmem.rules:write_by_rules"),
+    ask=late("deltamem_tui.memory.cdmem.recall:questions"),
+    find_due=late("deltamem_tui.memory.cdmem.insights:find_due"),
+    due_rows=late("deltamem_tui.memory.cdmem.insights:due_rows"),
+    maintain=late("deltamem_tui.memory.cdmem.insights:maintain"),
+    uses_scene=lambda _: True,
+)

@@ -1,0 +1,242 @@
+"""DeltaMem: residual experience in a task tree and an env tree.
+
+New experience is stored as what it adds to what is known. The published thresholds belong to
+E5-base-v2, whose similarities crowd together near the top: `calibrate` proposes thresholds for
+another embedder from a bank's own episodes, and a bank whose thresholds are still the preset's
+takes them from its first episodes by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection as AnyCollection
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
+
+import msgspec
+from msgspec import Meta
+
+from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
+from deltamem_tui.bank.node import Label
+from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.method import Method, late
+from deltamem_tui.memory.prompts.use import MAY_SKIP, OF_AN_EPISODE, OF_NOTES, PromptUse
+from deltamem_tui.memory.settings import Numbers, Settings
+from deltamem_tui.trajectory.domains import GENERIC, key
+
+_TREE = Collection(
+    fields=("activation_condition", "execution_procedure", "termination_condition"),
+    key="activation_condition",
+    depth=DEPTH_LIMIT,
+)
+
+COLLECTIONS: Mapping[str, Collection] = {"task": _TREE, "env": _TREE}
+"""The task tree keeps skills (when, how, until when), the env tree knowledge (where, what)."""
+
+
+OPTIONAL = ("termination_condition",)
+"""Fields that may be empty."""
+
+
+DISPLAY: Mapping[str, Display] = {
+    "task": Display(
+        title="task tree",
+        noun="skill",
+        heading="Skills",
+        labels={
+            "activation_condition": "When",
+            "execution_procedure": "How",
+            "termination_condition": "Done when",
+        },
+        optional=OPTIONAL,
+        warning="WARNING: this failed, never carry it out",
+        layered=True,
+        penalised=True,
+        instruction="execution_procedure",
+    ),
+    "env": Display(
+        title="env tree",
+        noun="knowledge",
+        heading="Knowledge",
+        labels={
+            "activation_condition": "Where",
+            "execution_procedure": "What",
+            "termination_condition": "Done when",
+        },
+        optional=OPTIONAL,
+        layered=True,
+        penalised=True,
+    ),
+}
+"""Skills say how, knowledge says where and what."""
+
+
+class Payload(dict[str, str]):
+    """The texts of a node of either tree, as `Node.payload` holds them.
+
+    Args:
+        activation_condition: When it applies (α). This text is what is embedded.
+        execution_procedure: The skill's procedure (π), or the knowledge's facts (κ).
+        termination_condition: When the skill is done (ω); empty for failures and knowledge.
+    """
+
+    def __init__(
+        self,
+        activation_condition: str,
+        execution_procedure: str,
+        termination_condition: str = "",
+    ) -> None:
+        super().__init__(
+            activation_condition=activation_condition,
+            execution_procedure=execution_procedure,
+            termination_condition=termination_condition,
+        )
+
+
+BODY = "execution_procedure"
+
+
+def _extraction(tree: str, label: Label | None = None) -> PromptUse:
+    inputs = OF_AN_EPISODE | {MAY_SKIP}
+    fields = COLLECTIONS[tree].fields
+    return PromptUse(tree, inputs, fields, OPTIONAL, label=label, body=BODY)
+
+
+def _fusion(tree: str) -> PromptUse:
+    return PromptUse(
+        tree,
+        OF_NOTES,
+        COLLECTIONS[tree].fields,
+        OPTIONAL,
+        body=BODY,
+        empty_of_failures=("termination_condition",),
+        call="fuse",
+    )
+
+
+PROMPTS: Mapping[str, PromptUse] = {
+    "task_root_success": _extraction("task", "success"),
+    "task_root_failure": _extraction("task", "failure"),
+    "task_residual_success": _extraction("task", "success"),
+    "task_residual_failure": _extraction("task", "failure"),
+    "env_root": _extraction("env"),
+    "env_residual": _extraction("env"),
+    "task_consolidation": _fusion("task"),
+    "env_consolidation": _fusion("env"),
+}
+
+
+class TreeParameters(Numbers, frozen=True):
+    """The numbers of one tree.
+
+    Attributes:
+        tau_base: The least score at which a node is a match (τ_base), in [-1, 1].
+        failure_penalty: Taken off the similarity of failures (ε), at least 0.
+        d_max: The deepest level of the tree (D_max), at least 2: at 1 the sibling rule
+            would hang a residual on the virtual root.
+        k_cons: Successful hits after which a residual's chain is fused (K_cons), at least 1;
+            None never fuses.
+        enabled: Whether the tree is queried and grown at all.
+        tau_fixed: Whether τ_base stays as it is. Where it does not, the bank's first episodes
+            replace the preset's; whatever assigns τ_base fixes it.
+        recall: `paper` takes the best node that reaches τ_base; `kind` looks for the kind of
+            goal first, where the rules understand it. It means nothing in the env tree.
+    """
+
+    fixes = {"tau_base": "tau_fixed"}  # noqa: RUF012 - a constant of the class
+
+    tau_base: Annotated[float, Meta(ge=-1, le=1, description="a similarity from -1 to 1")]
+    failure_penalty: Annotated[float, Meta(ge=0, le=2, description="a number from 0 to 2")] = 0.05
+    d_max: Annotated[
+        int, Meta(ge=2, le=1000, description="a depth from 2 to 1000, a whole number")
+    ] = 5
+    k_cons: (
+        Annotated[int, Meta(ge=1, description="a whole number of hits from 1, or none")] | None
+    ) = 3
+    enabled: bool = True
+    recall: Annotated[Literal["kind", "paper"], Meta(description="kind or paper")] = "kind"
+    tau_fixed: bool = True
+
+
+class Parameters(Settings, frozen=True):
+    """The numbers of both trees, and of what an agent is given.
+
+    Attributes:
+        task: Those of the task tree.
+        env: Those of the env tree.
+        budget: How many tokens the entries of a context may have. Beyond it facts go first,
+            then warnings; a procedure stays whole.
+    """
+
+    meaningless = ("env.recall",)
+    recalling = {  # noqa: RUF012 - a constant of the class
+        "task.tau_base": "task",
+        "task.failure_penalty": "task",
+        "task.recall": "task",
+        "env.tau_base": "env",
+        "env.failure_penalty": "env",
+    }
+
+    task: TreeParameters
+    env: TreeParameters
+    budget: Annotated[int, Meta(ge=0, description="a whole number of tokens")] = 600
+
+    published_for: ClassVar[str] = DEFAULT_EMBEDDER
+
+    @classmethod
+    def preset(cls, domain: str) -> Self:
+        """The published numbers of a domain; the generic ones for a domain without any."""
+        tau_task, tau_env, k_cons = _PUBLISHED.get(key(domain), _PUBLISHED[GENERIC])
+        task = TreeParameters(tau_task, k_cons=k_cons, tau_fixed=False)
+        return cls(task, msgspec.structs.replace(task, tau_base=tau_env))
+
+    @classmethod
+    def presets(cls) -> AnyCollection[str]:
+        """The domains of the paper, and the generic one."""
+        return _PUBLISHED
+
+
+# Per domain τ of the task tree, τ of the env tree, and K_cons; one ε for all.
+_PUBLISHED: Mapping[str, tuple[float, float, int]] = {
+    "alfworld": (0.75, 0.85, 5),
+    "scienceworld": (0.82, 0.82, 3),
+    "webshop": (0.85, 0.85, 3),
+    GENERIC: (0.82, 0.85, 3),
+}
+
+METHOD = Method(
+    name="deltamem",
+    title="residual experience in two trees",
+    good_when=(
+        "tasks of a kind come again with other things and places, and the prompt is to stay short"
+    ),
+    collections=COLLECTIONS,
+    display=DISPLAY,
+    decisions={
+        "root": "nothing like it was known",
+        "residual": "what the match lacks was added below it",
+        "skip": "the match covers it",
+        "unasked": "the tree had no question",
+    },
+    ranking=(
+        "score = similarity − failure penalty (for failures) · the best node is the "
+        "match if it reaches the threshold (tau_base)"
+    ),
+    rules={
+        "kind": "the kind of goal is known; a score is the similarity of names within it",
+    },
+    prompts=PROMPTS,
+    settings=Parameters,
+    recall=late("deltamem_tui.memory.deltamem.recall:recall"),
+    rank=late("deltamem_tui.memory.deltamem.recall:rank"),
+    plan=late("deltamem_tui.memory.deltamem.write:plan"),
+    write_by_rules=late("deltamem_tui.memory.deltamem.rules:write_by_rules"),
+    ask=late("deltamem_tui.memory.deltamem.recall:questions_of"),
+    due_rows=late("deltamem_tui.memory.deltamem.consolidate:due_rows"),
+    maintain=late("deltamem_tui.memory.deltamem.consolidate:maintain"),
+    deepest=lambda collection, settings: settings.of(collection).d_max,
+    placement=late("deltamem_tui.memory.deltamem.write:placement"),
+    calibrate=late("deltamem_tui.memory.deltamem.calibrate:calibrate"),
+    first_thresholds=late("deltamem_tui.memory.deltamem.calibrate:first_thresholds"),
+    uses_scene=lambda settings: settings.of("env").enabled,
+)

@@ -1,0 +1,154 @@
+"""Synapse's write: an episode that succeeded is appended as an exemplar.
+
+An exemplar is a dialogue: what the agent saw, cut to what it needed by rules (Synapse's
+abstraction), and what it did. Of what was seen, that which the action uses comes first, then what
+the task names, then what was not seen before; the parts that are kept stay in their own order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.domain import domain_for
+from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
+from deltamem_tui.memory.plan import Change, Count, Plan
+from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.rules_extractor import skimmed
+from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.synapse.definition import EXEMPLARS, SynapseNumbers
+from deltamem_tui.memory.synapse.recall import recall_exemplars
+from deltamem_tui.memory.wording import condense, key
+from deltamem_tui.memory.writers.rules.expert import is_thought
+from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.text import clean, count_tokens, one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+SEEN, DONE = "Observation: ", "Action: "
+_WORDS = 60
+_READ = 8000  # characters of one answer
+_MOST_PARTS = 200
+_WORD = re.compile(r"[^\W_][\w'-]*")
+_SMALL = frozenset(("to", "in", "on", "into", "from", "with", "and", "the", "a", "an", "go", "of"))
+
+
+def plan(
+    bank: Bank,
+    episode: Trajectory,
+    writer: Writer,  # noqa: ARG001 - the observations are abstracted by rules alone
+    embedder: Embedder,
+) -> Plan[LearnResult]:
+    """Count what the episode would be shown; append it if it succeeded."""
+    found = recall_exemplars(bank, episode.task, of_bank(bank, SynapseNumbers), embedder)
+    success = bool(episode.outcome.success)
+    shown = [chain[0] for chain in found.chains] if found else []
+    changes: list[Change] = [
+        Count(EXEMPLARS, each.id, success and each is shown[0], 1, success) for each in shown
+    ]
+    node, reason = _exemplar(episode)
+    if node:
+        vector = embedder.embed_passages([node.payload["task"]])[0]
+        changes.insert(0, addition(bank.tree(EXEMPLARS), node, vector))
+    result = CollectionResult(
+        EXEMPLARS,
+        "exemplar" if node else "skip",
+        reason,
+        node,
+        match=shown[0].id if shown else None,
+        score=found.candidates[0].score if found and found.candidates else None,
+    )
+    return Plan(LearnResult(episode.id, True, {EXEMPLARS: result}), tuple(changes))
+
+
+def placement(collection: str, found: CollectionRecall | None, settings: Settings) -> str:  # noqa: ARG001
+    """Say where an episode with this question would go: a success is always added."""
+    return "would become another exemplar if it succeeds" if found else "not asked"
+
+
+def _exemplar(episode: Trajectory) -> tuple[Node | None, str]:
+    """The exemplar that an episode becomes, or None, and why."""
+    if not episode.outcome.success:
+        return None, "the episode failed"
+    payload = {"task": clean(episode.task).strip(), "dialogue": dialogue_of(episode)}
+    if not all(payload.values()):
+        return None, "the episode has no task" if payload["dialogue"] else "nothing was done"
+    origin = Origin(trajectory=episode.id, outcome_source=episode.outcome.source)
+    return born(EXEMPLARS, None, "success", payload, origin), "a success"
+
+
+def dialogue_of(episode: Trajectory) -> str:
+    """Two lines a step: the observation before it in at most 60 words, and the action.
+
+    Steps at which the agent only thought are left out; so is an observation that says nothing.
+    Empty if nothing was done.
+    """
+    read = skimmed(episode)
+    lines: list[str] = []
+    for seen, step in zip(observations(read), read.steps, strict=True):
+        action = one_line(step.action)
+        if action and not is_thought(action):
+            lines += [SEEN + seen] * bool(seen) + [DONE + action]
+    return "\n".join(lines)
+
+
+def observations(trajectory: Trajectory) -> tuple[str, ...]:
+    """What was seen before each step, each in at most 60 words and on one line.
+
+    Before the first step the environment was seen; what answers a thought is not seen. ` … `
+    stands where parts were left out. Names stay as they are.
+    """
+    named = " ".join(name for _, name in domain_for(trajectory.domain).goal(trajectory).slots)
+    wanted = _words(named or trajectory.task)
+    parts = list(_parts(trajectory.environment, trajectory.domain))
+    known: set[str] = set()
+    texts = []
+    for step in trajectory.steps:
+        texts.append(_needed(parts, _words(step.action), wanted, known))
+        if not is_thought(step.action):
+            known |= {key(part) for part in parts}
+            parts = list(_parts(step.observation, trajectory.domain))
+    return tuple(texts)
+
+
+def _needed(parts: Sequence[str], used: set[str], wanted: set[str], known: set[str]) -> str:
+    """The parts that say most, as many as fit: what is used, what the task names, what is new."""
+
+    def rank(number: int) -> tuple[int, int]:
+        words = _words(parts[number])
+        is_new = key(parts[number]) not in known
+        # The first part says where the agent is.
+        needs = 3 * (number == 0 or bool(words & used)) + 2 * bool(words & wanted) + is_new
+        return -needs, number
+
+    return _joined(parts, sorted(range(len(parts)), key=rank))
+
+
+def _parts(text: str, domain: str) -> Iterator[str]:
+    """The parts of an answer: sentences, lines, the things of a list."""
+    text = "\n".join(filter(None, map(one_line, text[:_READ].splitlines())))
+    for part in domain_for(domain).parts(text)[:_MOST_PARTS]:
+        if part:
+            yield condense(part, _WORDS // 3)
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)} - _SMALL
+
+
+def _joined(parts: Sequence[str], order: Sequence[int]) -> str:
+    """As many parts as fit, the first in rank first, in their own order."""
+    left = _WORDS
+    kept: set[int] = set()
+    for number in order:
+        cost = count_tokens(parts[number]) + 1  # with a mark for what is left out before it
+        if cost <= left:
+            kept.add(number)
+            left -= cost
+    texts = []
+    for number in sorted(kept):
+        texts += ["…"] * (number > 0 and number - 1 not in kept) + [parts[number]]
+    return " ".join(texts) + (" …" if kept and len(parts) - 1 not in kept else "")

@@ -1,0 +1,47 @@
+"""Definitions of methods: light to load, and every function that one names is there."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+
+from deltamem_tui.memory.method import Method, function_at, rank_by_similarity
+from deltamem_tui.memory.methods import method_named, names
+
+ARGUMENTS = {
+    "recall": 3,
+    "rank": len(inspect.signature(rank_by_similarity).parameters),
+    "plan": 4,
+    "write_by_rules": 4,
+    "ask": 1,
+    "find_due": 1,
+    "due_rows": 2,
+    "maintain": 4,
+    "placement": 3,
+    "calibrate": 4,
+    "first_thresholds": 3,
+}
+
+
+def named(method: Method) -> dict[str, str]:
+    values = {each.name: getattr(method, each.name) for each in fields(method)}
+    paths = {name: getattr(value, "__qualname__", "") for name, value in values.items()}
+    return {name: path for name, path in paths.items() if path.startswith("deltamem_tui.")}
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_function_that_a_definition_names_takes_what_it_is_given(name: str) -> None:
+    found = named(method_named(name))
+    assert {"recall", "plan"} <= set(found)
+    for field, path in found.items():
+        assert len(inspect.signature(function_at(path)).parameters) == ARGUMENTS[field], path
+
+
+def test_all_definitions_are_loaded_without_numpy() -> None:
+    code = "from deltamem_tui.memory.methods import choices; choices(); import sys; "
+    code += "sys.exit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
