@@ -1,5 +1,8 @@
 """A procedure in a node's text: numbered steps, or edits of the chain's, and what it worked with.
 
+Edits are where one procedure differs from another, as text that a person reads and a program
+applies: put together again with the chain's procedure they give the episode's own, step by step.
+
 Names of the task stand open in the steps (`take [object] from countertop`); the line at the end
 says what they were, so that the episode's own commands can be put together again.
 """
@@ -7,17 +10,11 @@ says what they were, so that the episode's own commands can be put together agai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.edits import (
-    Edit,
-    difference,
-    fit,
-    merged,
-    read_edits,
-)
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 
 MEASURED = "Measured:"
@@ -28,6 +25,13 @@ _NAMES = re.compile(r"Worked (?:as it stands )?with (.+)\.")
 _NAME = re.compile(r"\[([^\]]+)\] = (.+?)(?:, (?=\[)|$)")
 _SLOT = re.compile(r"\[([a-z][a-z ]*)\]")
 _MARKS = (FAILED, TRIED, PARTIAL, UNEXPLORED)
+_AT = r"[1-9]\d{0,5}"  # a text from a stranger may hold any number
+_HEAD = re.compile(
+    rf"(?:After step (?P<after>{_AT})|Instead of steps? (?P<first>{_AT})(?: to (?P<last>{_AT}))?"
+    r"|At the start):"
+)
+_WITHOUT = re.compile(rf"Without steps? (?P<first>{_AT})(?: to (?P<last>{_AT}))?\.")
+_NEW = "+ "
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +136,98 @@ def filled(text: str, names: Mapping[str, str]) -> str:
     """
     known = {"second room": names["room"], **names} if "room" in names else names
     return _SLOT.sub(lambda found: known.get(found[1], found[0]), text)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Lines that take the place of `base[start:end]`."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if not self.lines:
+            return f"Without {_steps(self.start, self.end)}."
+        if self.start < self.end:
+            head = f"Instead of {_steps(self.start, self.end)}:"
+        else:
+            head = f"After step {self.start}:" if self.start else "At the start:"
+        return "\n".join([head, *(_NEW + line for line in self.lines)])
+
+
+def difference(base: Sequence[str], lines: Sequence[str]) -> list[Edit]:
+    """What makes `lines` of `base`, in order."""
+    matcher = SequenceMatcher(None, base, lines, autojunk=False)
+    return [
+        Edit(start, end, tuple(lines[first:last]))
+        for kind, start, end, first, last in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def merged(base: Sequence[str], edits: Iterable[Edit]) -> list[str]:
+    """The lines that edits make of a base.
+
+    Args:
+        base: The lines that the edits were made for.
+        edits: In order and apart from each other, within the base (see `fit`).
+    """
+    lines: list[str] = []
+    at = 0
+    for edit in edits:
+        lines += [*base[at : edit.start], *edit.lines]
+        at = edit.end
+    return [*lines, *base[at:]]
+
+
+def fit(base: Sequence[str], edits: Iterable[Edit]) -> bool:
+    """Whether edits come in order and apart from each other, none beyond the base's end."""
+    at = 0
+    for edit in edits:
+        if not at <= edit.start <= edit.end:
+            return False
+        at = edit.end
+    return at <= len(base)
+
+
+def read_edits(lines: Sequence[str]) -> list[Edit] | None:
+    """The edits that lines spell; None if any line is something else."""
+    edits = []
+    for edit in _edits(lines):
+        if edit is None:
+            return None
+        edits.append(edit)
+    return edits
+
+
+def _edits(lines: Sequence[str]) -> Iterator[Edit | None]:
+    """One edit after the other; None, and then nothing more, where the lines are something else."""
+    at = 0
+    while at < len(lines):
+        without, head = _WITHOUT.fullmatch(lines[at]), _HEAD.fullmatch(lines[at])
+        at += 1
+        new: list[str] = []
+        while head and at < len(lines) and lines[at].startswith(_NEW):
+            new.append(lines[at].removeprefix(_NEW))
+            at += 1
+        if without:
+            yield _replacing(without, ())
+        elif not head or not new:
+            yield None
+            return
+        elif head["first"]:
+            yield _replacing(head, new)
+        else:
+            after = int(head["after"] or 0)
+            yield Edit(after, after, tuple(new))
+
+
+def _replacing(found: re.Match[str], new: Sequence[str]) -> Edit | None:
+    """An edit of the steps that a head names; None if it ends before it begins."""
+    first, last = int(found["first"]), int(found["last"] or found["first"])
+    return Edit(first - 1, last, tuple(new)) if first <= last else None
+
+
+def _steps(start: int, end: int) -> str:
+    return f"step {end}" if end - start == 1 else f"steps {start + 1} to {end}"

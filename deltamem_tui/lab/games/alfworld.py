@@ -23,10 +23,9 @@ from deltamem_tui.lab.games.replay import needed
 from deltamem_tui.lab.games.source_place import source_left_open
 from deltamem_tui.memory.chances import Chance, TaskAtHand
 from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
+from deltamem_tui.memory.findings import moves_of, of_actions
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.wording import condense, distinct, listed
-from deltamem_tui.memory.writers.rules.attempts import moves_of
-from deltamem_tui.memory.writers.rules.shortcut import of_actions
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _ACT = re.compile(r"(?:take|put|move|heat|cool|clean|slice|use|toggle)\b")

@@ -15,16 +15,14 @@ from deltamem_tui.lab.games.scienceworld_facts import (
     room_of,
     scene_of,
 )
-from deltamem_tui.lab.games.scienceworld_goals import contradict, goal_of, ingredients
+from deltamem_tui.lab.games.scienceworld_goals import PREAMBLE, contradict, goal_of, ingredients
 from deltamem_tui.lab.games.scienceworld_house import from_here
 from deltamem_tui.lab.games.scienceworld_way import shortest
 from deltamem_tui.memory.chances import Chance, TaskAtHand
 from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
+from deltamem_tui.memory.findings import moves_of, stuck, unexplored
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.wording import distinct, key, listed
-from deltamem_tui.memory.writers.rules.attempts import moves_of
-from deltamem_tui.memory.writers.rules.failure_kind import stuck, unexplored
-from deltamem_tui.memory.writers.rules.task_facts import without_preamble
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Step, Trajectory
 
@@ -275,7 +273,7 @@ def _in_rooms(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
 
 
 def _task_facts(task: str, slots: Mapping[str, str]) -> dict[str, str]:
-    text = without_preamble(task)
+    text = PREAMBLE.sub("", task)
     verb, instrument, target = _VERB.match(text), _INSTRUMENT.search(text), _TARGET.search(text)
     named = next((slots[kind] for kind in _TARGETS if kind in slots), "")
     return {

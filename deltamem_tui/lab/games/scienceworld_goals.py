@@ -47,7 +47,7 @@ _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
 _ROOM = re.compile(rf"\b({ROOMS})\b")
 _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
 _AMOUNT = re.compile(r"\b(boil|melt|freeze) (?:some|the|an?) ")
-_PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
+PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
 _PRODUCT = re.compile(r"(?:second )?paint|substance")
 _DRAWN = re.compile(r"(?:second )?(?:box|room)")
 _OPTION = re.compile(r"(?:second )?(?:box|surface)")
@@ -78,7 +78,7 @@ def contradict(one: str, other: str) -> bool:
 
 def goal_of(trajectory: Trajectory) -> Goal:
     """The task's own sentences with substances, colours, rooms and degrees left open."""
-    text = _AMOUNT.sub(r"\1 ", _PREAMBLE.sub("", one_line(trajectory.task)))
+    text = _AMOUNT.sub(r"\1 ", PREAMBLE.sub("", one_line(trajectory.task)))
     named, text = _without_names(text if text.endswith(".") else f"{text}.")
     surfaces, text = _without_planes(text)
     colours, boxes, rooms = (distinct(each.findall(text)) for each in (_TINTED, _BOX, _ROOM))

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
+from deltamem_tui.memory.findings import moves_of, of_actions, stuck, unexplored
 from deltamem_tui.memory.wording import condense, distinct, listed
-from deltamem_tui.memory.writers.rules.attempts import moves_of
-from deltamem_tui.memory.writers.rules.failure_kind import stuck, unexplored
-from deltamem_tui.memory.writers.rules.shortcut import of_actions
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Step, Trajectory
 

@@ -30,6 +30,7 @@ from deltamem_tui.memory.awm.definition import (
     TASKS,
     WORKFLOWS,
 )
+from deltamem_tui.memory.findings import UNVERIFIED, blanked, effective_actions, shortcut
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import Change, Revise
 from deltamem_tui.memory.procedure import numbered
@@ -43,9 +44,6 @@ from deltamem_tui.memory.writers.extraction import (
     FailedCallError,
     Inputs,
 )
-from deltamem_tui.memory.writers.rules.abstraction import blanked
-from deltamem_tui.memory.writers.rules.expert import effective_actions
-from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory

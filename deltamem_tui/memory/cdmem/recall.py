@@ -42,6 +42,7 @@ from deltamem_tui.memory.context import compose, fenced
 from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
+from deltamem_tui.memory.findings import effective_steps, moves_of
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
@@ -49,8 +50,6 @@ from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.exact import nodes_with_key
 from deltamem_tui.memory.vectors.search import Candidate, as_fresh
 from deltamem_tui.memory.wording import condense, shortened
-from deltamem_tui.memory.writers.rules.attempts import moves_of
-from deltamem_tui.memory.writers.rules.expert import effective_steps
 from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 

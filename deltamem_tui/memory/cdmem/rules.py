@@ -21,12 +21,10 @@ from deltamem_tui.memory.cdmem.definition import (
     SHORTCUT,
 )
 from deltamem_tui.memory.domain import domain_for
+from deltamem_tui.memory.findings import UNVERIFIED, effective_actions, failure_of, shortcut
 from deltamem_tui.memory.record_sets import normal_text
 from deltamem_tui.memory.wording import ARROW
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.rules.expert import expert
-from deltamem_tui.memory.writers.rules.failure_kind import failure_of
-from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -64,14 +62,14 @@ def write_by_rules(
 
 
 def expert_notes(episode: Trajectory) -> dict[str, str]:
-    """Where things are, what devices do, what was done: one a line."""
-    seen = expert(episode)
+    """Write down where things are, what devices do, what was done: one a line."""
     domain = domain_for(episode.domain)
-    located = [pair for pair in seen.locations.items() if pair[1] != domain.in_hand]
+    places = dict(domain.places_of_things(episode)).items()
+    located = [f"{thing}: {place}" for thing, place in places if place != domain.in_hand]
     return {
-        "locations": "\n".join(f"{item}: {place}" for item, place in located),
-        "functions": "\n".join(fact.line for fact in seen.functions),
-        "actions": "\n".join(domain.abridged(seen.actions)) or "none had an effect",
+        "locations": "\n".join(located),
+        "functions": "\n".join(fact.line for fact in domain.functions(episode)),
+        "actions": "\n".join(domain.abridged(effective_actions(episode))) or "none had an effect",
     }
 
 

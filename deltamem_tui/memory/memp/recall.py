@@ -34,13 +34,13 @@ from deltamem_tui.memory.memp.definition import (
     WAITING,
     MempNumbers,
 )
+from deltamem_tui.memory.memp.rules import task_facts
 from deltamem_tui.memory.method import rank_by_similarity
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, as_fresh, by_use, scan_of
-from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.typed import decoder_of

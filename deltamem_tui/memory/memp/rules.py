@@ -12,15 +12,13 @@ from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.domain import goal_of
+from deltamem_tui.memory.domain import domain_for, goal_of
+from deltamem_tui.memory.findings import blanked, failure_of, fruitless, moves_of
 from deltamem_tui.memory.memp.definition import ADJUST, FACTS, KEY, SCRIPT
 from deltamem_tui.memory.procedure import numbered
-from deltamem_tui.memory.wording import key
+from deltamem_tui.memory.wording import distinct, key
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.rules.abstraction import blanked
-from deltamem_tui.memory.writers.rules.attempts import fruitless, moves_of
-from deltamem_tui.memory.writers.rules.failure_kind import failure_of
-from deltamem_tui.memory.writers.rules.task_facts import task_facts
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 TRAP, MISSING = "[TRAP]", "[MISSING]"
@@ -28,6 +26,22 @@ ACTION = "Action: "
 _MOST_NOTES = 3
 _MOST_STEPS = 150
 _STEP = re.compile(r"\d+\. (.+)")
+_WORDS = 4
+_READ = 2000  # characters of a task
+_PREAMBLE = re.compile(
+    r"^(?:task description:|your task is to|please|could you|can you|i (?:want|need|would like) "
+    r"you to|i (?:want|need|would like) to|help me(?: to)?|you (?:must|should|are to))\s+",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_][\w'-]*")
+_SMALL = re.compile(
+    r"an?|the|this|that|these|those|some|any|all|each|its?|is|are|be|been|was|were|has|have|had"
+    r"|and|or|but|if|then|than|so|as|of|in|on|at|to|from|by|for|with|without|into|onto|about|over"
+    r"|under|up|down|out|off|not?|do|does|did|your?|my|me|we|our|us|i|he|she|they|them|their|his"
+    r"|her|which|what|who|when|where|why|how|can|could|should|would|will|must|may|there|here"
+    r"|please|using|use",
+    re.IGNORECASE,
+)
 
 
 def write_by_rules(
@@ -117,3 +131,30 @@ def prescribed(record: Node, domain: str) -> list[str]:
     done = record.payload["trajectory"].splitlines()
     actions = [line.removeprefix(ACTION) for line in done if line.startswith(ACTION)]
     return list(blanked(Trajectory(record.payload[KEY], domain=domain), actions))
+
+
+def task_facts(domain: str, task: str) -> dict[str, str]:
+    """The facts of a task, name to value; a name without a value is left out.
+
+    The names are the domain's; where it has none, or a task is not in its words, they are `verb`
+    and `nouns`.
+    """
+    task = one_line(task[:_READ])
+    facts = domain_for(domain).task_facts(task) or _of_any(task)
+    return {name: short for name, value in facts.items() if (short := _short(value))}
+
+
+def _short(value: str) -> str:
+    return " ".join(value.strip(" .,:;'\"").split()[:_WORDS])
+
+
+def _of_any(task: str) -> dict[str, str]:
+    words = distinct(_WORD.findall(_without_preamble(task)))
+    told = [word for word in words if not _SMALL.fullmatch(word)]
+    return {"verb": told[0], "nouns": " ".join(told[1:])} if told else {}
+
+
+def _without_preamble(task: str) -> str:
+    for _ in range(2):
+        task = _PREAMBLE.sub("", task)
+    return task

@@ -11,6 +11,16 @@ from collections.abc import Mapping, Sequence
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.domain import Diagnosis, domain_for
+from deltamem_tui.memory.findings import (
+    UNVERIFIED,
+    Attempt,
+    Recovery,
+    failure_of,
+    found_at,
+    fruitless,
+    recoveries,
+    shortcut,
+)
 from deltamem_tui.memory.procedure import filled, numbered
 from deltamem_tui.memory.reasoningbank.definition import (
     CONTRAST,
@@ -20,15 +30,6 @@ from deltamem_tui.memory.reasoningbank.definition import (
 )
 from deltamem_tui.memory.wording import condense, listed, shortened
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.rules.attempts import (
-    Attempt,
-    Recovery,
-    found_at,
-    fruitless,
-    recoveries,
-)
-from deltamem_tui.memory.writers.rules.failure_kind import failure_of
-from deltamem_tui.memory.writers.rules.shortcut import UNVERIFIED, shortcut
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 

@@ -18,6 +18,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
+from deltamem_tui.memory.findings import normalised
 from deltamem_tui.memory.kinds import exact_env
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import cleaned
@@ -42,7 +43,6 @@ from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.exact import nodes_with_key
 from deltamem_tui.memory.wording import condense, distinct, listed
 from deltamem_tui.memory.writers.extraction import Extraction, Inputs
-from deltamem_tui.memory.writers.rules.abstraction import normalised
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory

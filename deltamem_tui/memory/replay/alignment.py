@@ -13,9 +13,9 @@ from functools import cache
 import numpy as np
 from msgspec import Struct
 
+from deltamem_tui.memory.findings import normalised
 from deltamem_tui.memory.replay.measures import Replayed
 from deltamem_tui.memory.rules_extractor import skimmed
-from deltamem_tui.memory.writers.rules.abstraction import normalised
 from deltamem_tui.trajectory.model import Trajectory
 
 LEAST_USES = 5

@@ -14,6 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.domain import domain_for
+from deltamem_tui.memory.findings import is_thought
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.plan import Change, Count, Plan
 from deltamem_tui.memory.recall_result import CollectionRecall
@@ -23,7 +24,6 @@ from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.synapse.definition import EXEMPLARS, SynapseNumbers
 from deltamem_tui.memory.synapse.recall import recall_exemplars
 from deltamem_tui.memory.wording import condense, key
-from deltamem_tui.memory.writers.rules.expert import is_thought
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Trajectory

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.memp.definition import KEY, PROCEDURES, WAITING, MempNumbers
+from deltamem_tui.memory.memp.rules import task_facts
 from deltamem_tui.memory.settings import to_record
-from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.trajectory.model import Trajectory
 from tests.effort import examples
 from tests.memory.memp.support import (

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.domain import Domain, Goal, Move
-from deltamem_tui.memory.edits import difference
 from deltamem_tui.memory.procedure import (
     MEASURED,
     Procedure,
+    difference,
     filled,
     option_in,
     text_of,

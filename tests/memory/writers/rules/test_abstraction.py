@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deltamem_tui.memory.writers.rules.abstraction import blanked, normalised
+from deltamem_tui.memory.findings import blanked, normalised
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.writers.rules.episodes import HAIR, HEAT, melting
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deltamem_tui.memory.writers.rules.attempts import (
+from deltamem_tui.memory.findings import (
     Attempt,
     Recovery,
     found_at,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.edits import Edit, difference, fit, merged, read_edits
+from deltamem_tui.memory.procedure import Edit, difference, fit, merged, read_edits
 
 # Few different lines, so that two procedures have some in common; some look like an edit's own.
 STEPS = st.lists(

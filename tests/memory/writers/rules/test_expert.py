@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from deltamem_tui.lab.games.alfworld import in_ranges
-from deltamem_tui.memory.writers.rules.expert import expert
+from deltamem_tui.memory.cdmem.rules import expert_notes
+from deltamem_tui.memory.findings import effective_actions
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST, melting
 
 
 def test_a_house_has_things_where_they_were_left() -> None:
-    found = expert(HEAT)
-    assert found.locations == {"mug 2": "cabinet 1", "plate 1": "cabinet 1"}
-    assert [fact.line for fact in found.functions] == ["microwave: heat works with its door closed"]
-    assert found.actions == tuple(step.action for step in HEAT.steps)
-    lost = expert(HEAT_LOST)
-    assert lost.locations == {"mug 2": "in hand"}
-    assert [fact.line for fact in lost.functions] == ["stoveburner: heat did nothing"]
+    found = expert_notes(HEAT)
+    assert found["locations"].splitlines() == ["mug 2: cabinet 1", "plate 1: cabinet 1"]
+    assert found["functions"] == "microwave: heat works with its door closed"
+    assert found["actions"].splitlines()[0] == HEAT.steps[0].action
+    lost = expert_notes(HEAT_LOST)
+    assert lost["locations"] == ""
+    assert lost["functions"] == "stoveburner: heat did nothing"
 
 
 def test_thoughts_looks_and_refusals_are_not_actions() -> None:
@@ -29,8 +30,10 @@ def test_thoughts_looks_and_refusals_are_not_actions() -> None:
     ]
     steps = tuple(Step(action, answer) for action, answer in idle)
     for domain in ("alfworld", "scienceworld"):
-        assert expert(Trajectory("t", steps=steps, domain=domain)).actions[-1:] == ("go to desk 1",)
-    assert expert(Trajectory("t", steps=steps, domain="alfworld")).actions == ("go to desk 1",)
+        assert effective_actions(Trajectory("t", steps=steps, domain=domain))[-1:] == (
+            "go to desk 1",
+        )
+    assert effective_actions(Trajectory("t", steps=steps, domain="alfworld")) == ("go to desk 1",)
 
 
 def test_visits_in_a_row_are_ranges() -> None:
@@ -44,14 +47,15 @@ def test_visits_in_a_row_are_ranges() -> None:
 
 
 def test_rooms_list_their_things_and_what_worked_in_them() -> None:
-    found = expert(melting("ice"))
-    assert found.locations["sodium chloride"] == "glass jar in kitchen"
-    assert found.locations["glass jar"] == "kitchen"
-    assert not any(thing.startswith("door") for thing in found.locations)
-    assert [fact.subject for fact in found.functions] == ["works in kitchen"]
+    found = expert_notes(melting("ice"))
+    places = dict(line.split(": ") for line in found["locations"].splitlines())
+    assert places["sodium chloride"] == "glass jar in kitchen"
+    assert places["glass jar"] == "kitchen"
+    assert not any(thing.startswith("door") for thing in places)
+    assert found["functions"].startswith("works in kitchen: ")
 
 
 def test_shops_and_tools_have_no_places() -> None:
-    assert expert(HAIR).locations == expert(CODING).locations == {}
-    assert {fact.subject.split(" ")[0] for fact in expert(HAIR).functions} == {"option"}
-    assert {fact.subject for fact in expert(CODING).functions} >= {"bash answers", "bash fails"}
+    assert expert_notes(HAIR)["locations"] == expert_notes(CODING)["locations"] == ""
+    assert all(each.startswith("option ") for each in expert_notes(HAIR)["functions"].splitlines())
+    assert "bash answers: " in expert_notes(CODING)["functions"]

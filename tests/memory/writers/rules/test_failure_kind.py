@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from deltamem_tui.memory.writers.rules.failure_kind import failure_of
+from deltamem_tui.memory.findings import failure_of
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST, SPOILT, melting
 from tests.memory.writers.rules.test_generated import episodes

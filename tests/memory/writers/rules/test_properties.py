@@ -9,14 +9,19 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.lab.games.alfworld import in_ranges
 from deltamem_tui.lab.games.alfworld_facts import kinds
 from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.domain import domain_for
+from deltamem_tui.memory.findings import (
+    effective_actions,
+    failure_of,
+    found_at,
+    fruitless,
+    normalised,
+    recoveries,
+    shortcut,
+)
+from deltamem_tui.memory.memp.rules import task_facts
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.synapse.write import observations
-from deltamem_tui.memory.writers.rules.abstraction import normalised
-from deltamem_tui.memory.writers.rules.attempts import found_at, fruitless, recoveries
-from deltamem_tui.memory.writers.rules.expert import expert
-from deltamem_tui.memory.writers.rules.failure_kind import failure_of
-from deltamem_tui.memory.writers.rules.shortcut import shortcut
-from deltamem_tui.memory.writers.rules.task_facts import task_facts
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
@@ -125,18 +130,19 @@ def test_long_texts_are_cut_and_long_commands_left_out(size: int) -> None:
 
 @given(EPISODES)
 def test_the_building_blocks_take_any_episode(episode: Trajectory) -> None:
-    way, notes, why = shortcut(episode), expert(episode), failure_of(episode)
+    way, did, why = shortcut(episode), effective_actions(episode), failure_of(episode)
     seen = observations(episode)
-    assert (way, notes, why) == (shortcut(episode), expert(episode), failure_of(episode))
+    assert (way, did, why) == (shortcut(episode), effective_actions(episode), failure_of(episode))
     assert len(way.actions) == len(way.plan) or episode.domain == "scienceworld"
-    assert set(notes.actions) <= {one_line(step.action) for step in episode.steps}
+    assert set(did) <= {one_line(step.action) for step in episode.steps}
     assert len(seen) == len(episode.steps)
     assert all(count_tokens(text) <= 60 for text in seen)
     assert all(
         count_tokens(value) <= 4 for value in task_facts(episode.domain, episode.task).values()
     )
-    assert len(normalised(episode)) <= len(notes.actions)
+    assert len(normalised(episode)) <= len(did)
     assert len(fruitless(episode)) + len(recoveries(episode)) <= 2 * len(episode.steps)
-    assert found_at(episode).keys() <= set(notes.locations) | {kinds(x) for x in notes.locations}
-    texts = [*way.plan, why.reflection, why.plan, *seen, *in_ranges(notes.actions)]
+    things = dict(domain_for(episode.domain).places_of_things(episode))
+    assert found_at(episode).keys() <= set(things) | {kinds(x) for x in things}
+    texts = [*way.plan, why.reflection, why.plan, *seen, *in_ranges(did)]
     assert all(clean(text) == text and "\n" not in text for text in texts)

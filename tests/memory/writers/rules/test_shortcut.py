@@ -16,7 +16,7 @@ from deltamem_tui.lab.games.alfworld_goals import house_goal
 from deltamem_tui.lab.games.replay import shrunk
 from deltamem_tui.memory.awm.induction import occurs
 from deltamem_tui.memory.domain import Shortcut
-from deltamem_tui.memory.writers.rules.shortcut import shortcut
+from deltamem_tui.memory.findings import shortcut
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST, melting
 from tests.memory.writers.rules.house import PLACES, RealHouse
