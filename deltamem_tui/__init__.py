@@ -5,8 +5,7 @@ package costs nothing and `deltamem --help` loads no numerical library.
 
     from deltamem_tui import open_bank, recall
 
-    task = "Your task is to find an animal. First, focus on the thing. Then, move it to the box."
-    print(recall(open_bank("scienceworld"), task).context)
+    print(recall(open_bank("my-project"), "Fix the failing test of the mailer").context)
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ so that an error about it can say so.
 ```toml
 model    = "openai/gpt-5-mini"     # any name that litellm knows
 embedder = "minilm"
-domain   = "alfworld"
+domain   = "support"
 theme    = "textual-dark"
 banks    = "~/banks"               # relative to this file
 prompts  = "our-prompts"           # likewise; its files come before all others

@@ -92,6 +92,15 @@ def test_no_class_name_means_two_things() -> None:
     assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
 
 
+def test_only_the_lab_and_the_readers_name_a_game() -> None:
+    game = re.compile("alfworld|scienceworld|webshop", re.IGNORECASE)
+    at_home = (ROOT / PACKAGE / "lab", ROOT / PACKAGE / "trajectory" / "readers")
+    paths = (ROOT / PACKAGE).rglob("*.py")
+    naming = [each for each in paths if game.search(each.read_text("utf-8"))]
+    assert naming  # else nothing was read
+    assert [each for each in naming if not any(map(each.is_relative_to, at_home))] == []
+
+
 def test_the_page_on_the_architecture_names_every_folder() -> None:
     folders = {folder(name) for name in trees() if folder(name) == name} - {PACKAGE}
     named = re.findall(

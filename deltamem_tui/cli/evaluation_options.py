@@ -14,9 +14,7 @@ from deltamem_tui.llm.cost import Budget
 
 EnvironmentName = Annotated[
     str,
-    typer.Argument(
-        metavar="ENVIRONMENT", help="alfworld, scienceworld, webshop, or FILE.py:NAME of your own."
-    ),
+    typer.Argument(metavar="ENVIRONMENT", help="A game by its name, or FILE.py:NAME of your own."),
 ]
 AgentName = Annotated[
     str,

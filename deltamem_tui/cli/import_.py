@@ -158,9 +158,9 @@ def _interrupted(kept: int) -> InterruptionError:
 
 def _checked_domain(domain: str | None) -> str:
     """The domain that the user gives, if a bank can have it; empty if none is given."""
+    from deltamem_tui.memory.domain import domain_named
     from deltamem_tui.paths import check_domain
     from deltamem_tui.text import clean
-    from deltamem_tui.trajectory.domains import domain_named
 
     name = clean(domain or "").strip()
     return check_domain(domain_named(name)) if name else ""

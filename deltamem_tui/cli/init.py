@@ -52,9 +52,9 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.banks import create_bank
+    from deltamem_tui.memory.domain import domain_named
     from deltamem_tui.memory.methods import DEFAULT, settings_record
     from deltamem_tui.text import clean, counted
-    from deltamem_tui.trajectory.domains import domain_named
 
     invocation = Invocation.of(context)
     source = Bank.open(invocation.bank(episodes_from)) if episodes_from else None

@@ -52,9 +52,7 @@ NewBank = Annotated[
 
 Domain = Annotated[
     str | None,
-    typer.Option(
-        "--domain", metavar="NAME", help="The kind of environment: alfworld, scienceworld, …"
-    ),
+    typer.Option("--domain", metavar="NAME", help="The kind of environment: coding, support, …"),
 ]
 Embedder = Annotated[
     str | None,

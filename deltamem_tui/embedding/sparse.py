@@ -1,7 +1,7 @@
 """Rows that are mostly zeros, kept as what they hold.
 
-Hashed goals of the two simulators fill 11 (ALFWorld) and 52 (ScienceWorld) of 2048 dimensions on
-average, their scenes 85 and 91.
+Hashed goals of two simulators fill 11 and 52 of 2048 dimensions on average, their scenes 85 and
+91.
 
 The products are those of the dense rows but for float64's last bits. Cells are read piece by
 piece, and pieces of a mapped file are given back, so that the rows never lie in memory at once.

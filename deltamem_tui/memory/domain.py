@@ -10,7 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.errors import UsageError
@@ -197,11 +199,15 @@ class Domain:
     """The general domain: any agent, any tools. A plug-in overrides what it knows better.
 
     Attributes:
+        about: What the domain is, in a few words.
+        presets: The usual numbers of methods in this domain, by the method's name.
         answer_words: How many words of an answer a move keeps.
         fact_names: The names that the facts of a task may have, in order.
         in_hand: Where a thing is that was taken and not put down.
     """
 
+    about = "anything else"
+    presets: Mapping[str, Mapping[str, float]] = MappingProxyType({})
     answer_words = _ANSWER_WORDS
     fact_names: tuple[str, ...] = ("verb", "nouns")
     in_hand = "in hand"
@@ -413,6 +419,31 @@ def domain_for(name: str) -> Domain:
     if not name or name == GENERIC or name not in _plugins():
         return GENERAL
     return _loaded(name)
+
+
+def known_domains() -> dict[str, str]:
+    """Return what each domain with a plug-in is, by its name, and the general one last."""
+    return {each: domain_for(each).about for each in (*sorted(_plugins()), GENERIC)}
+
+
+def domain_named(domain: str) -> str:
+    """Return a domain as a person types it, a known one by its usual name.
+
+    Any other name is taken: a domain of one's own has one's own prompts.
+
+    Raises:
+        UsageError: It is almost the name of a known domain.
+    """
+    known = (*sorted(_plugins()), GENERIC)
+    if domain_key(domain) in known:
+        return domain_key(domain)
+    near = get_close_matches(domain_key(domain), known, n=1, cutoff=0.8)
+    if not near:
+        return domain
+    raise UsageError(
+        f"there is no domain {one_line(domain, 40)!r}",
+        hint=f"did you mean {near[0]}? Those that are known are {', '.join(known)}",
+    )
 
 
 def goal_of(domain: str, task: str) -> Goal:

@@ -210,7 +210,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         steps: The steps in order.
         outcome: How it ended and who says so.
         source: Where it was read.
-        domain: The kind of environment (`alfworld`, `webshop`, …); empty if unknown.
+        domain: The kind of environment (`household`, `coding`, …); empty if unknown.
         agent: The model that acted, if the log names it.
         metadata: Other facts of the log worth keeping (task type, trial, external id), as text.
         verdicts: What others say of how it ended, at most one a source; `outcome` counts.

@@ -6,11 +6,11 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.deltamem.definition import Parameters
+from deltamem_tui.memory.domain import domain_named
 from deltamem_tui.memory.episodes.kinds import EpisodeKinds, KindOf, with_kinds
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.episodes.verdicts import with_word, words_on
 from deltamem_tui.memory.settings import to_record
-from deltamem_tui.trajectory.domains import domain_named
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import to_line
 from tests.cli.support import Program

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
+from types import MappingProxyType
 
 from deltamem_tui.lab.games.alfworld_facts import (
     THING,
@@ -44,6 +45,8 @@ _SOUGHT = ("object", "tool")
 class AlfworldDomain(Domain):
     """A house of receptacles: go, open, take, put, heat, cool, clean, use."""
 
+    about = "household tasks in text"
+    presets = MappingProxyType({"deltamem": {"tau_task": 0.75, "tau_env": 0.85, "k_cons": 5}})
     fact_names = ("do", "state", "object", "receptacle", "tool", "count")
 
     def goal(self, trajectory: Trajectory) -> Goal:

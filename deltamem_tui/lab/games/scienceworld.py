@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
+from types import MappingProxyType
 
 from deltamem_tui.lab.games.scienceworld_facts import (
     command_facts,
@@ -60,6 +61,8 @@ class ScienceWorldDomain(Domain):
     """Ten rooms, exact commands, points for sub-goals."""
 
     answer_words = 14
+    about = "school science in text"
+    presets = MappingProxyType({"deltamem": {"tau_task": 0.82, "tau_env": 0.82, "k_cons": 3}})
     fact_names = ("verb", "target", "instrument", "place")
 
     def contradicts(self, task: str, condition: str) -> bool:

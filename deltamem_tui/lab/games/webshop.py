@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
 from deltamem_tui.memory.findings import moves_of, of_actions, stuck, unexplored
@@ -54,6 +55,8 @@ BUTTONS = frozenset(
 class WebShopDomain(Domain):
     """A shop with a search box, product pages, options and one button to buy."""
 
+    about = "shopping on a website"
+    presets = MappingProxyType({"deltamem": {"tau_task": 0.85, "tau_env": 0.85, "k_cons": 3}})
     fact_names = (
         "category",
         *(f"attribute {number}" for number in (1, 2, 3, 4)),

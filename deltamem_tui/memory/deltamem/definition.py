@@ -22,7 +22,7 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import MAY_SKIP, OF_AN_EPISODE, OF_NOTES, PromptUse
 from deltamem_tui.memory.settings import Numbers, Settings
-from deltamem_tui.trajectory.domains import GENERIC, key
+from deltamem_tui.trajectory.domains import GENERIC
 
 _TREE = Collection(
     fields=("activation_condition", "execution_procedure", "termination_condition"),
@@ -185,24 +185,24 @@ class Parameters(Settings, frozen=True):
 
     @classmethod
     def preset(cls, domain: str) -> Self:
-        """The published numbers of a domain; the generic ones for a domain without any."""
-        tau_task, tau_env, k_cons = _PUBLISHED.get(key(domain), _PUBLISHED[GENERIC])
-        task = TreeParameters(tau_task, k_cons=k_cons, tau_fixed=False)
-        return cls(task, msgspec.structs.replace(task, tau_base=tau_env))
+        """Return the published numbers of a domain; the generic ones for a domain without any."""
+        from deltamem_tui.memory.domain import domain_for
+
+        numbers = {**_GENERIC, **domain_for(domain).presets.get("deltamem", {})}
+        task = TreeParameters(numbers["tau_task"], k_cons=int(numbers["k_cons"]), tau_fixed=False)
+        return cls(task, msgspec.structs.replace(task, tau_base=numbers["tau_env"]))
 
     @classmethod
     def presets(cls) -> AnyCollection[str]:
-        """The domains of the paper, and the generic one."""
-        return _PUBLISHED
+        """Return the domains that have published numbers, and the generic one."""
+        from deltamem_tui.memory.domain import domain_for, known_domains
+
+        published = [each for each in known_domains() if "deltamem" in domain_for(each).presets]
+        return (*published, GENERIC)
 
 
-# Per domain τ of the task tree, τ of the env tree, and K_cons; one ε for all.
-_PUBLISHED: Mapping[str, tuple[float, float, int]] = {
-    "alfworld": (0.75, 0.85, 5),
-    "scienceworld": (0.82, 0.82, 3),
-    "webshop": (0.85, 0.85, 3),
-    GENERIC: (0.82, 0.85, 3),
-}
+_GENERIC = {"tau_task": 0.82, "tau_env": 0.85, "k_cons": 3}
+"""τ of the task tree, τ of the env tree, and K_cons; one ε for all."""
 
 METHOD = Method(
     name="deltamem",

@@ -14,7 +14,6 @@ from deltamem_tui.embedding import load as loading
 from deltamem_tui.embedding.load import is_at_hand, place_of
 from deltamem_tui.errors import BankExistsError, EmbedderUnavailableError, UsageError
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.trajectory.domains import KNOWN
 from deltamem_tui.tui.core.forms import about
 from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
@@ -132,11 +131,14 @@ def ask_about_domain(
         make: Makes it.
         progress: Handed on.
     """
-    if domain in KNOWN:
+    from deltamem_tui.memory.domain import known_domains
+
+    known = known_domains()
+    if domain in known:
         return make(progress)
     named = one_line(domain, 40)
     section = Section(
-        f"{named} is not one of {', '.join(KNOWN)}",
+        f"{named} is not one of {', '.join(known)}",
         f"A bank of {named} has the generic numbers and prompts until you write some for {named}.",
     )
     question = f"Create {path.name} for a domain of your own?"

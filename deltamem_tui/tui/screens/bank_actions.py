@@ -11,9 +11,10 @@ from textual.screen import Screen
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError, BankFrozenError, EmbeddingError, UsageError
+from deltamem_tui.memory.domain import domain_named, known_domains
 from deltamem_tui.memory.methods import DEFAULT, choices
 from deltamem_tui.text import clean, counted, one_line
-from deltamem_tui.trajectory.domains import GENERIC, KNOWN, domain_named
+from deltamem_tui.trajectory.domains import GENERIC
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
@@ -53,7 +54,7 @@ def create(browser: Browser, source: Bank | None = None) -> None:
     label = "Embedder: it cannot be changed later" + (f" ({why_not})" if why_not else "")
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
-        FormLine("domain", "Domain", domain, choices=KNOWN, free=True),
+        FormLine("domain", "Domain", domain, choices=known_domains(), free=True),
         FormLine("embedder", label, embedder, choices=banks.embedders(embedder), free=True),
         FormLine(
             "method", "Method", source.manifest.method if source else DEFAULT, choices=choices()
