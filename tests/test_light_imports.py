@@ -63,4 +63,4 @@ assert run(["recall", "./bank", "put a mug on the shelf", "--env", "You see a sh
 """
     loaded = modules_after(code, tmp_path)
     assert "numpy" in loaded
-    assert loaded & (HEAVY - {"numpy"} | {"scipy", "detect_secrets"}) == set()
+    assert loaded & (HEAVY - {"numpy"} | {"scipy"}) == set()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 FLAG_KEYS = ("resolved", "success", "is_success", "solved", "passed", "correct")
 """Where a record says whether the task was solved, the surest first."""

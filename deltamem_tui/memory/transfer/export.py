@@ -24,8 +24,7 @@ from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.package import Package
 from deltamem_tui.errors import BankCorruptError
-from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
-from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets
+from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets, may_hold_secrets
 
 _PIECE_LINES = 256
 _ORIGIN = ("trajectory", "outcome_source", "extractor", "model", "prompt")

@@ -21,7 +21,7 @@ from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import ReadProgress
 from deltamem_tui.trajectory.logs.record import Value
 from deltamem_tui.trajectory.logs.streams import open_utf8
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 HEAD_BYTES = 64 * 1024
 """How much of a log is looked at to tell what it is."""

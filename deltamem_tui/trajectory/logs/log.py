@@ -29,7 +29,7 @@ from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import ReadProgress
 from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, Value, sampled
 from deltamem_tui.trajectory.logs.streams import is_gzip
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _PREVIEW_RECORDS = 8
 _LARGE = 1 << 20  # bytes that take too long to be parsed once more

@@ -25,7 +25,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     required_list,
     texts,
 )
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _DETAILS = ("exit_status", "dataset", "split", "task_id", "instance_id")
 _QUOTED = re.compile(r"\A\"[^\"\\\n]*\"\Z")

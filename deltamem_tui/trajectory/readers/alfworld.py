@@ -20,7 +20,7 @@ from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record,
 from deltamem_tui.trajectory.readers.sessions import line_blocks
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text
 from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, domain_of, scene_of
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 DOMAIN = "alfworld"
 # Some logs have no blank between the prompt and what the agent wrote; others number both sides.

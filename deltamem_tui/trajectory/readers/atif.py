@@ -24,7 +24,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     texts,
     unfolded,
 )
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 from deltamem_tui.trajectory.workspace import workspace
 
 # How deep in a record a document is looked for.

@@ -23,7 +23,7 @@ from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, ChatRecord, co
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings, share
 from deltamem_tui.trajectory.readers.sessions import BESIDE, SizeGuard, rest_refused
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
 _AGENT_KEYS = ("model", "model_name", "agent")

@@ -28,7 +28,7 @@ from deltamem_tui.trajectory.readers.openings import NO_OPENING, Opening
 from deltamem_tui.trajectory.readers.reader import Part, Reader, Reading, each_part, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 if TYPE_CHECKING:
     from deltamem_tui.trajectory.readers.declaration import Declaration

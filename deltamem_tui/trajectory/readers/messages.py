@@ -16,7 +16,7 @@ from deltamem_tui.trajectory.readers.coding import own_words, without_reminders
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 Role = Literal["system", "user", "agent", "tool"]
 _ROLES: dict[str, Role] = {

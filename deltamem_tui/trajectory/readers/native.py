@@ -31,8 +31,7 @@ from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.pictures import PICTURE_SIGN
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text
-from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets, quoted
 from deltamem_tui.trajectory.validation import admitted, checked, is_clean
 from deltamem_tui.typed import converted
 

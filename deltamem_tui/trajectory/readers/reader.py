@@ -21,7 +21,7 @@ from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.shapes import as_mapping
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _P = ParamSpec("_P")
 _LOOKED_AT = 8

@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.logs.record import Record, TextLine
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 BESIDE = 500
 """Bytes that a record takes beside its text, or why it is refused."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
 from deltamem_tui.trajectory.outcome_keys import explained, is_tally
 from deltamem_tui.trajectory.outcomes import ROUNDING, are_contradictory, stated, verdict_of
-from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 # A trace is scored for many things. Only a score of one of these names is about the task;
 # `toxicity` or `latency` of 1 says nothing about success.

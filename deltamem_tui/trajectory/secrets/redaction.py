@@ -1,154 +1,173 @@
-"""Finds secrets in texts and replaces them by marks.
-
-Almost no text holds any, so a prefilter decides first whether a text could hold one.
-"""
+"""Finds secrets in texts and replaces them by marks."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.secrets.assignments import ASSIGNMENTS
-from deltamem_tui.trajectory.secrets.commands import COMMANDS
-from deltamem_tui.trajectory.secrets.files import (
-    FILES,
-    PRIVATE_KEY,
-    is_between_lines,
-    lines_before_an_end,
-)
-from deltamem_tui.trajectory.secrets.occurrences import Occurrences, Place, stands_alone
-from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
-from deltamem_tui.trajectory.secrets.prose import PROSE
-from deltamem_tui.trajectory.secrets.rules import BETWEEN_TEXTS, Rule, SearchedText
-from deltamem_tui.trajectory.secrets.tokens import TOKENS, detected, long_words
-from deltamem_tui.trajectory.secrets.values import is_token_example
-from deltamem_tui.trajectory.secrets.web import EMAIL, WEB
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.secrets.tokens import tokens_in
+from deltamem_tui.trajectory.secrets.values import PRIVATE_KEY, Found, values_in
 
-_PLACES = (*FILES, *WEB, *ASSIGNMENTS, *COMMANDS, *PROSE)
-"""The rules about where a secret stands, in the order in which they name what they find."""
-_IN_A_MARK = re.compile(r"\[redacted: [a-z0-9 -]{0,40}\Z")
-_AROUND = 32  # as much of what is around a secret as tells its place from others
+QUOTED = 4096
+"""The most characters that are searched, of a text of which a report shows far fewer."""
+EMAIL = "e-mail address"
+
+_BETWEEN_TEXTS = "\n\0\n"  # no secret begins in one text and ends in another
+_AROUND = 32  # characters before a secret by which its place is known again
+_SHORTEST = 8  # a shorter secret is removed in its own places only: elsewhere it is another word
+_LINE = re.compile(r"[A-Za-z0-9+/=]{40,90}")
+_BLANKS = re.compile(r"\s|\\[nrt]")
+_MARK = re.compile(r"\[redacted: [a-z0-9 -]{1,40}\]")
+_KEY_MARKS = re.compile(
+    rf"(\[redacted: {PRIVATE_KEY}\])(?:(?:\s|\\[nrt]|\d+[\t:|])*\[redacted: {PRIVATE_KEY}\])+"
+)
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w@])")
+_HOSTS = re.compile(r"(?:://|^git@|(?<=\s)git@)|@[\w.-]+:[\w~/]")
 
 
 @dataclass(frozen=True, slots=True)
 class Redactions:
-    """What was taken out.
-
-    Attributes:
-        counts: How many secrets, by kind.
-    """
+    """Numbers of secrets that were removed, by kind."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
-        """How many secrets in all."""
+        """The number of all of them."""
         return sum(self.counts.values())
 
 
 NOTHING = Redactions()
 
 
+def may_hold_secrets(text: str | bytes) -> bool:
+    """Return True if a text, or its bytes in UTF-8, holds a secret."""
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    return next(tokens_in(data), None) is not None or next(values_in(data), None) is not None
+
+
 def kinds_of_secrets(text: str) -> tuple[str, ...]:
-    """The kinds of secrets that a text holds; none for almost every text."""
-    if not may_hold_secrets(text):
-        return ()
+    """Return the kinds of secrets in a text; none for almost every text."""
     redactor = Redactor(personal=False)
     redactor.learn([text])
-    return tuple(sorted(set(redactor.found.values())))
+    return tuple(sorted(redactor.kinds))
 
 
 def without_secrets(text: str) -> str:
-    """A text by itself with marks in the places of its secrets; the same one if it holds none."""
-    if not may_hold_secrets(text):
-        return text
+    """Return a text with marks in the places of its secrets; the same one if it holds none."""
     redactor = Redactor(personal=False)
     redactor.learn([text])
     return redactor.clean(text)
 
 
+def quoted(text: str, width: int) -> str:
+    """Return the beginning of a text of a log, as a report may show it: one line, no secrets.
+
+    Args:
+        text: Any text of a log: a value, a key, a record that cannot be read.
+        width: The most characters to return, the closing ellipsis included.
+    """
+    return one_line(without_secrets(text[:QUOTED]), width)
+
+
 class Redactor:
-    """Finds the secrets of texts that belong together, and removes them.
+    """Finds the secrets of texts that belong together, and removes them wherever they occur.
 
     Attributes:
-        found: The secrets found so far, each with its kind.
-        counts: How many mentions were removed, by kind.
+        counts: Numbers of mentions that were removed, by kind.
     """
 
     def __init__(self, *, personal: bool) -> None:
-        self.found: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self._personal = personal
-        self._places: defaultdict[str, set[Place]] = defaultdict(set)
-        self._occurrences: Occurrences | None = None
+        self._everywhere: dict[str, str] = {}
+        self._in_places: dict[tuple[str, str], str] = {}  # by what is before a secret, and it
+        self._pattern: re.Pattern[str] | None = None
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of secrets that were found."""
+        return {*self._everywhere.values(), *self._in_places.values()}
 
     @property
     def redactions(self) -> Redactions:
-        """What was removed so far."""
+        """The secrets that were removed so far."""
         return Redactions(dict(sorted(self.counts.items())))
 
     def learn(self, texts: Iterable[str]) -> None:
-        """Finds the secrets of some texts, the surest kinds first."""
-        searched = SearchedText(BETWEEN_TEXTS.join(texts))
-        text, lowered = searched.text, searched.lowered
-        self._find(PRIVATE_KEY, searched.matches(PRIVATE_KEY), text)
-        if "-----end" in lowered:
-            self.found |= dict.fromkeys(lines_before_an_end(text), PRIVATE_KEY.kind)
-        # Far fewer letters than the text, and every token is among them.
-        words = "\n".join(long_words(text))
-        lowered_words = words.lower()
-        for rule in TOKENS:
-            if any(hint in lowered_words for hint in rule.hints):
-                self._find(rule, filter(rule.accepts, rule.pattern.finditer(words)), words)
-        for rule in _PLACES:
-            self._find(rule, searched.matches(rule), text)
-        for kind, value in detected(text, lowered):
-            if not is_token_example(value):
-                self.found.setdefault(value, kind)
+        """Find the secrets in some texts."""
+        text = _BETWEEN_TEXTS.join(texts)
+        data = text.encode("utf-8", "surrogatepass")
+        for token, kind in tokens_in(data):
+            self._everywhere[_decoded(token)] = kind
+        for found in values_in(data):
+            self._add(found, data)
         if self._personal and "@" in text:
-            self._find(EMAIL, EMAIL.pattern.finditer(text), text)
-        self._occurrences = None
+            for match in _EMAIL.finditer(text):
+                around = text[max(match.start() - 4, 0) : match.end() + 2]
+                if not _HOSTS.search(around):
+                    self._everywhere.setdefault(match[0], EMAIL)
+        self._pattern = None
+
+    def _add(self, found: Found, data: bytes) -> None:
+        value = _decoded(data[found.start : found.end])
+        before = _decoded(data[max(found.begin, found.start - _AROUND) : found.start])
+        if _MARK.search(value) or before.endswith("[redacted: "):
+            return
+        if found.kind == PRIVATE_KEY:
+            self._everywhere[value] = PRIVATE_KEY
+            lines = filter(_LINE.fullmatch, _BLANKS.split(value))
+            self._everywhere |= dict.fromkeys(lines, PRIVATE_KEY)
+        elif len(value) >= _SHORTEST and not value.isalpha() and not value.isdigit():
+            self._everywhere.setdefault(value, found.kind)
+        elif value not in self._everywhere:
+            self._in_places[before, value] = found.kind
 
     def clean(self, text: str, before: str = "") -> str:
-        """A text with marks in the places of its secrets.
+        """Return a text with marks in the places of the secrets that were found.
 
         Args:
             text: The text.
-            before: What it stands behind, for a secret that is known by that only.
+            before: The text it stands behind, for a secret that is known by that only.
         """
-        if not text or not self.found:
+        if not text or not (self._everywhere or self._in_places):
             return text
-        self._occurrences = self._occurrences or Occurrences(self.found, self._places)
-        whole, end = before + text, len(before)
-        parts: list[str] = []
-        last = ""
-        for start, secret in self._occurrences.of(whole, end):
-            between, kind = whole[end:start], self.found[secret]
-            # The lines of a key that was cut are found one by one.
-            if not (kind == last == PRIVATE_KEY.kind and is_between_lines(between)):
-                self.counts[kind] += 1
-            parts += (between, f"[redacted: {kind}]")
-            end, last = start + len(secret), kind
-        return "".join((*parts, whole[end:]))
+        if self._pattern is None:
+            self._pattern = self._compiled()
+        names = {value: kind for (_, value), kind in self._in_places.items()}
+        if text in names:  # an argument of a call that is a secret by its name
+            self.counts[names[text]] += 1
+            return f"[redacted: {names[text]}]"
+        names |= self._everywhere
+
+        def mark(match: re.Match[str]) -> str:
+            return f"[redacted: {names[match[0]]}]"
+
+        marked = self._pattern.sub(mark, before + text)
+        marked = _KEY_MARKS.sub(r"\1", marked)
+        marked = marked.removeprefix(before)
+        if marked != text:
+            kinds = Counter(found[11:-1] for found in _MARK.findall(marked))
+            kinds.subtract(found[11:-1] for found in _MARK.findall(text))
+            self.counts.update({kind: n for kind, n in kinds.items() if n > 0})
+        return marked
 
     def clean_value(self, name: str, value: str) -> str:
-        """Returns a named value without secrets, of which one may be known by its name only."""
-        before = f"{name}="
-        return self.clean(value, before=before if kinds_of_secrets(before + value) else "")
+        """Return a named value without secrets, of which one may be known by its name only."""
+        return self.clean(value, before=f"{name}=")
 
-    def _find(self, rule: Rule, matches: Iterable[re.Match[str]], text: str) -> None:
-        group = "secret" if "secret" in rule.pattern.groupindex else 0
-        for match in matches:
-            start, end = match.span(group)
-            value = text[start:end]
-            if not value:
-                continue
-            # The mark of a secret found before names its kind, and is not the name of another.
-            if _IN_A_MARK.search(text, max(match.start() - 52, 0), match.start()):
-                continue
-            self.found.setdefault(value, rule.kind)
-            if match.span() != (start, end) and not stands_alone(text, start, value):
-                before = text[max(match.start(), start - _AROUND) : start]
-                self._places[value].add((before, text[end : match.end()][:_AROUND]))
+    def _compiled(self) -> re.Pattern[str]:
+        longest_first = sorted(self._everywhere, key=len, reverse=True)
+        parts = [re.escape(value) for value in longest_first]
+        parts += [
+            rf"(?<={re.escape(before)}){re.escape(value)}(?![A-Za-z0-9])"
+            for before, value in self._in_places
+        ]
+        return re.compile("|".join(parts))
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,243 +1,275 @@
-"""What the values of secrets look like, and what occupies their place in code and in examples.
+"""Values that a name or a place gives away: passwords, keys and signatures in assignments,
+addresses, headers, options and commands, and private keys.
 
-A value that only its name or its place makes a secret has to pass one of the tests here. How
-strict that one is depends on how much the place says: after `PGPASSWORD=` any word will do, in a
-sentence about passwords only what forms ask for.
+Each rule has a stem that every text with such a value holds. The stems are found by plain
+searches, and a rule's pattern is tried only where its stem stands.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
-# Letters with capitals where no name has them, as in `aBc` or `aBC`, three times.
-_SHUFFLED = r"(?=(?:[A-Za-z0-9_/+.=-]{0,40}?(?:[A-Z][a-z](?=[A-Z])|[a-z](?=[A-Z]{2}))){3})"
-_SIGNS = "A-Za-z0-9_/+.~=-"
-# Sixteen letters and digits together, and not only small letters: that is what the prefilter sees.
-_RUN = rf"(?=[{_SIGNS}]{{0,200}}?(?=[a-z]{{0,15}}[A-Z0-9_/+-])[A-Za-z0-9_/+-]{{16}})"
-_MIXED = r"(?=[^\d]{0,200}\d)(?=[^A-Za-z]{0,200}[A-Za-z])"
-_RANDOM = re.compile(rf"(?:{_MIXED}|{_SHUFFLED}){_RUN}[{_SIGNS}]{{16,4000}}")
-_JUMBLED = re.compile(
-    r"(?=[A-Za-z]{0,60}\d)(?=[\da-z]{0,60}[A-Z])(?=[\dA-Z]{0,60}[a-z])[A-Za-z0-9]+"
-)
-_SWITCH = re.compile("(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
-_HEXADECIMAL = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,128}")
-_DIGEST = re.compile(
-    r"[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-)
+from stringzilla import find, translate
 
-# What a message says of a password, which is not a password itself.
-_STATES = (
-    "access|authentication|confirmation|correct|incorrect|mismatch(?:ed)?|invalid|denied|wrong"
-    "|missing|fail(?:ed|ure)?|expired|rejected|accepted|verified|authenticated|unknown|empty|blank"
-    "|protected|disabled|enabled|changed|unchanged|updated|removed|reset|hidden|masked|encrypted"
-    "|hashed|provided|prompt(?:ed)?|does|doesn't|must|should|cannot|can't|please|nothing|unset"
-    "|stored|minimum|length|strength|policy|visible|inherit|default"
-)
-_TYPES = (
-    "1?pass(?:w(?:or)?d)?|pwd|text|test(?:ing)?|bytes|char|varchar|field|type|value|number|username|user"
-    "|str|int|bool|boolean|any|object|strings?|secret(?:str)?|token|password|required|optional"
-)
-_EXAMPLES = (
-    r"[x*.•#_=-]+|[.~].*|[^<>]*<[^<>]+>.*"
-    r"|(?:your|my|the|some|test|fake|dummy|mock|sample)[_-].*"
-    r"|.*(?:example|placeholder|change[_-]?me|change-this|redacted|replace[_-]?(?:me|with)|\*{4}|x{8}|\.{3}).*"
-    r"|your[a-z]{0,20}(?:pass|pw|secret|token|key|credential|database|user|host)[a-z]{0,12}\d{0,4}"
-    r"|[a-z]*\[[^\[\]]*\]|flag\{[0-9a-f]+\}|[^a-z0-9]*%s[^a-z0-9]*"
-    r"|(?:none|null|nil|true|false|undefined)[.!?]?"
-    rf"|(?:{_STATES}|{_TYPES})s?[.!?,:]?"
-)
-_REFERENCES = (
-    r"(?:os|process|self|config|settings|request|req|args|env|ctx|options|props|this|data)\..*"
-    r"|!(?:vault|ref|sub|secret|env|getatt|include|importvalue|join|encrypted\S*)"
-    r"|\$(?:\w+|[{(].*)|%\w+%|.*(?:\$\{|\{\{|\$\(|<%=).*"
-)
-# Names of variables, settings, files and functions.
-_NAMES = (
-    r"[a-z]+\d{0,4}(?:[._/-][a-z]+\d{0,4})+|[A-Za-z]+[.!?:]+"
-    r"|[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+[?!|&]{0,2}|[A-Z]+(?:_[A-Z0-9]+)+"
-)
-_PLACEHOLDER = rf"(?i:{_EXAMPLES}|{_REFERENCES}|/.*)"
-_EITHER = re.compile(_PLACEHOLDER, re.DOTALL)
-_NAME = re.compile(rf"{_NAMES}|[a-z]+(?:[A-Z][a-z]+)+")
-_LITERAL_NAME = re.compile(
-    rf"{_NAMES}|(?i:.*passw(?:or)?d.*)|(?:your|my|some|the|db|user|new)[A-Z][a-z]+"
-)
-_TOKEN_EXAMPLE = re.compile(r"(?i:.*(?:your[_-]|example|placeholder|x{8}|\*{4}).*)", re.DOTALL)
-# Names of classes have digits too, but each capital begins a word.
-_CLASS = re.compile(r"[A-Za-z]?[a-z]*\d{0,5}(?:[A-Z][a-z]+\d{0,3}|[A-Z]\d{1,2}){2,8}")
-_URL_EXAMPLE = re.compile(
-    r"(?i:[x*.#_=-]+|pass(?:word|wd)?|pw|pwd|secret|token|your[_-]?(?:db[_-]?)?(?:pass|pw|secret|token)\w*)"
-)
-# Methods, sizes, versions, days, files, addresses, members of records: of what has digits too.
-_MEASURE = re.compile(
-    r"(?i:(?:aes|sha|md|rsa|hs|es|rs|ps|utf|base|bcrypt|argon|scrypt|pbkdf|oauth|http|tls|ssl|rfc"
-    r"|python|ntlm|crc|level|version|step|v|case|xoauth|cram|md|tcp|udp)[-_]?\d[\w.+-]{0,14}"
-    r"|\d+[-\u2013+]?\d*[-_]?(?:bits?|bytes?|chars?|characters?|digits?|letters?|days?|hours?|h|s"
-    r"|ms|x|times|%)(?:-[a-z-]*)?|\d{4}-\d\d-\d\d\S*|v?\d+(?:\.\d+)+\S*|(?:\d{1,5}[.:/-]?){1,8}(?:tcp|udp)?"
-    r"|[\w./-]+\.(?:py|js|ts|txt|json|ya?ml|md|env|go|rs|java|sh|ini|cfg|toml|html?|pem|key|pub|crt"
-    r"|p8|p12|enc|php|com|org|net|io|local)|\w+://.*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w./-]+@v?\d[\w.]*"
-    r"|#[0-9a-f]{3,8}|(?:[\w.-]*/[\w./-]*|pr|mr|issue|bug|gh|ticket)#\d+|[\w.]+\(.*|[A-Za-z_]+=[^=].*)"
-)
-_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+")
-# `Support24` and `1Password` are made like some passwords, and so are members of modules.
-_BRAND = re.compile(r"\d?[A-Z][a-z]+\d{0,4}")
-_MEMBER = re.compile(r"[a-z]\w*(?:\.[A-Za-z]\w*){2,}")
-# A digit, or a sign that does not only end a sentence
-_UNLIKE_A_WORD = re.compile(r"\d|\S[!#$%^*&]+[^\s!?.,:;]")
-_SENTENCE = re.compile(
-    r"(?i:.*(?<![a-z])(?:the|an?|your|my|must|be|is|are|was|not|no|to|for|please|enter|at|or|and|in"
-    r"|of|on|by|should|with|from|using|via|if|has|can|does|required|invalid|password|example|change"
-    r"|this|that|it|you|we|will|only|least|per|new|old|failed|access|none|null)(?![a-z]).*)",
-    re.DOTALL,
-)
-_PHRASE = re.compile(
-    r"(?=\S+ \S+ |.{0,40}\d)[\w!@#$%^&*+=?.'-]{1,24}(?: [\w!@#$%^&*+=?.'-]{1,24}){1,8}"
-)
-# Words with dashes say what should stand there, more often than not.
-_INSTRUCTION = re.compile(
-    r"(?:your|the|some|an?|test|fake|dummy|mock|sample|insert|replace|change|put|enter|add|set|use"
-    r"|paste|any|not|no|none|todo|default|my)-.*"
-    r"|.*-(?:here|me|example|placeholder|goes|value|name|id|file|path|secret|token|key)(?:-.*)?|x+(?:-x+)+"
-)
-_WORDS = re.compile(r"[a-z]{2,20}\d{0,4}(?:-(?:[a-z]{2,20}\d{0,4}|\d{1,6})){2,7}")
-_KEY = re.compile(rf"{_MIXED}[A-Za-z0-9][A-Za-z0-9_.~+/-]{{7,200}}={{0,2}}")
+_LOWERED = bytes(range(256)).lower()
+PRIVATE_KEY = "private key"
 
 
-def is_placeholder(value: str) -> bool:
-    """Whether a value is an example, a template, or the name of what holds the real value."""
-    return _EITHER.fullmatch(value) is not None or _NAME.fullmatch(value) is not None
+class Found(NamedTuple):
+    """A secret in a text in UTF-8, and where the pattern begins that found it."""
+
+    kind: str
+    begin: int
+    start: int
+    end: int
 
 
-def is_token_example(value: str) -> bool:
-    """Whether a token is only shown as an example: by chance, hardly any looks like that."""
-    return _TOKEN_EXAMPLE.fullmatch(value) is not None
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A kind of secret: its stem, in lower case, its pattern, and the test of a match."""
+
+    kind: str
+    stem: bytes
+    pattern: re.Pattern[bytes]
+    accepts: Callable[[re.Match[bytes]], bool]
 
 
-def is_url_password(value: str) -> bool:
-    """Whether the password of an address is a real one; there, nearly everything is."""
-    return not _URL_EXAMPLE.fullmatch(value) and "{" not in value
+_VALUE = (
+    r"(?:[bBrRuUfF@]{0,2}\\{0,4}(?P<q>[\"'`])(?P<quoted>[^\n\0]{4,400}?)\\{0,4}(?P=q)"
+    r"|(?P<bare>[^\s\"'`<>{}()\[\],;\\\0]{4,400}+)(?![(\[{]))"
+)
+_SIGN = (
+    r"\\{0,3}[\"'`]?\]?[ \t]{0,8}+"
+    r"(?P<sign>:=|=>|={1,3}|:|>|(?<=[\"'])[ ]?,(?=[ ]*[\"'])|value=(?=[\"']))[ \t]{0,12}+"
+)
+_APART = r"(?P<apart>[ \t]{1,4}+)"
+# Between a name and its value: a sign, or a blank behind an option (`--token x`).
+_BETWEEN = rf"(?:{_SIGN}|{_APART})"
+_NAME_END = r"(?:[_-]?[A-Za-z0-9]{1,20}){0,4}+"
+
+_MARKS = re.compile(rb"[x*.#_=<>$%\[\]{}?-]+", re.IGNORECASE)
+_TEMPLATE = re.compile(
+    rb"(?i)\$\{|\{\{|\$\(|%\(|<[\w -]+>|^[$%&]\w|\.\.\.|x{4}|\*{3}|example|placeholder|your[_-]"
+    rb"|change[_-]?me|replace|redacted|dummy|insert[_-]|^my[_-]|process\.env|os\.(?:environ|getenv)"
+    rb"|secrets?\.|env\.|self\.|config[.\[]|settings\.|\bTODO\b|%[sd]|123456|^(?:fake|test|mock|sample|some)[_-]"
+)
+_FLAG = re.compile(rb"\w{0,20}\{[^}]*\}?")  # the answer of a game, not a password
+_NOT_VALUES = frozenset(
+    b"password passwd pass pwd secret token key none null nil true false undefined required"
+    b" optional string str text int bool bytes object any list dict value default empty hidden"
+    b" input env"
+    b" test foo bar baz invalid valid incorrect wrong correct missing expired changed reset mypass"
+    b" user username admin root auth api bearer basic description type name field number"
+    b" password1 mypassword mysecret secretkey apikey accesskey public private file yes prompt"
+    .split()
+)  # fmt: skip
+_CODE = re.compile(
+    rb"(?i)(?:[a-z]:?[\\/].*|[~.]{0,2}/[\w./@-]*|\w+://.*"
+    rb"|[\w./-]+\.(?:py|js|ts|txt|json|ya?ml|md|env|go|rs|java|sh|ini|cfg|toml|html?|pem|key|crt|php|com"
+    rb"|org|net|io)|[\w.+-]+@[\w.-]+|v?\d+(?:\.\d+)+\S*|\d{4}-\d\d-\d\d\S*|(?:sha|md|aes|utf|base|hs|rs)[-_]?\d+\w*"
+    rb"|\d+[a-z%]{0,5}|-?[\d.,:/+-]+|0x[0-9a-f]{1,8}|@\w+|&\w+|\w+=\w.*)"
+)
+_ENV_NAME = re.compile(rb"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+(?:_[a-z]+)+\d?")
 
 
-def is_class_name(value: str) -> bool:
-    """Whether a value is a name in which each capital begins a word."""
-    return _CLASS.fullmatch(value) is not None
+# Of what stands without quotation marks: members of modules, and paths made of words.
+_CLASS = re.compile(rb"(?:[A-Z][a-z]{1,20}+){2,7}\d?")
+_BARE_CODE = re.compile(
+    rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[\w.-]{1,24}(?:/[\w.-]{1,24})+"
+)
+_DIGIT, _LETTER, _CAPITAL, _SMALL, _PUNCTUATION = (
+    re.compile(each) for each in (rb"\d", rb"[A-Za-z]", rb"[A-Z]", rb"[a-z]", rb"[\d!@#$%^&*+~?]")
+)
 
 
-def is_random(value: str) -> bool:
-    """Whether a value is one that no person would write: sixteen or more letters and digits."""
+def _is_code(match: re.Match[bytes], value: bytes) -> bool:
+    if _CODE.fullmatch(value) or _CLASS.fullmatch(value):
+        return True
+    is_bare = match["quoted"] is None
+    return is_bare and _BARE_CODE.fullmatch(value) is not None and not _is_random(value)
+
+
+def _is_random(value: bytes) -> bool:
+    """Return True if a value is as long and mixed as only a program makes it."""
+    mixed = (_DIGIT.search(value), _CAPITAL.search(value), _SMALL.search(value))
+    return len(value) >= 20 and all(mixed) and _entropy(value) >= 4.0
+
+
+def _entropy(value: bytes) -> float:
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
+
+
+def _is_placeholder(value: bytes) -> bool:
+    word = value.strip(b"0123456789!@#$%^&*()-_+=?.,:;<>[]{}'\" ").lower()
     return (
-        _RANDOM.fullmatch(value) is not None
-        and not is_class_name(value)
-        and not is_placeholder(value)
+        word in _NOT_VALUES
+        or _MARKS.fullmatch(value) is not None
+        or _TEMPLATE.search(value) is not None
+        or _FLAG.fullmatch(value) is not None
+        or _ENV_NAME.fullmatch(value) is not None
+        or len(set(value)) < 4
     )
 
 
-def is_measure(value: str) -> bool:
-    """Whether a value with digits is a size, a version, a method, a day or a file."""
-    return _MEASURE.fullmatch(value) is not None
+def _is_password(match: re.Match[bytes]) -> bool:
+    """Return True if the value beside a password's name is one: few plain words are."""
+    value = _value(match)
+    if _is_placeholder(value) or _is_code(match, value):
+        return False
+    if not _is_named(match):
+        return False
+    quoted = match["quoted"] is not None
+    if not value.isascii() or b" " in value:
+        return quoted and _DIGIT.search(value) is not None and len(value) < 60
+    if _PUNCTUATION.search(value):
+        return len(value) >= 6 or quoted
+    name = match[0][: match.start("sign") - match.start()] if match["sign"] else b""
+    is_setting = name.strip(b"\"' ").isupper() and match["sign"] == b"="
+    return (is_setting or match["apart"] is not None) and value.isalpha() and len(value) >= 5
 
 
-def is_jumbled(value: str, least: int) -> bool:
-    """Whether a value has so many capitals, small letters and digits, and nothing else."""
-    return (
-        len(value) >= least and _JUMBLED.fullmatch(value) is not None and not is_class_name(value)
-    )
+def _is_key(match: re.Match[bytes]) -> bool:
+    """Return True if the value beside a key's name is random: letters and digits as by chance."""
+    value = _value(match)
+    if len(value) < 12 or _is_placeholder(value) or _is_code(match, value) or b" " in value:
+        return False
+    if not _is_named(match):
+        return False
+    name = match[0][: match.start("sign") - match.start()] if match["sign"] else b""
+    if name.strip(b"\"' \t\\").lower().endswith((b"id", b"name", b"path", b"hash", b"size")):
+        return False
+    if match.string[max(match.start() - 6, 0) : match.start()].lower().endswith((b"cache_", b":")):
+        return False
+    has_both = _DIGIT.search(value) and _LETTER.search(value)
+    return bool(has_both) and _entropy(value) >= 3.0
 
 
-def is_scrambled(value: str) -> bool:
-    """Whether capitals, small letters and digits alternate as only chance lets them."""
-    return len(_SWITCH.findall(value)) > 0.35 * len(value)
+def _is_named(match: re.Match[bytes]) -> bool:
+    """Return True if a name is followed by a sign, or is an option's and followed by a blank."""
+    if match["apart"] is None:
+        return match["sign"] != b">" or match.string[match.end() : match.end() + 2] == b"</"
+    word = match.string[max(match.start() - 40, 0) : match.start("apart")]
+    if match["quoted"] is not None and word.lower().endswith(b"password"):
+        return True  # `WITH PASSWORD 'x'`
+    last = re.split(rb"[\s\"',]", word)[-1]
+    if _is_random(_value(match)):
+        return True
+    is_login = re.search(rb"login[ \t]+\S+[ \t\n]+pass\w*\Z", word) is not None
+    return is_login or last.startswith(b"--")
 
 
-def is_hexadecimal(value: str) -> bool:
-    """Whether a value is a long number in hexadecimal digits, as keys and hashes are."""
-    return _HEXADECIMAL.fullmatch(value) is not None
+def _value(match: re.Match[bytes]) -> bytes:
+    return match["quoted"] if match["quoted"] is not None else match["bare"].rstrip(b".,:&")
 
 
-def is_digest(value: str) -> bool:
-    """Whether a value has the form of a commit, a checksum or an id, all of which are public."""
-    return _DIGEST.fullmatch(value) is not None
+def _any(match: re.Match[bytes]) -> bool:
+    value = _value(match)
+    return not _is_placeholder(value) and not value.startswith((b"$", b"<", b"{"))
 
 
-def is_mixed(value: str, least: int = 6) -> bool:
-    """Whether a value has letters and digits or signs, and is not a measure, a file or a name."""
-    return (
-        len(value) >= least
-        and _UNLIKE_A_WORD.search(value) is not None
-        and any(map(str.isalpha, value))
-        and not _MEASURE.fullmatch(value)
-        and not _EITHER.fullmatch(value)
-        and not (_PATH.fullmatch(value) and not is_random(value))
-    )
+def _rule(
+    kind: str, stem: str, pattern: str, accepts: Callable[[re.Match[bytes]], bool] = _any
+) -> _Rule:
+    return _Rule(kind, stem.encode(), re.compile(pattern.encode(), re.IGNORECASE), accepts)
 
 
-def is_strong(value: str, least: int = 8) -> bool:
-    """Whether a value is a password as forms ask for: both cases, or signs, besides digits."""
-    return (
-        is_mixed(value, least)
-        and not _PATH.fullmatch(value)
-        and (
-            (any(map(str.isupper, value)) and any(map(str.islower, value)))
-            or any(letter in "!@#$%^&*+=?~" for letter in value)
-        )
-    )
+def _named(kind: str, stem: str, name: str, accepts: Callable[[re.Match[bytes]], bool]) -> _Rule:
+    return _rule(kind, stem, rf"(?:{name}){_NAME_END}{_BETWEEN}{_VALUE}", accepts)
 
 
-def is_unmistakable(value: str) -> bool:
-    """Whether a value is a password wherever passwords are spoken of, and hardly anything else."""
-    return (
-        is_strong(value.strip("*"))
-        and any(map(str.isupper, value))
-        and any(map(str.islower, value))
-        and not is_class_name(value)
-        and not value.startswith("0x")
-        and not is_digest(value)
-        and not _MEMBER.fullmatch(value)
-    )
+_WORD_VALUE = (
+    r"(?:[\"'](?P<quoted>[^\"'\n\0]{4,80})[\"']|(?P<bare>[^\s\"'`<>|;$\\\0][^\s\"'|;\\\0]{3,80}))"
+)
+_RULES = (
+    _named(
+        "password", "pass",
+        r"pass(?:word|wd|phrase|code)|(?<=_)pass(?![a-z])|pass(?=\s?=|[\"'])", _is_password,
+    ),
+    _named("password", "pw", "(?<![a-z])pwd?(?![a-z])", _is_password),
+    _named("secret", "secret", "secret", _is_key),
+    _named("token", "token", "token", _is_key),
+    _named(
+        "key", "key",
+        r"(?:(?<=[a-z\d][_-])|(?<=api)|(?<=api )|(?<=access)|(?<=account)|(?<=shared)|(?<=auth)"
+        r"|(?<=private))key", _is_key,
+    ),
+    _named("credential", "credential", "credentials?", _is_key),
+    _rule(
+        "authorization", "authorization",
+        r"authorization\\{0,3}[\"']?\]?\s{0,3}[:=,]\s{0,3}\\{0,3}[\"']?"
+        r"(?:(?:bearer|basic|token|digest|bot|apikey|key)\s{1,3})?"
+        r"(?P<quoted>(?!bearer|basic)[\w.~+/=:-]{12,4000})",
+    ),
+    _rule(
+        "authorization", "bearer ",
+        r"bearer\s{1,3}(?P<quoted>(?=[\w.~+/-]{0,80}\d)[\w.~+/-]{16,4000}=*)",
+    ),
+    _rule(
+        "cookie", "cookie",
+        r"cookies?[\"']?\s{0,2}[:=]\s{0,2}[\"']?[^\n\0]{0,200}?"
+        r"(?:sess\w*|sid|auth\w*|token|jwt|csrf\w*|remember\w*|id)="
+        r"(?P<quoted>[^;\s\"'\\\0]{12,2000})",
+    ),
+    _rule("signature", "sig", r"sig(?:nature)?=(?P<quoted>[A-Za-z0-9%+/_-]{20,1000})"),
+    _rule(
+        "url password", "://",
+        r"://[^\s/@:\"'<>\\\0]{0,80}:(?P<quoted>[^\s/@\"'<>\\\0{}]{3,200})@(?=[\w\[-])",
+    ),
+    _rule(
+        "password", "curl ",
+        rf"curl [^\n\0]{{0,400}}?(?:-u|--user)[ =]?[\"']?[\w.@-]{{1,60}}:{_WORD_VALUE}",
+    ),
+    _rule("password", "sshpass", rf"sshpass -p ?{_WORD_VALUE}"),
+    _rule("password", "mysql", rf"mysql(?:dump|admin)? [^\n\0|;]{{0,80}}?(?<= )-p{_WORD_VALUE}"),
+    _rule("password", "redis-cli", rf"redis-cli [^\n\0|;]{{0,80}}?-a ?{_WORD_VALUE}"),
+    _rule("password", " login", rf" login [^\n\0|;]{{0,120}}?(?:-p|--password)[ =]{_WORD_VALUE}"),
+    _rule("password", "identified by", rf"identified by {_WORD_VALUE}"),
+)  # fmt: skip
+
+_KEY_BEGIN = re.compile(rb"-----BEGIN[ A-Z]{0,20}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(rb"-----END[ A-Z]{0,20}PRIVATE KEY(?: BLOCK)?-----")
+_GAP = rb"(?:\s|\\[nrt]|[|>]|(?<![\w+/=])\d{1,4}(?=[\s:|]))"
+_KEY_LINE = re.compile(rb"[A-Za-z0-9+/=]{24}")
+_KEY_LINES = re.compile(rb"(?:" + _GAP + rb"{0,20}+[A-Za-z0-9+/=]{20,90}+(?![\w-]))*+")
+_KEY_LINES_BEFORE = re.compile(rb"(?:[A-Za-z0-9+/=]{16,90}+" + _GAP + rb"{1,20}+){1,400}+\Z")
 
 
-def is_brand(value: str) -> bool:
-    """Whether a value is a capitalised word with a number, as products are called."""
-    return _BRAND.fullmatch(value) is not None
+def values_in(data: bytes) -> Iterator[Found]:
+    """Yield the secrets in a text in UTF-8 that a name or a place gives away."""
+    lowered = translate(data, _LOWERED)
+    if find(lowered, b"-----") >= 0:
+        yield from _private_keys(data)
+    for rule in _RULES:
+        place = find(lowered, rule.stem)
+        while place >= 0:
+            match = rule.pattern.match(data, place)
+            if match and rule.accepts(match):
+                group = "quoted" if match["quoted"] is not None else "bare"
+                start = match.start(group)
+                yield Found(rule.kind, match.start(), start, start + len(_value(match)))
+            place = find(lowered, rule.stem, place + len(rule.stem))
 
 
-def has_signs(value: str) -> bool:
-    """Whether a value has a sign in it that names do not have."""
-    return any(letter in "!@#$%^&*+=~" for letter in value)
-
-
-def is_phrase(value: str) -> bool:
-    """Whether a value is a passphrase: some words that do not make a sentence."""
-    return _PHRASE.fullmatch(value) is not None and not _SENTENCE.fullmatch(value)
-
-
-def is_password(value: str) -> bool:
-    """Whether a value may be a password where also a variable could be named."""
-    return len(value) >= 6 and not is_placeholder(value)
-
-
-def is_literal(value: str, least: int = 4) -> bool:
-    """Whether a value may be a password where it cannot be a variable: between quotation marks."""
-    if any(map(str.isspace, value)):
-        return is_phrase(value)
-    return (
-        len(value) >= least
-        and not _EITHER.fullmatch(value)
-        and not _LITERAL_NAME.fullmatch(value)
-        and not (value.isdigit() and (least > 4 or len(value) < 6))
-    )
-
-
-def is_key(value: str) -> bool:
-    """Whether a value may be a short key that a person or a program made up."""
-    return (
-        _KEY.fullmatch(value) is not None
-        and not is_placeholder(value)
-        and not _MEASURE.fullmatch(value)
-        and not _INSTRUCTION.fullmatch(value)
-    )
-
-
-def is_words(value: str) -> bool:
-    """Whether a value is made of words with dashes that do not say what to put there."""
-    return _WORDS.fullmatch(value) is not None and not _INSTRUCTION.fullmatch(value)
+def _private_keys(data: bytes) -> Iterator[Found]:
+    """Yield private keys: whole ones, and the lines behind a beginning or before an end alone."""
+    end = 0
+    for begin in _KEY_BEGIN.finditer(data):
+        if begin.start() < end:
+            continue
+        closing = _KEY_END.search(data, begin.end(), begin.end() + 20_000)
+        lines = _KEY_LINES.match(data, begin.end())
+        end = lines.end() if lines else begin.end()
+        if closing and b"\0" not in data[begin.end() : closing.start()]:
+            end = closing.end()
+        if _KEY_LINE.search(data, begin.end(), end):
+            yield Found(PRIVATE_KEY, begin.start(), begin.start(), end)
+    for closing in _KEY_END.finditer(data):
+        if closing.start() >= end or not end:
+            before = max(closing.start() - 8_000, 0)
+            if lines := _KEY_LINES_BEFORE.search(data, before, closing.start()):
+                yield Found(PRIVATE_KEY, lines.start(), lines.start(), closing.end())

@@ -11,7 +11,7 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.readers.reading import read_logs, try_readers
 from deltamem_tui.trajectory.readers.registry import READERS
-from deltamem_tui.trajectory.secrets.quoting import QUOTED, quoted
+from deltamem_tui.trajectory.secrets.redaction import QUOTED, quoted
 
 KEY = "ghp_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5"
 STEP = {"action": "look", "observation": "a room"}
