@@ -25,8 +25,8 @@ from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.prompts import library
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.model.episode_prompt import quotable
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.request import quotable
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.server import ModelServer, Reply, serving
 

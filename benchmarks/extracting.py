@@ -19,7 +19,7 @@ from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Client
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.runs.run import LearningRun
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.server import ModelServer, serving
 from tests.memory.writers.model import sensible

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 import pytest
 
 from deltamem_tui import Bank, Outcome, Step, Trajectory, create_bank, learn
-from deltamem_tui.llm.litellm_loader import litellm
+from deltamem_tui.llm.models import litellm
 from deltamem_tui.memory.banks import open_bank
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from tests.llm.fixtures import running, server

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.batch import BatchCaller
-    from deltamem_tui.llm.retrying_client import ChatRequest
+    from deltamem_tui.llm.client import ChatRequest
     from deltamem_tui.memory.runs.batches import AnswersReport
     from deltamem_tui.memory.writers.extraction import Payment
 
@@ -101,7 +101,7 @@ def batch_round(
     name = chosen_model(invocation, model)
     from deltamem_tui.llm.batch import BatchCaller
     from deltamem_tui.llm.cache import ResponseCache
-    from deltamem_tui.llm.model_info import look_up
+    from deltamem_tui.llm.models import look_up
 
     batch = BatchCaller(look_up(name), ResponseCache(), bank.manifest.counts_as)
     return BatchRound(requests, answers or (), batch)

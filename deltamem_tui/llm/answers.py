@@ -20,22 +20,34 @@ SKIP = "skip"
 QUOTE = "quote"
 ITEMS = "items"
 
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHTS = re.compile(r"\A\s*(?:<think(?:ing)?>)?.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _MOST_ATTEMPTS = 200
-# Models count words badly: what is a little over is still what was asked for, and what is far
-# over is taken if asking again does not mend it.
+# What is a little over is still what was asked for, and what is far over is taken if asking
+# again does not mend it.
 _TOLERANCE = 1.25
 _MOST = 2.0
 _LONGEST_WORD = 20
+# Tokens of an answer for each word that it may have, and for what is around the words.
+_TOKENS_A_WORD = 3
+_FRAME_TOKENS = 400
+# A loop: of this many words in a row and more, so few are different.
+_LOOP_WORDS = 30
+_LOOP_SHARE = 0.25
+_LOOP_CHARACTERS = re.compile(r"(.{1,40}?)\1{20,}", re.DOTALL)
 
 
 class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to ask again
-    """What is wrong with an answer, worded for its model. Never leaves this package."""
+    """What is wrong with an answer, worded for its model. Never leaves this package.
 
-    def __init__(self, reason: str, usable: object = None) -> None:
-        """`usable` is what the answer is read as if asking again does not mend it, if anything."""
+    Attributes:
+        usable: What the answer is read as if asking again does not mend it, if anything.
+        useless: Whether showing the answer again would only have it repeated.
+    """
+
+    def __init__(self, reason: str, usable: object = None, *, useless: bool = False) -> None:
         super().__init__(reason)
         self.usable = usable
+        self.useless = useless
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +88,14 @@ class Contract:
     skip: bool = False
     items: int = 0
 
+    @property
+    def tokens(self) -> int:
+        """The tokens that an answer of the longest texts takes."""
+        words = sum(field.most_words for field in self.fields) * max(self.items, 1)
+        return _FRAME_TOKENS + _TOKENS_A_WORD * words
+
     def schema(self) -> dict[str, Any]:
-        """The object as a JSON schema, in the subset that providers take as strict.
+        """Return the object as a JSON schema, in the subset that providers take as strict.
 
         In that subset every key must be there, so a model that skips leaves the texts empty.
         """
@@ -116,16 +134,15 @@ class Contract:
         return tuple(map(self._texts, found[: self.items]))
 
     def excess(self, texts: Mapping[str, str]) -> str:
-        """Which of the texts that were read are longer than was asked for; empty if none is."""
+        """Name the texts that are longer than was asked for; empty if none is."""
         fields = (field for field in self.fields if _is_over(field, texts[field.name], _TOLERANCE))
         return "; ".join(_over(field, texts[field.name]) for field in fields)
 
     def _filled(self, answer: Mapping[str, Any]) -> bool:
-        """Whether an object has all that it must have."""
         return all(answer.get(field.name) for field in self.fields if field.required)
 
     def _texts(self, answer: Mapping[str, Any]) -> Mapping[str, str]:
-        """The fields of one object; what else it has is left out."""
+        """The fields of one object, without what else it has."""
         required = [field.name for field in self.fields if field.required]
         missing = [name for name in required if name not in answer]
         if missing:
@@ -155,19 +172,19 @@ def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def spoken(text: str) -> str:
-    """What a model says after it has thought aloud."""
-    return _THOUGHT.sub("", text).strip()
+    """Return what a model says after it has thought aloud."""
+    return _THOUGHTS.sub("", text).strip()
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The one JSON object in `text`, wherever it stands.
+    """Return the one JSON object in `text`, wherever it is.
 
     Raises:
         UnusableAnswer: There is none, there are several different ones, or the text is empty
             or far too long.
     """
     if len(text) > ANSWER_LIMIT:
-        raise UnusableAnswer(f"the answer is longer than {ANSWER_LIMIT:,} characters")
+        raise UnusableAnswer(f"the answer is longer than {ANSWER_LIMIT:,} characters", useless=True)
     answer = spoken(text)
     if not answer:
         raise UnusableAnswer("the answer is empty")
@@ -176,7 +193,8 @@ def json_object(text: str) -> dict[str, Any]:
         if value not in found:
             found.append(value)
     if not found:
-        raise UnusableAnswer("there is no complete JSON object in the answer")
+        useless = is_loop(answer)
+        raise UnusableAnswer("there is no complete JSON object in the answer", useless=useless)
     if len(found) > 1:
         raise UnusableAnswer(f"there are {len(found)} different JSON objects in the answer")
     return found[0]
@@ -192,18 +210,31 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             return
         try:
             value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            return
+        except json.JSONDecodeError as error:
+            if error.pos >= len(text) or error.msg.startswith("Unterminated"):
+                return  # cut off: what is inside is a part, not an answer
             end = at + 1
         else:
             yield value
         at = text.find("{", end)
 
 
+def is_loop(text: str) -> bool:
+    """Return whether a text is mostly one piece over and over."""
+    if _LOOP_CHARACTERS.search(text):
+        return True
+    words = text.split()
+    runs = [tuple(words[at : at + 4]) for at in range(len(words) - 3)]
+    return len(runs) >= _LOOP_WORDS and len(set(runs)) < _LOOP_SHARE * len(runs)
+
+
 def _checked(field: Field, value: object) -> str:
     """A field's text; a list is one line an entry, and what must stay empty is left out.
 
     Raises:
-        UnusableAnswer: It is not text, is empty, or far too long.
+        UnusableAnswer: It is not text, is empty, loops, or is far too long.
     """
     if not field.most_words:
         return ""
@@ -211,7 +242,9 @@ def _checked(field: Field, value: object) -> str:
     if not text and field.required:
         raise UnusableAnswer(f'"{field.name}" must not be empty')
     if _is_over(field, text, _MOST):
-        raise UnusableAnswer(_over(field, text))
+        raise UnusableAnswer(_over(field, text), useless=is_loop(text))
+    if is_loop(text):
+        raise UnusableAnswer(f'"{field.name}" repeats itself', useless=True)
     return text
 
 
@@ -225,7 +258,6 @@ def _text(field: Field, value: object) -> str:
 
 
 def _is_over(field: Field, text: str, times: float) -> bool:
-    """Whether a text has more words, or more characters than these words have, than it may."""
     most = int(field.most_words * times)
     return count_tokens(text) > most or len(text) > most * _LONGEST_WORD
 

@@ -19,12 +19,16 @@ import orjson
 
 from deltamem_tui.errors import AnswerError, BudgetError, PromptTooLongError, StorageError
 from deltamem_tui.llm.cache import ASKED, ResponseCache, read_record, write_record
-from deltamem_tui.llm.call import Reply, RequestOptions, checked_reply, conversation_tokens
-from deltamem_tui.llm.call import parameters as call_parameters
-from deltamem_tui.llm.failures import failure
-from deltamem_tui.llm.litellm_loader import litellm
-from deltamem_tui.llm.model_info import ModelInfo, batch_price
-from deltamem_tui.llm.retrying_client import ChatRequest, PaidReply
+from deltamem_tui.llm.call import (
+    Reply,
+    RequestOptions,
+    checked_reply,
+    conversation_tokens,
+    failure,
+    parameters,
+)
+from deltamem_tui.llm.client import ChatRequest
+from deltamem_tui.llm.models import ModelInfo, batch_price, litellm
 from deltamem_tui.text import clean, one_line
 
 URL = "/v1/chat/completions"
@@ -37,7 +41,7 @@ _NAMES = frozenset(
 
 
 class ServiceError(Exception):
-    """What a batch service says went wrong with one request; never shown as it is."""
+    """A request that a batch service could not answer; its words are never shown as they are."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -45,14 +49,14 @@ class ServiceError(Exception):
 
 
 class BatchCaller:
-    """What a client asks in place of a server, for one bank. Nothing is ever sent.
+    """Takes the place of a server for one bank. Nothing is ever sent.
 
     Attributes:
         noted: The question that was asked last.
     """
 
     def __init__(self, info: ModelInfo, cache: ResponseCache, owner: str, seed: int = 0) -> None:
-        """Nothing is asked yet; `owner` is the bank's id."""
+        """Prepare for one bank, whose id is `owner`."""
         self.noted: ChatRequest | None = None
         self._info = replace(info, price=batch_price(info))
         self._cache = cache
@@ -61,10 +65,10 @@ class BatchCaller:
 
     @property
     def model(self) -> str:
-        """Who is asked."""
+        """The model that is asked."""
         return self._info.name
 
-    def reply(self, request: ChatRequest) -> PaidReply:
+    def reply(self, request: ChatRequest) -> Reply:
         """Note a question instead of asking it.
 
         Raises:
@@ -77,11 +81,11 @@ class BatchCaller:
         raise BudgetError("the question waits for the answers of a batch")
 
     def line(self, request: ChatRequest) -> bytes:
-        """The line of a file of requests."""
+        """Return the line of a file of requests."""
         library = litellm()
         name, provider, _, _ = library.get_llm_provider(self._info.name)
-        options = RequestOptions(self._info.answer_format, self._info.seed)
-        wanted = call_parameters(self._info, options, request.schema, self._seed)
+        options = RequestOptions(self._info.answer_format, self._seed if self._info.seed else None)
+        wanted = parameters(options, request.schema, request.answer_tokens)
         # A service that takes this form takes OpenAI's names, whoever's model it is.
         speaks = provider if provider in library.openai_compatible_providers else "openai"
         sent = library.utils.get_optional_params(
@@ -93,11 +97,11 @@ class BatchCaller:
         return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
     def asked(self, key: str) -> dict[str, Any] | None:
-        """What is remembered of a question that was asked; None if it was not."""
+        """Return what is remembered of a question; None if it was not asked."""
         return read_record(self._folder / f"{key}.json") if _KEY.fullmatch(key) else None
 
     def is_answered(self, key: str) -> bool:
-        """Whether the cache has the answer."""
+        """Return whether the cache has the answer."""
         return bool(_KEY.fullmatch(key)) and self._cache.get(key) is not None
 
     def remember(self, request: ChatRequest, bill: Mapping[str, Any]) -> None:
@@ -123,7 +127,7 @@ class BatchCaller:
             self._write(key, {**question, "refused": refused})
 
     def read(self, question: Mapping[str, Any], response: object) -> Reply:
-        """The answer in a result's `response`.
+        """Read the answer in a result's `response`.
 
         Raises:
             ServiceError: The service says that there is none.

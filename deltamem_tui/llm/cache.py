@@ -2,8 +2,8 @@
 
 One small JSON file an answer, named by the digest of everything that could change it: model,
 server, parameters, schema and messages. The prompt itself is not kept. A file appears whole, by
-renaming, so any number of processes share the folder without locks; of two that write the same
-answer, either one's file will do. A file that cannot be read counts as not there.
+renaming, so any number of processes share the folder without locks. A file that cannot be read
+counts as not there. Beside the answers, `asked/` holds the questions of batches that have none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,17 +28,15 @@ from deltamem_tui.text import clean, one_line
 
 FORMAT = 1
 ASKED = "asked"
-"""The folder beside the answers with the questions of batches, a folder a bank."""
 _LARGEST_FILE = 4_000_000
 _NAME = re.compile(r"[0-9a-f]{64}\.json")
 _DRAFT = re.compile(r"\..*\.draft")
-# A write takes no time at all: a draft as old as this, in seconds, was left by one that was killed.
+# Seconds after which a draft was left by a write that was killed.
 _ABANDONED = 3_600.0
-_FOLDER = re.compile(r"[0-9a-f]{2}")
 
 
 def default_folder() -> Path:
-    """Where answers are kept by default. It may not exist yet."""
+    """Return where answers are kept by default. It may not exist yet."""
     import platformdirs
 
     return platformdirs.user_cache_path(APPLICATION, appauthor=False) / "answers"
@@ -46,7 +44,7 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A number of answers, or of unfinished ones, and their size."""
+    """A number of answers and their size in bytes."""
 
     answers: int = 0
     bytes: int = 0
@@ -57,9 +55,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What a cache holds: per model its answers, and the drafts that killed writes left.
-
-    A question of a batch that has no answer yet counts as a draft.
+    """The answers of a cache by model, and its drafts: unanswered questions, killed writes.
 
     Answers under an empty name cannot be read.
     """
@@ -83,17 +79,17 @@ class ResponseCache:
     """Answers on disk."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Nothing is read or made yet. The user's cache folder is taken if none is given."""
+        """Take the user's cache folder if none is given. Nothing is read or made yet."""
         self.folder = folder or default_folder()
 
     @staticmethod
     def key(request: Mapping[str, Any]) -> str:
-        """The digest of a request: 64 hexadecimal digits."""
+        """Return the digest of a request: 64 hexadecimal digits."""
         data = orjson.dumps([FORMAT, request], option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(data).hexdigest()
 
     def get(self, key: str) -> Reply | None:
-        """The answer to a request; None if it was not answered before."""
+        """Return the answer to a request; None if it was not answered before."""
         record = read_record(self._path(key))
         try:
             return _reply(record) if record else None
@@ -115,9 +111,8 @@ class ResponseCache:
             "completion_tokens": reply.completion_tokens,
             "cost": reply.cost,
         }
-        path = self._path(key)
         try:
-            write_record(path, record)
+            write_record(self._path(key), record)
         except OSError as error:
             raise StorageError(
                 f"cannot keep an answer: {error.strerror}",
@@ -126,12 +121,12 @@ class ResponseCache:
             ) from error
 
     def info(self, model: str | None = None, before: float | None = None) -> CacheInfo:
-        """What the cache holds of one model or all, given before a moment (seconds since 1970).
+        """Summarise the answers of one model or all, given before a moment (seconds since 1970).
 
         Raises:
             StorageError: The disk refused.
         """
-        return self._summary(self._files(model, before))
+        return self._summary(list(self._files(model, before)))
 
     def clear(self, model: str | None = None, before: float | None = None) -> CacheInfo:
         """Remove answers, chosen as by `info`, and nothing else; returns what was removed.
@@ -140,33 +135,36 @@ class ResponseCache:
             StorageError: The disk refused; some answers may be left.
         """
         files = list(self._files(model, before))
-        for each in files:
+        for path, _, _ in files:
             try:
-                each.path.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
             except OSError as error:
                 raise StorageError(
-                    f"cannot be removed: {error.strerror}", source=str(each.path)
+                    f"cannot be removed: {error.strerror}", source=str(path)
                 ) from error
-        for folder in (*self._folders(), *_entries(self.folder / ASKED)):
+        for folder in {path.parent for path, _, _ in files}:
             with suppress(OSError):  # it is not empty
                 folder.rmdir()
         return self._summary(files)
 
-    def _summary(self, files: Iterable[_File]) -> CacheInfo:
+    def _summary(self, files: list[tuple[Path, str | None, int]]) -> CacheInfo:
         models: dict[str, Holding] = {}
         drafts = Holding()
-        for each in files:
-            if each.model is None:
-                drafts += Holding(1, each.bytes)
+        for _, model, size in files:
+            if model is None:
+                drafts += Holding(1, size)
             else:
-                models[each.model] = models.get(each.model, Holding()) + Holding(1, each.bytes)
+                models[model] = models.get(model, Holding()) + Holding(1, size)
         return CacheInfo(self.folder, dict(sorted(models.items())), drafts)
 
-    def _files(self, model: str | None, before: float | None) -> Iterator[_File]:
-        """The answers that are meant, and what killed writes left, which belongs to no model."""
+    def _files(
+        self, model: str | None, before: float | None
+    ) -> Iterator[tuple[Path, str | None, int]]:
+        """The files that are meant, each with its model and size; a draft belongs to no model."""
         latest = time.time() - _ABANDONED
-        for path in (path for folder in self._folders() for path in _entries(folder)):
+        for path in sorted(self.folder.glob("*/*")) + sorted(self.folder.glob(f"{ASKED}/*/*")):
             is_draft = _DRAFT.fullmatch(path.name) is not None
+            is_question = ASKED in path.relative_to(self.folder).parts
             if not is_draft and not _NAME.fullmatch(path.name):
                 continue
             try:
@@ -175,56 +173,24 @@ class ResponseCache:
                 continue
             if before is not None and status.st_mtime >= before:
                 continue
-            if is_draft:
-                if model is None and status.st_mtime < latest:
-                    yield _File(path, None, status.st_size)
+            if is_draft or is_question:
+                if model is None and (is_question or status.st_mtime < latest):
+                    yield path, None, status.st_size
             elif (found := _model(path)) == model or model is None:
-                yield _File(path, found, status.st_size)
-
-        for path in self._asked() if model is None else ():
-            with suppress(OSError):  # answered meanwhile
-                status = path.stat()
-                if before is None or status.st_mtime < before:
-                    yield _File(path, None, status.st_size)
-
-    def _asked(self) -> list[Path]:
-        """The questions of batches that have no answer yet."""
-        folders = _entries(self.folder / ASKED)
-        return [path for each in folders for path in _entries(each) if _NAME.fullmatch(path.name)]
+                yield path, found, status.st_size
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
-    def _folders(self) -> list[Path]:
-        return [path for path in _entries(self.folder) if _FOLDER.fullmatch(path.name)]
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """One file of the cache; without a model it is what a killed write left."""
-
-    path: Path
-    model: str | None
-    bytes: int
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise StorageError(f"cannot be listed: {error.strerror}", source=str(folder)) from error
-
 
 def _model(path: Path) -> str:
-    """Who gave an answer; empty if the file cannot be read."""
+    """The model that gave an answer; empty if the file cannot be read."""
     record = read_record(path)
     return one_line(str(record["model"]), 200) if record and "model" in record else ""
 
 
 def read_record(path: Path) -> dict[str, Any] | None:
-    """What a small file holds; None if it is not there or cannot be read."""
+    """Return what a small file holds; None if it is not there or cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)

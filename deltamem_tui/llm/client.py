@@ -1,46 +1,71 @@
 """The client: a prompt in, a checked answer out.
 
-It asks at temperature 0, tries again when the model's server fails, asks again with the reason
-when the answer cannot be used, remembers every answer, counts what all of it took, and never
-passes the limit on cost. Any number of threads may share one client.
+It tries again when the model's server fails, asks again with the reason when the answer cannot
+be used, keeps every answer in the response cache, counts what all of it took, and never passes
+the limit on cost. Any number of threads may share one client.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, TypeVar, cast
 
-from deltamem_tui.errors import AnswerError, BudgetError, CredentialsError, Remedy, UsageError
+from deltamem_tui.errors import (
+    AnswerError,
+    BudgetError,
+    CredentialsError,
+    LanguageModelError,
+    ModelUnavailableError,
+    Remedy,
+    StorageError,
+    UsageError,
+)
 from deltamem_tui.llm.answers import Contract, UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.call import Message, Reply, Server, conversation_tokens
-from deltamem_tui.llm.cost import Budget, NoBudget, Price, Usage
-from deltamem_tui.llm.metering import Meter, OnAnswer
-from deltamem_tui.llm.model_info import (
+from deltamem_tui.llm.call import (
+    TIMEOUT,
+    Failure,
+    Message,
+    Reply,
+    RequestOptions,
+    Server,
+    call,
+    conversation_tokens,
+    failure,
+    host,
+    without_secrets,
+)
+from deltamem_tui.llm.cost import Budget, NoBudget, Price, QuestionCancelledError, Usage
+from deltamem_tui.llm.models import (
     ModelInfo,
     check_credentials,
     count_tokens,
+    litellm,
     look_up,
     server_address,
 )
-from deltamem_tui.llm.retrying_client import (
-    Caller,
-    ChatRequest,
-    PaidReply,
-    RetryingCaller,
-    RetryPolicy,
-)
-from deltamem_tui.llm.secrets import without_secrets
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 
 T = TypeVar("T")
 
 REPEATS = 2
+# A repeat differs from what failed, or a weak model gives the same answer again.
+_TEMPERATURES = (0.0, 0.5, 0.9)
 _SHOWN_AGAIN = 4_000
+# Our count may be short of the model's own; the limit on cost must hold all the same.
+_MARGIN = 1.25
+# Many calls at once fail together, and a person needs to hear of it once.
+_NOTIFY_EVERY = 10.0
+# Seconds to wait for an own server, which may run on a processor: asking twice costs it twice.
+OWN_SERVER_TIMEOUT = 600.0
+
+OnAnswer = Callable[[Usage], object]
+"""Called with what an answer took, in the thread in which the answer came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +99,71 @@ class NoUsableAnswerError(AnswerError):
         self.attempts = attempts
 
 
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """When to try a call again.
+
+    Attributes:
+        retries: How many more times after the first.
+        first: Seconds before the first retry; each later wait doubles.
+        longest: The longest wait of our own, in seconds.
+        obeys: The longest wait that a server may ask for; one that asks for more is given up.
+    """
+
+    retries: int = 5
+    first: float = 1.0
+    longest: float = 60.0
+    obeys: float = 300.0
+
+    def wait(self, failures: int, asked: float | None, chance: float) -> float | None:
+        """Return the seconds to wait before the next try; None to give up.
+
+        `asked` are the seconds that the server asked for, if it did; `chance`, a number in
+        [0, 1), spreads the tries of many clients.
+        """
+        if failures > self.retries or (asked is not None and asked > self.obeys):
+            return None
+        own = min(self.first * 2.0 ** (failures - 1), self.longest) * (0.5 + chance / 2)
+        return max(own, asked or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A question to a model, until it is answered or given up.
+
+    Attributes:
+        key: The cache's name for it.
+        messages: The conversation up to now.
+        schema: What the answer is bound to; None for free text.
+        answer_tokens: The most tokens of the answer.
+        cancelled: Set when the answer is not wanted any more.
+        on_answer: Called with what the reply took.
+        attempt: 1 for the first try of a question.
+    """
+
+    key: str
+    messages: list[Message]
+    schema: dict[str, Any] | None
+    answer_tokens: int
+    cancelled: threading.Event
+    on_answer: OnAnswer
+    attempt: int = 1
+
+
+class Caller(Protocol):
+    """Replies to what the cache does not, in place of a server."""
+
+    def reply(self, request: ChatRequest) -> Reply:
+        """Return the reply.
+
+        Raises:
+            LanguageModelError: There is none.
+        """
+        ...
+
+
 def _ignore(_value: object) -> None:
-    """Nothing is done with it."""
+    pass
 
 
 class Client:
@@ -104,7 +192,7 @@ class Client:
 
         Args:
             model: Its name as litellm takes it.
-            server: Whom to call; the provider itself, with the environment's key, if not given.
+            server: Where to call; the provider itself, with the environment's key, if not given.
             cache: Where answers are kept; nowhere if not given.
             budget: The limit on cost; none if not given.
             policy: When to try again.
@@ -119,7 +207,7 @@ class Client:
             notify: Shows a line to a person, in any thread: that answers cannot be kept, or that
                 the server fails and will be tried again.
             asks: Whether anything will be asked; if not, a missing key is only reported.
-            batch: Who is asked in place of the server, which then needs no key.
+            batch: Asked in place of the server, which then needs no key.
 
         Raises:
             ModelNotFoundError: No provider goes by this name.
@@ -133,21 +221,15 @@ class Client:
             _require_key(model, asks=asks, notify=notify)
         self._address = self._server.address or server_address(model)
         self._seed = seed
-        self._meter = Meter(model, cache, notify)
+        self._cache = cache
+        self._keeps = cache is not None
         self._budget = budget or Budget()
-        self._in_batches = batch is not None
-        self._caller: Caller = batch or RetryingCaller(
-            self.info,
-            self._server,
-            self._meter,
-            self._budget,
-            policy or RetryPolicy(),
-            seed,
-            sleep,
-            chance,
-            now,
-            notify,
-        )
+        self._policy = policy or RetryPolicy()
+        self._sleep, self._chance, self._now, self._notify = sleep, chance, now, notify
+        self._batch = batch
+        self._options = RequestOptions(self.info.answer_format, seed if self.info.seed else None)
+        self._usage = Usage()
+        self._notified = -math.inf
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
 
@@ -159,12 +241,13 @@ class Client:
     @property
     def usage(self) -> Usage:
         """What everything asked through this client took, failed attempts included."""
-        return self._meter.usage
+        with self._lock:
+            return self._usage
 
     @property
     def remembers(self) -> bool:
         """Whether answers are kept, so that none is paid for twice."""
-        return self._meter.keeps
+        return self._keeps
 
     def cancel(self) -> None:
         """Give up the questions that are under way, because their answers are not wanted.
@@ -179,21 +262,21 @@ class Client:
         self._budget.wake()
 
     def count(self, text: str) -> int:
-        """The tokens of `text` for this model, counted here."""
+        """Count the tokens of `text` for this model."""
         return count_tokens(self.info.name, text)
 
     def estimate(self, prompt: str, answer_tokens: int) -> Usage:
-        """What a prompt would take with an answer of so many tokens. Nothing is sent."""
+        """Return what a prompt would take with an answer of so many tokens. Nothing is sent."""
         tokens = conversation_tokens(self.model, [{"role": "user", "content": prompt}])
         price = self.info.price
         cost = price.of(tokens, answer_tokens) if price else None
         return Usage(1, 0, tokens, answer_tokens, cost)
 
     def is_known(self, prompt: str, contract: Contract | None) -> bool:
-        """Whether the cache holds the first answer to a prompt."""
+        """Return whether the cache holds the first answer to a prompt."""
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
-        return self._meter.kept(self._key(messages, schema)) is not None
+        return self._kept(self._key(messages, schema)) is not None
 
     def ask(
         self,
@@ -211,8 +294,8 @@ class Client:
                 taken if asking once more does not mend it.
             contract: The JSON object that is asked for; None for free text.
             on_answer: Called with what each answer took when it comes, in whatever thread,
-                before it is kept or used: useless ones, those out of the cache, and those that
-                come after the question is over. It must not raise.
+                before it is kept or used, useless ones and those out of the cache included.
+                It must not raise.
 
         Raises:
             NoUsableAnswerError: No answer could be read, also after asking again with the
@@ -222,37 +305,150 @@ class Client:
         """
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
+        most = self._answer_tokens(contract)
         cancelled = self._cancelled
         usage, first_usage, reason = Usage(), Usage(), ""
         flawed: tuple[T, str] | None = None
         for attempt in range(1, REPEATS + 2):
+            key = self._key(messages, schema)
+            request = ChatRequest(key, messages, schema, most, cancelled, on_answer, attempt)
             try:
-                key = self._key(messages, schema)
-                reply, took = self._reply(ChatRequest(key, messages, schema, cancelled, on_answer))
+                reply, took = self._reply(request)
+                usage += took
+                first_usage += reply.usage
+                _refuse_silence(self.model, reply)
             except AnswerError as refused:
                 raise NoUsableAnswerError(refused, usage, first_usage, attempt) from refused
-            usage += took
-            first_usage += reply.usage
             try:
                 return Answer(_read(reply, read), usage, first_usage, attempt)
             except UnusableAnswer as unusable:
                 reason = str(unusable)
                 if unusable.usable is not None:
                     flawed = cast("T", unusable.usable), reason
+                useless = unusable.useless or reply.finish == "length"
             if flawed and attempt > 1:
                 return Answer(flawed[0], usage, first_usage, attempt, flawed[1])
-            messages = [*messages, *_again(reply, reason)]
-        kept = "" if usage.calls or self._in_batches else ", all of them kept from an earlier run"
-        useless = AnswerError(
+            if reply.finish == "length":
+                most = self.info.answer_tokens
+            messages = _again(prompt, messages, reply, reason, useless=useless)
+        kept = "" if usage.calls or self._batch else ", all of them kept from an earlier run"
+        error = AnswerError(
             f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}",
             hint=Remedy.ASK_AFRESH,
         )
-        raise NoUsableAnswerError(useless, usage, first_usage, REPEATS + 1)
+        raise NoUsableAnswerError(error, usage, first_usage, REPEATS + 1)
 
-    def _reply(self, request: ChatRequest) -> PaidReply:
-        if kept := self._meter.kept(request.key):
-            return kept, self._meter.count_kept(request.on_answer)
-        return self._caller.reply(request)
+    def _answer_tokens(self, contract: Contract | None) -> int:
+        """The most tokens of an answer: what the contract needs, all that there is for thoughts."""
+        if contract is None or litellm().supports_reasoning(model=self.model):
+            return self.info.answer_tokens
+        return min(self.info.answer_tokens, contract.tokens)
+
+    def _reply(self, request: ChatRequest) -> tuple[Reply, Usage]:
+        """A reply from the cache, the batch or the server, counted, reported and kept."""
+        if kept := self._kept(request.key):
+            return kept, self._count(Usage(cached=1), request.on_answer)
+        reply = self._batch.reply(request) if self._batch else self._call(request)
+        took = self._count(reply.usage, request.on_answer)
+        self._keep(request.key, reply)
+        return reply, took
+
+    def _call(self, request: ChatRequest) -> Reply:
+        """Call until there is a reply, the retries are used up, or the failure is a lasting one."""
+        failures = 0
+        while True:
+            if request.cancelled.is_set():
+                raise QuestionCancelledError
+            options = self._options
+            outcome = self._try(request, options)
+            if isinstance(outcome, Reply):
+                return outcome
+            if outcome.complaint and self._reduce(options, outcome.complaint, request):
+                continue
+            failures += 1
+            pause = self._policy.wait(failures, outcome.wait, self._chance())
+            if not outcome.again or pause is None:
+                raise self._final(outcome, failures)
+            self._notify_of(outcome, pause, failures)
+            (self._sleep or request.cancelled.wait)(pause)
+
+    def _try(self, request: ChatRequest, options: RequestOptions) -> Reply | Failure:
+        """Make one call, and charge what is known to be paid or may be."""
+        price, most = self.info.price, request.answer_tokens
+        tokens = conversation_tokens(self.model, request.messages)
+        worst = price.of(int(tokens * _MARGIN), most) if price else None
+        if options.temperature is not None:
+            options = replace(options, temperature=_TEMPERATURES[request.attempt - 1])
+        if options.seed is not None:
+            options = replace(options, seed=options.seed + request.attempt - 1)
+        with self._budget.reserve(worst, request.cancelled) as charge:
+            answered = call(
+                self.info, self._server, options, request.messages, request.schema, most
+            )
+            if isinstance(answered, Reply):
+                charge.cost = answered.cost or 0.0
+                return answered
+            if not isinstance(answered, Exception):
+                raise answered  # an interrupt, or the end of the program
+            failed = failure(answered, self.model, self._now(), self._server.key)
+            charge.cost = (worst or 0.0) if failed.may_be_billed else 0.0
+            if isinstance(answered, TimeoutError) and self._server.address:
+                failed = replace(failed, again=False)  # it still works on the first
+            return failed
+
+    def _reduce(self, options: RequestOptions, complaint: str, request: ChatRequest) -> bool:
+        """Leave out of later requests what the server complained about, if that is possible."""
+        tokens = conversation_tokens(self.model, request.messages)
+        fewer = options.without(complaint, tokens, request.answer_tokens)
+        if fewer is None:
+            return False
+        with self._lock:
+            if self._options == options:
+                self._options = fewer
+        return True
+
+    def _notify_of(self, failed: Failure, pause: float, failures: int) -> None:
+        """Say why nothing seems to happen; once for all the calls that fail at about one time."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._notified < _NOTIFY_EVERY:
+                return
+            self._notified = now
+        tries = self._policy.retries + 1
+        self._notify(
+            f"{failed.error.message}; trying again in {pause:,.0f} s (try {failures} of {tries})"
+        )
+
+    def _final(self, failed: Failure, failures: int) -> LanguageModelError:
+        """The error for people, with what only the client knows."""
+        error = failed.error
+        if self._server.address:
+            error.source = host(self._server.address)
+        if isinstance(error, ModelUnavailableError) and failed.again:
+            asked = f", asks to wait {failed.wait:,.0f} s" if failed.wait else ""
+            error.message += f" ({counted(failures, 'try', 'tries')}{asked})"
+        return error
+
+    def _count(self, usage: Usage, on_answer: OnAnswer) -> Usage:
+        with self._lock:
+            self._usage += usage
+        on_answer(usage)
+        return usage
+
+    def _kept(self, key: str) -> Reply | None:
+        return self._cache.get(key) if self._cache else None
+
+    def _keep(self, key: str, reply: Reply) -> None:
+        """Keep an answer; if the disk refuses, keep none rather than lose one that is paid for."""
+        if self._cache is None or not self._keeps:
+            return
+        try:
+            self._cache.put(key, self.model, reply)
+        except StorageError as error:
+            with self._lock:
+                first, self._keeps = self._keeps, False
+            if first:
+                self._notify(f"answers are not kept from here on: {error}")
 
     def _key(self, messages: list[Message], schema: dict[str, Any] | None) -> str:
         return ResponseCache.key(
@@ -270,27 +466,43 @@ class Client:
         )
 
 
+def _refuse_silence(model: str, reply: Reply) -> None:
+    """Raise where the model will not answer: asking again would cost the same again.
+
+    Raises:
+        AnswerError: It declined, or a content filter took the answer away.
+    """
+    if reply.refusal and not reply.text.strip():
+        raise AnswerError(f"{one_line(model, 80)} declined to answer: “{reply.refusal}”")
+    if reply.finish == "content_filter":
+        raise AnswerError(f"a content filter of {one_line(model, 80)} held the answer back")
+
+
 def _read(reply: Reply, read: Callable[[str], T]) -> T:
     try:
-        return read(reply.text)
+        value = read(reply.text)
     except UnusableAnswer as unusable:
         if reply.finish == "length":
-            raise UnusableAnswer("the answer was cut off: be much shorter") from unusable
-        if reply.finish == "content_filter":
-            raise UnusableAnswer("the answer was held back by a content filter") from unusable
+            thinking = "" if reply.text.strip() else ", perhaps all of it spent on thinking"
+            raise UnusableAnswer(f"the answer was cut off{thinking}: be much shorter") from unusable
         raise
+    if reply.finish == "length":
+        raise UnusableAnswer("the answer was cut off: be much shorter", usable=value)
+    return value
 
 
-def _again(reply: Reply, reason: str) -> list[Message]:
-    """The turns that ask once more: the model's answer, and what is wrong with it."""
-    answer = reply.text[:_SHOWN_AGAIN].strip() or "(nothing)"
+def _again(
+    prompt: str, messages: list[Message], reply: Reply, reason: str, *, useless: bool
+) -> list[Message]:
+    """The turns that ask once more; a useless answer is not shown, or it would be repeated."""
+    once_more = "Give the whole answer again, exactly in the form that was asked for."
+    if useless or not reply.text.strip():
+        note = f"An earlier answer could not be used: {reason}. {once_more}"
+        return [{"role": "user", "content": f"{prompt}\n\n{note}"}]
     return [
-        {"role": "assistant", "content": answer},
-        {
-            "role": "user",
-            "content": f"This answer cannot be used: {reason}. Give the whole answer again, "
-            "exactly in the form that was asked for and with nothing around it.",
-        },
+        *messages,
+        {"role": "assistant", "content": reply.text[:_SHOWN_AGAIN].strip()},
+        {"role": "user", "content": f"This answer cannot be used: {reason}. {once_more}"},
     ]
 
 
@@ -314,13 +526,15 @@ def open_client(
     asks: bool = True,
     batch: Caller | None = None,
     budget: Budget | None = None,
+    window: int | None = None,
+    answer_tokens: int | None = None,
+    price: Price | None = None,
 ) -> Client:
-    """The client for a model at `address`, or at its provider. No call is made.
+    """Return the client for a model at `address`, or at its provider. No call is made.
 
     It waits `timeout` seconds for each answer and never spends more than `max_cost` US dollars;
-    clients of one `budget` that limit together.
-    If nothing shall be asked, as for an estimate, it sends nothing and needs no key; nor does it
-    where a `batch` is asked in place of the server.
+    clients of one `budget` keep that limit together. If nothing shall be asked, as for an
+    estimate, it sends nothing and needs no key; nor does it with a `batch` in place of the server.
 
     Raises:
         UsageError: The address is not one.
@@ -331,23 +545,30 @@ def open_client(
     address = checked_address(address)
     client = Client(
         model,
-        server=Server(address) if timeout is None else Server(address, timeout=timeout),
+        server=Server(address, timeout=timeout or (OWN_SERVER_TIMEOUT if address else TIMEOUT)),
         cache=ResponseCache() if cached else None,
         budget=(budget or Budget(max_cost)) if asks else NoBudget(),
         notify=notify,
         asks=asks,
         batch=batch,
+        window=window,
+        answer_tokens=answer_tokens,
+        price=price,
     )
     if max_cost is not None and client.info.price is None:
         raise BudgetError(
             f"the price of {one_line(model, 80)} is not known, so no limit on cost can be kept",
-            hint="set no limit on cost for this model",
+            hint="state its price, or set no limit on cost for this model",
         )
     return client
 
 
 def checked_address(address: str | None) -> str | None:
-    """Returns the address of a server; a `UsageError` if it is not one."""
+    """Return the address of a server.
+
+    Raises:
+        UsageError: It is not one.
+    """
     if address is None or address.startswith(("http://", "https://")):
         return address
     raise UsageError(

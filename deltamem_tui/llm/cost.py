@@ -11,37 +11,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from deltamem_tui.errors import BudgetError
-from deltamem_tui.llm.failures import QuestionCancelledError
+from deltamem_tui.errors import BudgetError, LanguageModelError
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
-    """What each token costs, in US dollars, of a call whose prompt has more tokens than `above`."""
+class QuestionCancelledError(LanguageModelError):
+    """The answer is not wanted any more, so the model was not asked, or not asked again."""
 
-    above: int
-    prompt: float
-    completion: float
+    def __init__(self) -> None:
+        super().__init__(
+            "the question was cancelled before it was answered",
+            hint="what is finished is kept; run again to go on",
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What each token costs, in US dollars, that is sent or comes back.
-
-    The tiers are other prices for long prompts, by rising length.
-    """
+    """What each token costs, in US dollars, that is sent or comes back."""
 
     prompt: float
     completion: float
-    tiers: tuple[Tier, ...] = ()
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """The cost of so many tokens, in US dollars."""
-        rate: Price | Tier = self
-        for tier in self.tiers:
-            if prompt_tokens > tier.above:
-                rate = tier
-        return prompt_tokens * rate.prompt + completion_tokens * rate.completion
+        """Return the cost of so many tokens, in US dollars."""
+        return prompt_tokens * self.prompt + completion_tokens * self.completion
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +42,7 @@ class Usage:
 
     Attributes:
         calls: Answers that a model gave and that are paid for.
-        cached: Answers that lay in the response cache; they take no tokens and cost nothing.
+        cached: Answers out of the response cache; they take no tokens and cost nothing.
         prompt_tokens: Tokens sent with the calls.
         completion_tokens: Tokens that came back.
         cost: US dollars; None if the price of any call is not known.
@@ -73,7 +65,7 @@ class Usage:
         )
 
     def __sub__(self, other: Usage) -> Usage:
-        """What is left of a sum without one of its parts; its cost is never below zero."""
+        """Return what is left of a sum without one of its parts; its cost is never below zero."""
         known = self.cost is not None and other.cost is not None
         return Usage(
             self.calls - other.calls,
@@ -84,6 +76,13 @@ class Usage:
         )
 
 
+@dataclass(slots=True)
+class Charge:
+    """What a reserved call cost in US dollars: 0 until the caller writes down what was paid."""
+
+    cost: float = 0.0
+
+
 class Budget:
     """A limit on cost that is kept by asking before each call, also by several threads at once."""
 
@@ -91,24 +90,23 @@ class Budget:
         """Set the limit in US dollars; None for no limit."""
         self._most = most
         self._spent = 0.0
-        self._promised = 0.0
-        self._holders = 0
+        self._reserved: list[float] = []
         self._room = threading.Condition()
 
     @property
     def spent(self) -> float:
-        """US dollars paid so far, as far as they are known."""
+        """US dollars paid, where the cost is known."""
         with self._room:
             return self._spent
 
     @contextmanager
-    def promise(
+    def reserve(
         self, worst: float | None, cancelled: threading.Event | None = None
     ) -> Iterator[Charge]:
         """Set the worst cost of a call aside while it is made; what it really cost is then paid.
 
-        What others have set aside is mostly more than they will pay. So a call that fits but
-        for that waits until they have paid. A thread must not ask for a promise inside one.
+        Most calls cost less than was set aside. A call that fits but for what others have set
+        aside waits until they have paid.
 
         Args:
             worst: The most that the call can cost; None if its price is not known.
@@ -119,25 +117,18 @@ class Budget:
             QuestionCancelledError: It had to wait for room, and is not wanted any more.
         """
         aside = self._set_aside(worst, cancelled)
-        payment = Charge()
+        charge = Charge()
         try:
-            yield payment
+            yield charge
         finally:
             with self._room:
-                self._holders -= 1 if aside else 0
-                # Sums of fractions leave crumbs, which would otherwise stay for ever.
-                self._promised = self._promised - aside if self._holders else 0.0
-                self._spent += payment.cost
+                if self._most is not None:
+                    self._reserved.remove(aside)
+                self._spent += charge.cost
                 self._room.notify_all()
 
-    def correct(self, difference: float) -> None:
-        """Add US dollars to what was paid; below zero if less was paid than was feared."""
-        with self._room:
-            self._spent += difference
-            self._room.notify_all()
-
     def wake(self) -> None:
-        """Have those who wait for room look whether they shall go on waiting."""
+        """Have those who wait for room check whether they were cancelled."""
         with self._room:
             self._room.notify_all()
 
@@ -150,7 +141,7 @@ class Budget:
                 hint="state its price, or drop the limit",
             )
         with self._room:
-            while self._spent + self._promised + worst > self._most:
+            while self._spent + sum(self._reserved) + worst > self._most:
                 if self._spent + worst > self._most:
                     raise BudgetError(
                         f"the next call could cost ${worst:.4f}, and ${self._spent:.4f} of "
@@ -160,20 +151,12 @@ class Budget:
                 if cancelled and cancelled.is_set():
                     raise QuestionCancelledError
                 self._room.wait()
-            self._promised += worst
-            self._holders += 1 if worst else 0
+            self._reserved.append(worst)
         return worst
 
 
 class NoBudget(Budget):
     """A budget that lets no call through, not even a free one: only the cache answers."""
 
-    def _set_aside(self, worst: float | None, cancelled: threading.Event | None) -> float:  # noqa: ARG002 - no cost is small enough
+    def _set_aside(self, worst: float | None, cancelled: threading.Event | None) -> float:  # noqa: ARG002
         raise BudgetError("nothing may be sent for an estimate")
-
-
-@dataclass(slots=True)
-class Charge:
-    """What a promised call cost in US dollars: 0 until the caller writes down what was paid."""
-
-    cost: float = 0.0

@@ -11,8 +11,8 @@ from deltamem_tui.lab.agent import Playthrough
 from deltamem_tui.lab.agents.react import ModelMove, ReActAgent, read_move
 from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.client import RetryPolicy
 from deltamem_tui.llm.cost import Budget, Price
-from deltamem_tui.llm.retrying_client import RetryPolicy
 from deltamem_tui.trajectory.model import Step
 from tests.lab.house import HouseEnvironment
 from tests.llm.fixtures import running, server

@@ -34,6 +34,7 @@ class Reply:
             `drip` sends white space for ever; `slow` sends white space for a while, and then
             the answer.
         refusal: The refusal field of the message.
+        tool_arguments: The arguments of a tool call that comes in place of a text.
         reported_model: The model that the answer claims to be from.
         raw: A body to send instead of an OpenAI object.
         delay: Seconds before anything is sent; it ends early when the server stops.
@@ -49,6 +50,7 @@ class Reply:
     error: tuple[str, str | None] = ("the server says no", None)
     manner: Literal["whole", "hang", "drop", "drip", "slow"] = "whole"
     refusal: str | None = None
+    tool_arguments: str | None = None
     raw: bytes | None = None
     delay: float = 0.0
     after: threading.Event | None = None
@@ -204,7 +206,10 @@ def payload(reply: Reply, body: Body, script: ModelServer) -> bytes:
     if reply.status != 200:
         message, code = reply.error
         return json.dumps({"error": {"message": message, "type": "error", "code": code}}).encode()
-    message_out = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    message_out: Body = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    if reply.tool_arguments is not None:
+        function = {"name": "answer", "arguments": reply.tool_arguments}
+        message_out["tool_calls"] = [{"id": "1", "type": "function", "function": function}]
     answer: Body = {
         "id": "answer",
         "object": "chat.completion",

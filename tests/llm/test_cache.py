@@ -122,17 +122,6 @@ def test_only_what_was_meant_is_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_listed_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(_path: Path) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "iterdir", refused)
-    with pytest.raises(StorageError, match="cannot be listed: Permission denied"):
-        ResponseCache(tmp_path).info()
-
-
 def test_a_draft_left_by_a_killed_process_is_no_answer(tmp_path: Path) -> None:
     cache = ResponseCache(tmp_path)
     cache.put(KEY, "m", REPLY)

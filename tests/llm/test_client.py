@@ -23,12 +23,10 @@ from deltamem_tui.errors import (
     RequestRefusedError,
     StorageError,
 )
-from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Server
-from deltamem_tui.llm.client import Client, NoUsableAnswerError
+from deltamem_tui.llm.client import Client, NoUsableAnswerError, RetryPolicy
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.retrying_client import RetryPolicy
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client, complete
 
@@ -70,19 +68,12 @@ def test_what_is_sent(server: ModelServer) -> None:
         "messages": [{"role": "user", "content": "Which colour?"}],
         "temperature": 0,
         "seed": 11,
-        "max_tokens": 8000,
-        "response_format": {"type": "json_object"},
+        "max_tokens": CONTRACT.tokens,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": CONTRACT.schema(), "strict": True},
+        },
     }
-
-
-def test_a_model_that_takes_schemas_is_sent_one(server: ModelServer) -> None:
-    server.answer('{"skip": true, "quote": "all of it", "colour": "", "note": ""}')
-    answer = complete(client(server, "openai/gpt-4o-mini"))
-    assert answer.value == Skip("all of it")
-    sent = server.requests[0].body["response_format"]
-    assert sent["type"] == "json_schema"
-    assert sent["json_schema"]["strict"] is True
-    assert sent["json_schema"]["schema"] == CONTRACT.schema()
 
 
 def test_a_model_without_temperature_or_seed_is_sent_neither(server: ModelServer) -> None:
@@ -107,8 +98,6 @@ BAD: dict[str, tuple[Reply | str, str]] = {
     "huge": (f'{{"colour": "{"b" * 3_000_000}", "note": ""}}', "longer than 200,000"),
     "a number": ("42", "no complete JSON object"),
     "cut off by the server": (Reply(GOOD[:9], finish="length"), "cut off: be much shorter"),
-    "filtered": (Reply(None, finish="content_filter"), "held back by a content filter"),
-    "refusal": (Reply(None, refusal="I will not."), "the answer is empty"),
 }
 
 
@@ -119,11 +108,12 @@ def test_a_bad_answer_is_asked_for_again_with_the_reason(server: ModelServer, ki
     answer = complete(client(server))
     assert answer.value == BLUE
     assert (answer.attempts, answer.usage.calls) == (2, 2)
-    first, bad_turn, why = server.requests[1].body["messages"]
-    assert first == {"role": "user", "content": "Which colour?"}
-    assert bad_turn["role"] == "assistant"
-    assert 0 < len(bad_turn["content"]) <= 4_000
-    assert reason in why["content"]
+    first, *turns = server.requests[1].body["messages"]
+    assert first["content"].startswith("Which colour?")
+    assert reason in (turns or [first])[-1]["content"]
+    assert all(0 < len(turn["content"]) <= 4_000 for turn in turns)
+    sent, again = (request.body for request in server.requests)
+    assert (again["temperature"], again["seed"]) != (sent["temperature"], sent["seed"])
 
 
 @pytest.mark.parametrize(
@@ -165,7 +155,6 @@ PASSING = {
     "bad gateway": refused(502, "oops"),
     "overloaded": refused(529, "overloaded"),
     "dropped connection": Reply(GOOD, manner="drop"),
-    "not JSON": Reply(raw=b"<html>a gateway's page</html>"),
     "no choices": Reply(raw=b'{"id": "x", "choices": []}'),
 }
 
@@ -183,11 +172,11 @@ def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> Non
 
 @pytest.mark.parametrize("manner", ["hang", "drip"])
 def test_silence_ends_at_the_timeout(server: ModelServer, manner: str) -> None:
+    """An own server still works on it, so it is not asked twice."""
     server.script(Reply(manner=manner), Reply(GOOD))  # type: ignore[arg-type]
-    waits = Waits()
-    answer = complete(client(server, timeout=0.4, sleep=waits))
-    assert answer.value == BLUE
-    assert waits.seconds == [1.0]
+    with pytest.raises(ModelUnavailableError, match="no answer in time"):
+        complete(client(server, timeout=0.4))
+    assert len(server.requests) == 1
 
 
 MOMENT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -504,3 +493,89 @@ def test_every_payment_is_told_before_the_answer_is_kept(
     assert [usage for usage, _ in told[2:]] == [Usage(cached=1)] * 2
     assert asking.remembers
     assert not client(server).remembers
+
+
+LOOP = json.dumps({"colour": "blue", "note": ""})[:-1] + ', "why": "' + "12345" * 900
+
+
+@pytest.mark.parametrize(
+    "bad", [Reply("digits " * 60 + "{" + "1234567890" * 300), Reply(LOOP, finish="length")]
+)
+def test_a_looping_answer_is_not_shown_again(server: ModelServer, bad: Reply) -> None:
+    server.script(bad, Reply(GOOD))
+    assert complete(client(server)).value == BLUE
+    (again,) = server.requests[1].body["messages"]
+    assert again["content"].startswith("Which colour?")
+    assert "12345" not in again["content"]
+
+
+def test_a_list_that_is_cut_off_is_not_taken_for_the_whole(server: ModelServer) -> None:
+    contract = type(CONTRACT)(CONTRACT.fields, items=3)
+    whole = '{"items": [{"colour": "red"}, {"colour": "blue"}]}'
+    server.script(Reply(whole[:-10], finish="length"), Reply(whole))
+    answer = client(server).ask("Which?", contract.read_items, contract)
+    assert [each["colour"] for each in answer.value] == ["red", "blue"]
+    assert [request.body["max_tokens"] for request in server.requests] == [contract.tokens, 8000]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(None, finish="content_filter"), "content filter"),
+        (Reply(None, refusal="I will not."), "declined to answer: “I will not.”"),
+    ],
+)
+def test_a_model_that_will_not_answer_is_paid_once(
+    server: ModelServer, reply: Reply, reason: str
+) -> None:
+    server.script(reply)
+    with pytest.raises(NoUsableAnswerError, match=reason) as caught:
+        complete(client(server))
+    assert len(server.requests) == caught.value.usage.calls == 1
+
+
+def test_an_answer_in_a_tool_call_and_thoughts_without_a_beginning_are_read(
+    server: ModelServer,
+) -> None:
+    server.script(Reply(tool_arguments=GOOD))
+    assert complete(client(server)).value == BLUE
+    server.answer('So {"colour": "red"} or not?</think>' + GOOD)
+    assert complete(client(server)).value == BLUE
+
+
+def test_the_window_that_a_server_states_is_kept_to(server: ModelServer) -> None:
+    said = "This model's maximum context length is 700 tokens, you asked for 8,020"
+    contract = type(CONTRACT)((*CONTRACT.fields, type(CONTRACT.fields[0])("more", 900, True)))
+    server.script(refused(400, said), Reply(GOOD))
+    assert complete(client(server), contract=contract).attempts == 1
+    first, second = (request.body["max_tokens"] for request in server.requests)
+    assert first == contract.tokens > 700 > second
+    server.script(refused(400, said))
+    with pytest.raises(PromptTooLongError, match="700 tokens by its server"):
+        complete(client(server), "word " * 2_000)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "page", [b"<!DOCTYPE html><html>Hello</html>", b'data: {"id": "x"}\n\ndata: [DONE]\n\n']
+)
+def test_a_page_or_a_stream_is_no_passing_failure(server: ModelServer, page: bytes) -> None:
+    server.script(Reply(raw=page))
+    waits = Waits()
+    with pytest.raises(RequestRefusedError, match="page or a stream"):
+        complete(client(server, sleep=waits))
+    assert len(server.requests) == 1
+
+
+def test_ollama_is_told_the_window_that_it_needs(server: ModelServer) -> None:
+    server.answer(GOOD)
+    with pytest.raises(LanguageModelError):  # the loopback does not speak its protocol
+        complete(client(server, "ollama_chat/llama3", policy=RetryPolicy(retries=0)))
+    assert server.requests[0].body["options"]["num_ctx"] > CONTRACT.tokens
+
+
+def test_waits_double_up_to_the_longest() -> None:
+    patience = RetryPolicy(retries=6, first=1.0, longest=10.0)
+    waits = [patience.wait(number, None, 1.0) for number in range(1, 8)]
+    assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0, None]
+    assert patience.wait(1, 301.0, 1.0) is None

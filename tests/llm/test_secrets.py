@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.llm.secrets import hide, hide_known, host, without_secrets
+from deltamem_tui.llm.call import hide, hide_known, host, without_secrets
 
 
 @pytest.mark.parametrize(

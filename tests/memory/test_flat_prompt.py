@@ -19,8 +19,8 @@ from deltamem_tui.memory.prompts import check
 from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.runs.preview import preview
 from deltamem_tui.memory.vectors.embedder import embedder_of
-from deltamem_tui.memory.writers.model.episode_prompt import fitted
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.request import fitted
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.fixtures import running, server
 from tests.llm.server import ModelServer
 from tests.llm.support import client

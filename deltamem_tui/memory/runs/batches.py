@@ -28,13 +28,13 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.llm.batch import BatchCaller, ServiceError
+from deltamem_tui.llm.client import ChatRequest
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.llm.retrying_client import ChatRequest
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.runs.estimate import GuessingWriter, play
 from deltamem_tui.memory.writers.extraction import Payment
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.memory.writers.model.judge import Judge
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log

@@ -36,7 +36,7 @@ from deltamem_tui.memory.plan import Due
 from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.vectors.embedder import LateEmbedder
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

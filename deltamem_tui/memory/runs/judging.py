@@ -23,8 +23,7 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.llm.client import NoUsableAnswerError
-from deltamem_tui.llm.cost import Usage
-from deltamem_tui.llm.failures import QuestionCancelledError
+from deltamem_tui.llm.cost import QuestionCancelledError, Usage
 from deltamem_tui.memory.credit.crediting import put_episode
 from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting

@@ -17,7 +17,7 @@ from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.memory.prompts.use import HEADER, PromptUse
-from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker, block, outcome_text
+from deltamem_tui.memory.writers.model.request import RequestMaker, block, outcome_text
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 

@@ -15,7 +15,7 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.runs.preview import preview
 from deltamem_tui.memory.vectors.embedder import embedder_of
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.fixtures import running, server
 from tests.llm.server import ModelServer
 from tests.llm.support import client

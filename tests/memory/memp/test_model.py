@@ -20,7 +20,7 @@ from deltamem_tui.memory.memp.definition import PROCEDURES, PROMPTS, MempNumbers
 from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.runs.run import LearningRun
 from deltamem_tui.memory.vectors.embedder import embedder_of
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.fixtures import running, server
 from tests.llm.server import ModelServer, Reply, Request

@@ -13,7 +13,7 @@ from deltamem_tui.memory.prompts import check as prompt_check
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import SUFFIX
 from deltamem_tui.memory.prompts.use import SHARED
-from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker, block
+from deltamem_tui.memory.writers.model.request import RequestMaker, block
 from tests.memory.writers.model.support import EPISODE, LOST, chain
 from tests.places import PROMPTS
 

@@ -17,7 +17,7 @@ from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.reasoningbank.definition import LESSONS, TRIALS
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.memory.writers.model.judge import verdict
 from tests.bank.fragile import NEVER, FragileOS
 from tests.bank.killing import run_until_killed

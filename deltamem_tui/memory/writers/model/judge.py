@@ -18,7 +18,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.writers.extraction import Call, OnPayment, Payment, both, no_payment
-from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, RequestMaker, block
+from deltamem_tui.memory.writers.model.request import SAFE, SHARES, RequestMaker, block
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
@@ -30,7 +30,7 @@ _NOT_LETTERS = re.compile(r"[^a-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge said of an episode: the outcome with its reasons, and the question."""
+    """A judge's outcome for an episode with its reasons, and the question."""
 
     outcome: Outcome
     call: Call
@@ -47,7 +47,7 @@ class Judge:
         *,
         on_payment: OnPayment = no_payment,
     ) -> None:
-        """Nothing is asked yet; the arguments are those of `ModelExtractor`."""
+        """Prepare to ask; the arguments are those of `ModelExtractor`."""
         self._client = client
         self._on_payment = on_payment
         room = int(client.info.prompt_tokens * SAFE)
@@ -55,7 +55,7 @@ class Judge:
 
     @property
     def model(self) -> str:
-        """Who judges."""
+        """The model that judges."""
         return self._client.model
 
     @property
@@ -64,7 +64,7 @@ class Judge:
         return self._client.usage
 
     def paying(self, on_payment: OnPayment) -> Judge:
-        """Returns the same judge, which reports what its answers take to this one too."""
+        """Return the same judge, which reports what its answers take to this one too."""
         maker, on_payment = self._maker, both(self._on_payment, on_payment)
         return Judge(self._client, maker.domain, maker.folders, on_payment=on_payment)
 
@@ -88,7 +88,7 @@ class Judge:
         return self._judged(trajectory, last)
 
     def estimate(self, trajectory: Trajectory) -> Usage:
-        """What `judge` would take, were it called now; nothing is sent.
+        """Estimate what `judge` would take now; nothing is sent.
 
         An answer in the response cache takes nothing. The answer's length is a usual one.
 

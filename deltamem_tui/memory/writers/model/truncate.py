@@ -51,7 +51,7 @@ class CutEpisode:
 
     @property
     def description(self) -> str:
-        """What was cut, in one line; empty if nothing was."""
+        """The cuts in one line; empty if nothing was cut."""
         cuts = []
         if self.longest_observation is not None:
             cuts.append(f"observations shortened to {self.longest_observation:,} characters")
@@ -92,7 +92,7 @@ def fit(trajectory: Trajectory, room: int, count: Callable[[str], int]) -> CutEp
 
 
 def failure_point(trajectory: Trajectory) -> int | None:
-    """The index of the step at which a failed episode was lost; None if it was not lost.
+    """Return the index of the step at which a failed episode was lost; None if it was not lost.
 
     It is the last step that the environment punished, else the last step there is.
     """
@@ -107,7 +107,7 @@ def failure_point(trajectory: Trajectory) -> int | None:
 
 
 def step_text(number: int, step: Step) -> str:
-    """One step as a model reads it."""
+    """Return one step as a model reads it."""
     lines = [f"Step {number}"]
     if step.thought:
         lines.append(f"Thought: {clean(step.thought).strip()}")
@@ -120,13 +120,13 @@ def step_text(number: int, step: Step) -> str:
 
 
 def gap(first: int, last: int) -> str:
-    """The mark where steps are left out."""
+    """Return the mark where steps are left out."""
     steps = f"step {first}" if first == last else f"steps {first} to {last}"
     return f"[… {steps} left out …]\n\n"
 
 
 def shortened(text: str, most: int) -> str:
-    """`text` with its middle left out, if it has more than `most` characters.
+    """Return `text` with its middle left out, if it has more than `most` characters.
 
     The mark comes on top of `most`; a text that would not get shorter stays whole.
     """
@@ -134,7 +134,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def ends(text: str, most: int) -> tuple[str, ...]:
-    """What `shortened` leaves of a text: its beginning and its end, or all of it in one."""
+    """Return what `shortened` leaves of a text: its beginning and its end, or all of it."""
     if len(text) <= most + len(_mark(text, most)):
         return (text,)
     head = most * 2 // 3

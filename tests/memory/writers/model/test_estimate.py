@@ -21,7 +21,7 @@ from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.estimate import estimate_fusions, estimate_learning
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.vectors.embedder import embedder_of
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.llm.server import ModelServer

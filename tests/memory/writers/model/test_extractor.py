@@ -21,7 +21,7 @@ from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.llm.server import ModelServer, Reply
 from tests.llm.support import MODEL, client

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.writers.model.episode_prompt import block, fenced
+from deltamem_tui.memory.writers.model.request import block, fenced
 from deltamem_tui.text import clean
 
 BLOCK = re.compile(

@@ -20,8 +20,8 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.client import RetryPolicy
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.retrying_client import RetryPolicy
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode as kept

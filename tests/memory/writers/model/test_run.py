@@ -29,13 +29,13 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.retrying_client import RetryPolicy
+from deltamem_tui.llm.client import RetryPolicy
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, TreeParameters
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import KEY, MODEL, client
 from tests.memory.writers.model import sensible

@@ -9,8 +9,8 @@ import pytest
 
 from deltamem_tui.errors import ModelUnavailableError
 from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.client import RetryPolicy
 from deltamem_tui.llm.cost import Price, Usage
-from deltamem_tui.llm.retrying_client import RetryPolicy
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.writers.extraction import Extraction, FailedCallError, Payment

@@ -30,7 +30,7 @@ from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.llm.server import ModelServer, Reply, Request, serving

@@ -27,7 +27,7 @@ from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.memory.prompts.use import PromptUse
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
-from deltamem_tui.memory.writers.model.quotes import require_quote
+from deltamem_tui.memory.writers.model.checks import require_quote, require_substance
 from deltamem_tui.memory.writers.model.truncate import CutEpisode, fit
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
@@ -49,7 +49,7 @@ Answer = tuple[Mapping[str, str], ...] | Skip
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is asked.
+    """A question to a model.
 
     Attributes:
         prompt: The whole prompt.
@@ -89,7 +89,7 @@ class RequestMaker:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Request:
-        """The request that distils an episode, or writes from the notes and inputs alone.
+        """Return the request that distils an episode, or writes from notes and inputs alone.
 
         Raises:
             ConfigurationError: A prompt file is wrong.
@@ -119,20 +119,22 @@ class RequestMaker:
         text, cut = self._filled(prompt, episode, fixed, inputs)
         contract = prompt.contract(may_skip=may_skip, optional=use.optional)
         markers = prompt.markers if use.label == "failure" else ()
-        read = partial(_payloads, contract, use.body, markers, covering)
+        done = episode if use.label == "success" else None
+        check = partial(require_substance, body=use.body, prompt=text, episode=done)
+        read = partial(_payloads, contract, use.body, markers, covering, check)
         return Request(text, prompts.digest(prompt, self.folders), contract, read, cut)
 
     def use(self, purpose: str) -> PromptUse:
-        """What the method uses a prompt for."""
+        """Return what the method uses a prompt for."""
         return method_named(self.method).use_of(purpose)
 
     def find(self, purpose: str, episode: Trajectory | None = None) -> Prompt:
-        """The prompt of an episode's domain, else of the bank's."""
+        """Return the prompt of an episode's domain, else of the bank's."""
         domain = (episode.domain if episode else "") or self.domain
         return prompts.find(domain, purpose, self.folders, self.use(purpose))
 
     def display(self, purpose: str) -> Display:
-        """How the method shows the collection that a prompt writes for."""
+        """Return how the method shows the collection that a prompt writes for."""
         name = self.use(purpose).collection
         return method_named(self.method).display.get(name) or Display(name, name)
 
@@ -155,7 +157,9 @@ class RequestMaker:
             prompt = replace(prompt, output={**prompt.output, **empty})
         text, cut = self._filled(prompt, None, {**known, "failure": failure}, inputs)
         contract = prompt.contract(may_skip=bool(prompt.items), optional=use.optional)
-        read = partial(_payloads, contract, use.body, prompt.markers if failure else (), ())
+        check = partial(require_substance, body=use.body, prompt=text, episode=None)
+        markers = prompt.markers if failure else ()
+        read = partial(_payloads, contract, use.body, markers, (), check)
         return Request(text, prompts.digest(prompt, self.folders), contract, read, cut)
 
     def _filled(
@@ -215,7 +219,7 @@ class RequestMaker:
 def fitted(
     lists: Mapping[str, tuple[str, ...]], room: int, count: Callable[[str], int]
 ) -> dict[str, list[str]]:
-    """The first texts of each list, fenced: as many as take at most `room` tokens together.
+    """Return the first texts of each list, fenced: as many as fit `room` tokens together.
 
     One of each list comes in turn, so that none is crowded out.
 
@@ -241,19 +245,26 @@ def fitted(
 
 
 def _payloads(
-    contract: Contract, body: str, markers: Sequence[str], covering: Sequence[str], text: str
+    contract: Contract,
+    body: str,
+    markers: Sequence[str],
+    covering: Sequence[str],
+    check: Callable[[Mapping[str, str]], object],
+    text: str,
 ) -> Answer:
     """Make payloads of an answer.
 
     Raises:
-        UnusableAnswer: The answer breaks the contract, misquotes, or has a flaw with which it is
-            still of use: a missing marker, or more words than were asked for.
+        UnusableAnswer: The answer breaks the contract, misquotes, has no substance, or has a
+            flaw with which it is still of use: a missing marker, or too many words.
     """
     answer = contract.read_items(text) if contract.items else contract.read(text)
     if isinstance(answer, Skip):
         require_quote(answer.quote, covering)
         return answer
     payloads = answer if isinstance(answer, tuple) else (answer,)
+    for payload in payloads:
+        check(payload)
     flaws = [flaw for each in payloads if (flaw := contract.excess(each))]
     for payload in payloads:
         missing = [mark for mark in markers if mark not in payload.get(body, "")]
@@ -266,7 +277,7 @@ def _payloads(
 
 
 def outcome_text(trajectory: Trajectory) -> str:
-    """How an episode ended, in sentences."""
+    """Describe how an episode ended, in sentences."""
     outcome = trajectory.outcome
     verdicts = {
         True: "The task was solved.",
@@ -285,7 +296,7 @@ def outcome_text(trajectory: Trajectory) -> str:
 
 
 def _may_cover(prompt: Prompt, use: PromptUse, episode: Trajectory) -> bool:
-    """Whether the episode earned enough: some domains want the full reward to be covered."""
+    """Whether the episode earned enough: some domains ask for the full reward."""
     if prompt.skip_reward is None or not use.label:
         return True
     reward = episode.outcome.reward
@@ -294,8 +305,9 @@ def _may_cover(prompt: Prompt, use: PromptUse, episode: Trajectory) -> bool:
 
 
 def quotable(use: PromptUse, notes: Sequence[Node], *, success: bool) -> tuple[str, ...]:
-    """The procedures that can cover an episode: a skill covers a success, a failure record a
-    failure; facts hold whatever came of it.
+    """Return the procedures that can cover an episode.
+
+    A skill covers a success, a failure record a failure; facts hold whatever came of it.
     """
     label = "success" if success else "failure"
     return tuple(
@@ -306,7 +318,7 @@ def quotable(use: PromptUse, notes: Sequence[Node], *, success: bool) -> tuple[s
 
 
 def block(name: str, text: str) -> str:
-    """What others wrote, fenced, so that a model can tell the material from the request.
+    """Fence material, so that a model can tell it from the request.
 
     A fence ends with the sign it began with, a digest of what is in it: no text can hold its own,
     and the same text has the same one, so a prompt stays the same from run to run.
@@ -317,7 +329,7 @@ def block(name: str, text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """`text`, clean and without a plain mark that could be taken for its fence's.
+    """Return `text` clean and without a plain mark that could be taken for its fence's.
 
     A mark that is disguised stays as it is, and lacks the sign.
     """

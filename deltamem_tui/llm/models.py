@@ -1,32 +1,75 @@
-"""What is known about a model before it is asked: its window, its price, what it can be told.
+"""Model facts known before anything is asked: provider, window, price, supported parameters.
 
-All of it comes from the tables that litellm carries; nothing here touches the network.
+All of it comes from the tables that litellm carries; nothing here touches the network. This is
+the only module that imports litellm, which takes seconds, so it is loaded at the first question
+about a model.
 """
 
 from __future__ import annotations
 
+import logging
 import os
-import re
+import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from deltamem_tui.errors import CredentialsError, ModelNotFoundError
-from deltamem_tui.llm.cost import Price, Tier
-from deltamem_tui.llm.litellm_loader import litellm
+from deltamem_tui.llm.cost import Price
 from deltamem_tui.text import one_line
 
 AnswerFormat = Literal["schema", "object", "text"]
 
-# For models that no table knows. Local servers are often started with less than a model can
-# do; a prompt that does not fit is cut again when the server says so.
+# litellm reads these when it is first imported. Its price list is the one that came with it,
+# and the `.env` of the current folder stays unread: it could send our keys to another server.
+_SETTINGS = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+# Local servers are often started with less than a model can do; a prompt that does not fit is
+# cut again when the server says so.
 UNKNOWN_WINDOW = 32_000
 _LONGEST_ANSWER = 8_192
 # Of these a price of zero is the truth; of others it stands for one that the list does not know.
 _OWN_MACHINE = frozenset(
     {"ollama", "ollama_chat", "lemonade", "hosted_vllm", "vllm", "lm_studio", "llamafile"}
 )
-_ABOVE = re.compile(r"(input|output)_cost_per_token_above_(\d+)k_tokens")
+
+_loading = threading.Lock()
+
+
+def litellm() -> Any:
+    """Return litellm's module: no telemetry, no advice on stdout, no log, no downloads."""
+    with _loading:
+        return _load()
+
+
+@cache
+def _load() -> Any:
+    os.environ.update(_SETTINGS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import litellm as library
+
+        # Its models are finished at first use, with advice to its developers; use one now.
+        library.ModelResponse()
+    library.telemetry = False
+    library.suppress_debug_info = True
+    # Some of its tokenizers come from the network; without them it counts by tiktoken.
+    library.disable_hf_tokenizer_download = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    return library
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPrice:
+    """The price of a model by litellm's list, with its tiers for long prompts."""
+
+    model: str
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Return the cost of so many tokens, in US dollars."""
+        return float(sum(litellm().cost_per_token(self.model, prompt_tokens, completion_tokens)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +93,11 @@ class ModelInfo:
     answer_tokens: int
     answer_format: AnswerFormat
     seed: bool
-    price: Price | None
+    price: Price | ListedPrice | None
 
     @property
     def prompt_tokens(self) -> int:
-        """The most tokens a prompt may have, so that the longest answer still fits."""
+        """The most tokens a prompt may have so that the longest answer still fits."""
         return self.window - self.answer_tokens
 
 
@@ -67,7 +110,7 @@ def look_up(
 ) -> ModelInfo:
     """Look up `provider/model`, or a bare name that litellm knows.
 
-    Its window and the most tokens of an answer, and its price, are the user's if given.
+    Window, answer length and price are the user's if given.
 
     Raises:
         ModelNotFoundError: No provider goes by this name.
@@ -77,21 +120,23 @@ def look_up(
     known = window or _whole(entry.get("max_input_tokens")) or _whole(entry.get("max_tokens"))
     room = known or UNKNOWN_WINDOW
     most = min(_LONGEST_ANSWER, _whole(entry.get("max_output_tokens")) or _LONGEST_ANSWER)
-    supported = _parameters(model, provider)
+    found = litellm().get_supported_openai_params(model, custom_llm_provider=provider)
+    supported = frozenset(found or ())
     return ModelInfo(
         name=model,
         provider=provider,
         window=room,
         # A quarter of a small window is left for the answer, the rest for the episode.
         answer_tokens=answer_tokens or min(most, max(room // 4, 1)),
-        answer_format=_answer_format(model, provider, supported),
+        # Servers that know less refuse the schema, and are then asked for less.
+        answer_format="schema" if "response_format" in supported else "text",
         seed="seed" in supported,
         price=price or _price(entry, model),
     )
 
 
 def count_tokens(model: str, text: str) -> int:
-    """The tokens of `text`, by the model's vocabulary if it is here, else by a common one."""
+    """Count the tokens of `text` by the model's vocabulary if it is here, else by a common one."""
     return int(litellm().token_counter(model=model, text=text)) if text else 0
 
 
@@ -111,10 +156,9 @@ def check_credentials(model: str) -> None:
 
 
 def server_address(model: str) -> str | None:
-    """What tells a model's server from others, by the environment and litellm; not to be called.
+    """Return what tells a model's server from others, by the environment; never called.
 
-    Where several variables differ, all of them are in it, whichever of them is obeyed. None is
-    the provider's own server.
+    Where several variables differ, all of them are in it. None is the provider's own server.
     """
     library = litellm()
     _, provider, _, own = library.get_llm_provider(model)
@@ -124,6 +168,16 @@ def server_address(model: str) -> str | None:
     names = [f"{prefix}_{end}" for prefix in prefixes for end in ("BASE_URL", "API_BASE")]
     addresses = [own, *map(os.environ.get, names)]
     return " ".join(dict.fromkeys(each for each in addresses if each)) or None
+
+
+def batch_price(info: ModelInfo) -> Price | ListedPrice | None:
+    """Return what tokens cost in a batch: by the list, or as usual if it does not say."""
+    entry = _entry(info.name, info.provider)
+    names = ("input_cost_per_token_batches", "output_cost_per_token_batches")
+    prompt, completion = (entry.get(name) for name in names)
+    if info.price is None or prompt is None or completion is None:
+        return info.price
+    return Price(float(prompt), float(completion))
 
 
 def _provider(model: str) -> str:
@@ -137,8 +191,7 @@ def _provider(model: str) -> str:
             return str(provider)
     raise ModelNotFoundError(
         f"no provider has a model called {one_line(model, 80)!r}",
-        hint="write `provider/model`, such as openai/NAME, or openai/NAME with the address of "
-        "your own server",
+        hint="write provider/model, such as openai/NAME, also for a server of your own",
     )
 
 
@@ -154,78 +207,16 @@ def _entry(model: str, provider: str) -> Mapping[str, Any]:
     return {}
 
 
-def _price(entry: Mapping[str, Any], name: str) -> Price | None:
-    """The price by the list; None if it has none, or a hosted model's place holder of zeros."""
-    prompt, completion = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
-    if prompt is None or completion is None:
-        return _price_by_ranges(entry.get("tiered_pricing"))
-    price = Price(float(prompt), float(completion), _tiers(entry))
-    if price == Price(0.0, 0.0) and not _is_free(str(entry.get("litellm_provider")), name):
-        return None
-    return price
-
-
-def batch_price(info: ModelInfo) -> Price | None:
-    """What tokens cost in a batch: by the list, or as ever if it says nothing of batches."""
-    entry = _entry(info.name, info.provider)
-    names = ("input_cost_per_token_batches", "output_cost_per_token_batches")
-    prompt, completion = (entry.get(name) for name in names)
-    if info.price is None or prompt is None or completion is None:
-        return info.price
-    return Price(float(prompt), float(completion))
-
-
-def _is_free(provider: str, name: str) -> bool:
-    """Whether a price of zero is meant: the model runs on one's own machine, or its name says."""
-    return provider in _OWN_MACHINE or name.endswith(":free")
-
-
-def _tiers(entry: Mapping[str, Any]) -> tuple[Tier, ...]:
-    """The other prices of long prompts, which the list holds one to a key."""
-    found: dict[int, dict[str, float]] = {}
-    for key, value in entry.items():
-        if (parts := _ABOVE.fullmatch(key)) and value is not None:
-            found.setdefault(int(parts[2]) * 1_000, {})[parts[1]] = float(value)
-    usual = {side: float(entry[f"{side}_cost_per_token"]) for side in ("input", "output")}
-    rates = [(above, usual | found[above]) for above in sorted(found)]
-    return tuple(Tier(above, rate["input"], rate["output"]) for above, rate in rates)
-
-
-def _price_by_ranges(ranges: object) -> Price | None:
-    """The price of a model that the list prices by ranges of the prompt's length only."""
-    if not isinstance(ranges, list):
-        return None
+def _price(entry: Mapping[str, Any], name: str) -> ListedPrice | None:
+    """The price by the list; None if it has none, or a hosted model's placeholder of zeros."""
+    is_free = entry.get("litellm_provider") in _OWN_MACHINE or name.endswith(":free")
+    priced = "input_cost_per_token" in entry or "tiered_pricing" in entry
+    price = ListedPrice(name)
     try:
-        first, *others = sorted(
-            (
-                Tier(
-                    int(each["range"][0]),
-                    float(each["input_cost_per_token"]),
-                    float(each["output_cost_per_token"]),
-                )
-                for each in ranges
-            ),
-            key=lambda tier: tier.above,
-        )
-    except (KeyError, IndexError, TypeError, ValueError):
+        return price if priced and (is_free or price.of(1_000, 1_000) > 0) else None
+    except Exception:  # noqa: BLE001 - a plain Exception is all that litellm raises
         return None
-    return Price(first.prompt, first.completion, tuple(others))
-
-
-def _parameters(model: str, provider: str) -> frozenset[str]:
-    found = litellm().get_supported_openai_params(model, custom_llm_provider=provider)
-    return frozenset(found or ())
-
-
-def _answer_format(model: str, provider: str, supported: frozenset[str]) -> AnswerFormat:
-    if "response_format" not in supported:
-        return "text"
-    # For a model of a local server that no table knows, litellm would ask the server.
-    local = provider.startswith("ollama")
-    return "schema" if not local and litellm().supports_response_schema(model) else "object"
 
 
 def _whole(value: object) -> int | None:
-    if isinstance(value, (int, float)) and value > 0:
-        return int(value)
-    return None
+    return int(value) if isinstance(value, int | float) and value > 0 else None

@@ -14,7 +14,7 @@ from itertools import takewhile
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.use import SCENE
-from deltamem_tui.memory.writers.model.episode_prompt import Request, RequestMaker, block, fenced
+from deltamem_tui.memory.writers.model.request import Request, RequestMaker, block, fenced
 from deltamem_tui.memory.writers.model.truncate import ends, shortened
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -26,7 +26,7 @@ _QUOTED = 80
 
 
 def scene_request(maker: RequestMaker, episode: Trajectory) -> Request:
-    """The request for the part of an episode's task that describes the scene.
+    """Return the request for the part of an episode's task that describes the scene.
 
     Raises:
         ConfigurationError: The prompt file is wrong.

@@ -29,8 +29,8 @@ from deltamem_tui.memory.writers.extraction import (
     no_payment,
     question,
 )
-from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, Request, RequestMaker
-from deltamem_tui.memory.writers.model.scene_extraction import scene_request
+from deltamem_tui.memory.writers.model.request import SAFE, SHARES, Request, RequestMaker
+from deltamem_tui.memory.writers.model.scene import scene_request
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -54,7 +54,7 @@ class ModelExtractor:
         method: str = DEFAULT,
         on_payment: OnPayment = no_payment,
     ) -> None:
-        """Nothing is asked yet.
+        """Prepare to ask; nothing is asked yet.
 
         The prompts of `domain`, the bank's, are used for episodes that name none; nodes are shown
         as `method`, the bank's, shows them. `on_payment` is called with each answer when it comes,
@@ -78,11 +78,11 @@ class ModelExtractor:
         return self._client.usage
 
     def paying(self, on_payment: OnPayment) -> ModelExtractor:
-        """Returns the same extractor, which reports what its answers take to this one too."""
+        """Return the same extractor, which reports what its answers take to this one too."""
         return self._remade(self._maker.method, both(self._on_payment, on_payment))
 
     def of_method(self, method: Method) -> ModelExtractor:
-        """Returns the same extractor, which writes with the prompts of a method."""
+        """Return the same extractor, which writes with the prompts of a method."""
         same = method.name == self._maker.method
         return self if same else self._remade(method.name, self._on_payment)
 
@@ -151,7 +151,7 @@ class ModelExtractor:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> str | None:
-        """What `write` would send first; None if it would send nothing. Nothing is sent.
+        """Return what `write` would send first; None if nothing. Nothing is sent.
 
         Raises:
             ConfigurationError: A prompt file is wrong.
@@ -167,7 +167,7 @@ class ModelExtractor:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Usage:
-        """What `write` would take, were it called now; nothing is sent.
+        """Estimate what `write` would take now; nothing is sent.
 
         An answer in the response cache takes nothing. The answer's length is a usual one.
 
@@ -189,7 +189,7 @@ class ModelExtractor:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Request | None:
-        """What `write` would ask first; None if there is nothing to ask, or no prompt fits."""
+        """Return what `write` would ask first; None if nothing, or no prompt fits."""
         if not (self._has_steps(purpose, episode) if episode else notes or inputs):
             return None
         try:
