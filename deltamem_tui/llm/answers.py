@@ -234,7 +234,7 @@ def _checked(field: Field, value: object) -> str:
     """A field's text; a list is one line an entry, and what must stay empty is left out.
 
     Raises:
-        UnusableAnswer: It is not text, is empty, loops, or is far too long.
+        UnusableAnswer: It is not text, is empty, or far too long.
     """
     if not field.most_words:
         return ""
@@ -243,8 +243,6 @@ def _checked(field: Field, value: object) -> str:
         raise UnusableAnswer(f'"{field.name}" must not be empty')
     if _is_over(field, text, _MOST):
         raise UnusableAnswer(_over(field, text), useless=is_loop(text))
-    if is_loop(text):
-        raise UnusableAnswer(f'"{field.name}" repeats itself', useless=True)
     return text
 
 

@@ -240,7 +240,7 @@ def _reply(
 
 def _tool_arguments(message: Any) -> str:
     """The arguments of a lone tool call: some servers answer a JSON schema with one."""
-    calls = getattr(message, "tool_calls", None) or ()
+    calls: Any = getattr(message, "tool_calls", None) or ()
     return str(calls[0].function.arguments or "") if len(calls) == 1 else ""
 
 

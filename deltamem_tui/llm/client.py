@@ -61,7 +61,7 @@ _SHOWN_AGAIN = 4_000
 _MARGIN = 1.25
 # Many calls at once fail together, and a person needs to hear of it once.
 _NOTIFY_EVERY = 10.0
-# Seconds to wait for an own server, which may run on a processor: asking twice costs it twice.
+# Seconds to wait for an own server, which may be slow: asking twice costs it twice.
 OWN_SERVER_TIMEOUT = 600.0
 
 OnAnswer = Callable[[Usage], object]
@@ -392,8 +392,6 @@ class Client:
                 raise answered  # an interrupt, or the end of the program
             failed = failure(answered, self.model, self._now(), self._server.key)
             charge.cost = (worst or 0.0) if failed.may_be_billed else 0.0
-            if isinstance(answered, TimeoutError) and self._server.address:
-                failed = replace(failed, again=False)  # it still works on the first
             return failed
 
     def _reduce(self, options: RequestOptions, complaint: str, request: ChatRequest) -> bool:

@@ -86,7 +86,7 @@ LEARNT = {
     "empty": Case((always(text=""),), 2, 2),
     "no content": Case((always(text=None),), 2, 2),
     "truncated": Case((always(text='{"activation_condition": "x', finish="length"),), 2, 2),
-    "refusal": Case((always(text=None, refusal=f"No, {KEY}."), always(text="Sorry.")), 3, 3),
+    "no answer": Case((always(text=f"No, {KEY}."), always(text="Sorry.")), 3, 3),
     "skip where not allowed": Case((always(text='{"skip": true, "quote": "all"}'),), 2, 2),
     "429": Case((always(status=429, headers=LATER, error=SAID_NO),), 1, 2),
     "500": Case((always(status=500, error=SAID_NO), always(status=503, error=SAID_NO)), 1, 3),
@@ -105,6 +105,7 @@ LEARNT = {
 WAITING = {
     "useless for ever": (always(text=f"I would rather not, {KEY}."), "no usable answer in 3"),
     "orders and no JSON": (always(text=ORDERS), "no usable answer in 3"),
+    "refusal": (always(text=None, refusal=f"No, {KEY}."), "declined to answer"),
     "policy": (always(status=400, error=(f"content_policy {KEY}", None)), "content policy"),
 }
 
@@ -116,7 +117,7 @@ ENDING = {
     "500 for ever": (always(status=500, error=SAID_NO), "did not answer", 3),
     "429 for ever": (always(status=429, headers=LATER), "too many requests", 3),
     "429 for an hour": (always(status=429, headers=(("Retry-After", "3600"),)), "3,600 s", 1),
-    "a hang for ever": (always(manner="hang"), "no answer in time", 1),
+    "a hang for ever": (always(manner="hang"), "no answer in time", 3),
     "an odd request": (always(status=400, error=SAID_NO), "refuses the request", 1),
 }
 

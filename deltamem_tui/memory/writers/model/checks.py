@@ -57,26 +57,23 @@ def _is_line(words: Sequence[str], procedure: str) -> bool:
     return len(words) >= _LEAST_OF_A_LINE and any(line == words for line in lines)
 
 
-_STOP = frozenset({"this", "that", "with", "from", "into", "when", "then", "them", "they", "have"})
+_STOP_LENGTH = 3
 _RECORD = re.compile(r'<record of="\w+" sign="(\w+)">.*?</record sign="\1">', re.DOTALL)
 _PLACEHOLDER_WORDS = 3
 _LEAST_BODY_WORDS = 3
 
 
-def require_substance(
-    payload: Mapping[str, str], body: str, prompt: str, episode: Trajectory | None
-) -> None:
-    """Make sure that an answer says something of its own.
+def require_substance(payload: Mapping[str, str], body: str, prompt: str) -> None:
+    """Make sure that the texts of a node say something of their own.
 
     Args:
         payload: The texts of one node.
         body: The field that holds what the node has to say; empty if none does.
         prompt: The whole prompt, whose instructions an answer must not hand back.
-        episode: The episode of a skill, whose procedure must name something that was done.
 
     Raises:
-        UnusableAnswer: A text is copied from the instructions, says nothing or the same as
-            another, or nothing in the procedure was done in the episode.
+        UnusableAnswer: A text is copied from the instructions, or says nothing or the same as
+            another.
     """
     texts = {name: _words(text) for name, text in payload.items() if text}
     instructions = _words(_RECORD.sub(" ", prompt))
@@ -92,14 +89,12 @@ def require_substance(
         if same := said.get(tuple(words)):
             raise UnusableAnswer(f'"{name}" says the same as "{same}"')
         said[tuple(words)] = name
-    procedure = texts.get(body, [])
-    if procedure and len(procedure) < _LEAST_BODY_WORDS:
+    if body in texts and len(texts[body]) < _LEAST_BODY_WORDS:
         raise UnusableAnswer(f'"{body}" has fewer than {_LEAST_BODY_WORDS} words')
-    if procedure and episode is not None and not _names_an_action(procedure, episode):
-        raise UnusableAnswer(f'nothing in "{body}" was done in the log: name its actions')
 
 
-def _names_an_action(procedure: Iterable[str], episode: Trajectory) -> bool:
+def is_grounded(procedure: str, episode: Trajectory) -> bool:
+    """Return whether a skill's procedure names anything that was done in its episode."""
     done = {word for step in episode.steps for word in _words(step.action)}
-    done = {word for word in done if len(word) > 3} - _STOP
-    return not done or not done.isdisjoint(procedure)
+    done = {word for word in done if len(word) > _STOP_LENGTH}
+    return not done or not done.isdisjoint(_words(procedure))

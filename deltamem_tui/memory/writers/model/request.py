@@ -27,7 +27,7 @@ from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.memory.prompts.use import PromptUse
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
-from deltamem_tui.memory.writers.model.checks import require_quote, require_substance
+from deltamem_tui.memory.writers.model.checks import is_grounded, require_quote, require_substance
 from deltamem_tui.memory.writers.model.truncate import CutEpisode, fit
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
@@ -120,8 +120,7 @@ class RequestMaker:
         contract = prompt.contract(may_skip=may_skip, optional=use.optional)
         markers = prompt.markers if use.label == "failure" else ()
         done = episode if use.label == "success" else None
-        check = partial(require_substance, body=use.body, prompt=text, episode=done)
-        read = partial(_payloads, contract, use.body, markers, covering, check)
+        read = partial(_payloads, contract, use.body, markers, covering, text, done)
         return Request(text, prompts.digest(prompt, self.folders), contract, read, cut)
 
     def use(self, purpose: str) -> PromptUse:
@@ -157,9 +156,8 @@ class RequestMaker:
             prompt = replace(prompt, output={**prompt.output, **empty})
         text, cut = self._filled(prompt, None, {**known, "failure": failure}, inputs)
         contract = prompt.contract(may_skip=bool(prompt.items), optional=use.optional)
-        check = partial(require_substance, body=use.body, prompt=text, episode=None)
         markers = prompt.markers if failure else ()
-        read = partial(_payloads, contract, use.body, markers, (), check)
+        read = partial(_payloads, contract, use.body, markers, (), text, None)
         return Request(text, prompts.digest(prompt, self.folders), contract, read, cut)
 
     def _filled(
@@ -249,14 +247,16 @@ def _payloads(
     body: str,
     markers: Sequence[str],
     covering: Sequence[str],
-    check: Callable[[Mapping[str, str]], object],
+    prompt: str,
+    done: Trajectory | None,
     text: str,
 ) -> Answer:
     """Make payloads of an answer.
 
     Raises:
         UnusableAnswer: The answer breaks the contract, misquotes, has no substance, or has a
-            flaw with which it is still of use: a missing marker, or too many words.
+            flaw with which it is still of use: a missing marker, too many words, or nothing
+            in it that was done in the log.
     """
     answer = contract.read_items(text) if contract.items else contract.read(text)
     if isinstance(answer, Skip):
@@ -264,13 +264,15 @@ def _payloads(
         return answer
     payloads = answer if isinstance(answer, tuple) else (answer,)
     for payload in payloads:
-        check(payload)
+        require_substance(payload, body, prompt)
     flaws = [flaw for each in payloads if (flaw := contract.excess(each))]
     for payload in payloads:
         missing = [mark for mark in markers if mark not in payload.get(body, "")]
         if missing:
             marks = " and ".join(missing)
             flaws.append(f'a failure record must contain {marks} in "{body}"')
+        if done is not None and body in payload and not is_grounded(payload[body], done):
+            flaws.append(f'nothing in "{body}" was done in the log: name its actions')
     if flaws:
         raise UnusableAnswer(flaws[0], usable=payloads)
     return payloads

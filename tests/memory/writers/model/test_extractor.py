@@ -258,7 +258,7 @@ def test_a_quote_is_four_words_or_a_whole_line(
     ("domain", "labels", "procedure", "marks"),
     [
         ("alfworld", (), "It went wrong.", "[FAILED] and [UNEXPLORED]"),
-        ("alfworld", ("success",), "[FAILED] it", "[UNEXPLORED]"),
+        ("alfworld", ("success",), "[FAILED] it did", "[UNEXPLORED]"),
         ("webshop", ("success",), "[FAILED] it [UNEXPLORED] that", "[TRAP] and [FIX]"),
         ("webshop", (), "[TRAP] it [FIX] that", "[FAILED] and [UNEXPLORED]"),
     ],
@@ -285,7 +285,8 @@ def test_a_text_that_stays_too_long_is_kept_up_to_twice_the_length(server: Model
     request = extractor(server).request("task_root_success", EPISODE, ())
     assert request is not None
     most = 2 * request.contract.fields[1].most_words
-    far, over = ({**SKILL, "execution_procedure": "go" + " go" * more} for more in (most, most - 1))
+    words = [f"go{at}" for at in range(most + 1)]
+    far, over = ({**SKILL, "execution_procedure": " ".join(some)} for some in (words, words[:-1]))
     server.answer(said(far), said(over))
     extraction = extract(extractor(server), "task", EPISODE, ())
     assert extraction.payload == Payload(**over)

@@ -53,7 +53,7 @@ def test_a_judge_has_its_domain_s_prompt_under_all_spellings(server: ModelServer
 def test_anything_else_is_asked_again(server: ModelServer, text: str) -> None:
     server.answer(text, "yes\nIt is there.")
     assert Judge(client(server)).judge(UNKNOWN).outcome.success is True
-    assert "the last line must be" in server.requests[1].body["messages"][2]["content"]
+    assert "the last line must be" in server.requests[1].body["messages"][-1]["content"]
 
 
 def test_no_verdict_is_no_outcome(server: ModelServer) -> None:

@@ -140,7 +140,7 @@ MISBEHAVIOURS: dict[str, tuple[tuple[Reply | object, ...], int, int]] = {
     "empty": ((Reply(""), GOOD), 2, 2),
     "no content": ((Reply(None), GOOD), 2, 2),
     "truncated": ((Reply('{"activation_condition": "x', finish="length"), GOOD), 2, 2),
-    "refusal": ((Reply(None, refusal="No."), Reply("Sorry."), GOOD), 3, 3),
+    "no answer": ((Reply("No."), Reply("Sorry."), GOOD), 3, 3),
     "skip where not allowed": ((Reply('{"skip": true, "quote": ""}'), GOOD), 2, 2),
     "huge": ((Reply("{" + "a" * 300_000), GOOD), 2, 2),
     "too many requests": ((Reply(status=429, headers=(("Retry-After", "1"),)), GOOD), 2, 1),
