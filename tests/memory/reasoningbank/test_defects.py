@@ -17,8 +17,8 @@ from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.reasoningbank.definition import LESSONS, TRIALS
-from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.memory.writers.model.judge import verdict
+from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.bank.fragile import NEVER, FragileOS
 from tests.bank.killing import run_until_killed
 from tests.effort import in_turn

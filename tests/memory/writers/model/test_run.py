@@ -28,8 +28,8 @@ from deltamem_tui.errors import (
     RequestRefusedError,
 )
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.client import RetryPolicy
+from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, TreeParameters
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult
