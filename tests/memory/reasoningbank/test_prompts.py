@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory.banks import create_bank
@@ -44,7 +45,8 @@ def bank(tmp_path: Path) -> Bank:
 
 
 def item(content: str) -> dict[str, str]:
-    return {"description": f"when {content}", "title": content, "content": content}
+    said = f"Remember to {content} before all else."
+    return {"description": f"when {content}", "title": f"on {content}", "content": said}
 
 
 def items(*contents: str) -> str:
@@ -52,7 +54,11 @@ def items(*contents: str) -> str:
 
 
 def contents(bank: Bank) -> list[str]:
-    return [node.payload["content"] for node in bank.tree(LESSONS) if node.parent]
+    return [title(node) for node in bank.tree(LESSONS) if node.parent]
+
+
+def title(node: Node) -> str:
+    return node.payload["title"].removeprefix("on ")
 
 
 @pytest.mark.parametrize(("episode", "prompt"), [(EPISODE, SUCCESS), (LOST, FAILURE)])
@@ -88,12 +94,12 @@ def test_trials_of_one_task_are_compared_and_share_an_entry(
     asking = ModelExtractor(client(server))
     server.answer(items("look", "stay"))
     learn(bank, replace(LOST, steps=LOST.steps[:2]), asking)
-    kept = {node.payload["content"]: node for node in bank.tree(LESSONS) if node.parent}
+    kept = {title(node): node for node in bank.tree(LESSONS) if node.parent}
     server.answer(items("Stay", "clean", "c", "d", "e"))
     result = learn(bank, EPISODE, asking).trees[LESSONS]
     assert result.decision == "contrast"
     asked = server.requests[0].prompt
-    for text in ("In this trial the task was not solved.", "Done only where", "Do: stay"):
+    for text in ("In this trial the task was not solved.", "Done only where", "Do: Remember to stay"):
         assert text in asked
     assert contents(bank) == ["stay", "clean", "c", "d", "e"]
     (entry,) = bank.tree(LESSONS).roots()
