@@ -99,7 +99,11 @@ def test_trials_of_one_task_are_compared_and_share_an_entry(
     result = learn(bank, EPISODE, asking).trees[LESSONS]
     assert result.decision == "contrast"
     asked = server.requests[0].prompt
-    for text in ("In this trial the task was not solved.", "Done only where", "Do: Remember to stay"):
+    for text in (
+        "In this trial the task was not solved.",
+        "Done only where",
+        "Do: Remember to stay",
+    ):
         assert text in asked
     assert contents(bank) == ["stay", "clean", "c", "d", "e"]
     (entry,) = bank.tree(LESSONS).roots()
