@@ -26,7 +26,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory import forgetting
-from deltamem_tui.memory.credit.views import credit_of
+from deltamem_tui.memory.credit.credit import credit_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.policies.forgetting import ForgettingRules

@@ -32,7 +32,7 @@ from textual.widgets import Input
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.verdicts import with_word
+from deltamem_tui.memory.episodes.outcomes import with_verdict
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.reading import read_logs
 from deltamem_tui.tui.app import DeltaMemApp
@@ -201,7 +201,7 @@ def learn_sample(bank: Path) -> None:
     doubted = next(each for each in waiting if each.outcome.success)
     word = Outcome(False, None, "judge", "the cup was not cooled")
     unsaid = [replace(each, outcome=Outcome()) for each in waiting if each is not doubted]
-    take_in(made, [with_word(doubted, word), *unsaid])
+    take_in(made, [with_verdict(doubted, word), *unsaid])
     journal, minutes = bank / "journal.jsonl", count()
     dated = re.sub(
         r'(?<="time":")[^"]+',

@@ -12,7 +12,7 @@ from pydantic import Field
 from deltamem_tui.agents.answers import ImportAnswer, NotedOutcome
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.agents.tools import BankName, errors_for_clients
-from deltamem_tui.memory.credit import receipts
+from deltamem_tui.memory.credit.credit import append_receipt
 from deltamem_tui.memory.episodes.importer import ImportOptions
 from deltamem_tui.memory.episodes.log_import import LogImport
 from deltamem_tui.memory.episodes.outcomes import find_episode, give_outcome
@@ -92,7 +92,7 @@ class WritingTools:
                 options["outcomes"] = user_outcomes(outcome, success_at=1)
             if receipt is not None:
                 shown = Path(folder) / "receipts.jsonl"
-                receipts.keep(shown, parsed(receipt))
+                append_receipt(shown, parsed(receipt))
                 options["receipts"] = read_receipts(str(shown))
             job = LogImport(opened, [str(file)], **options)
             job.run()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.page import Page, is_terminal
+from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
@@ -56,7 +55,8 @@ def run(
         return _result(held, {"action": "info"}, [] if held.answers else ["no such answer is kept"])
     anything = held.answers or held.drafts.answers
     if anything and not yes:
-        _confirm(Invocation.of(context), held)
+        question = f"remove {held.answers:,} answers ({held.bytes:,} bytes)?"
+        Invocation.of(context).confirm(question)
     removed = cache.clear(model, before) if anything else held
     notes = [f"removed {removed.answers} answers" if anything else "nothing to remove"]
     return _result(removed, {"action": "clear"}, notes)
@@ -85,14 +85,3 @@ def _result(info: CacheInfo, data: dict[str, Any], notes: list[str]) -> Result:
             )
 
     return Result("cache", data, view=view, notes=notes)
-
-
-def _confirm(invocation: Invocation, held: CacheInfo) -> None:
-    """Ask the person at the terminal; without one, `--yes` is needed."""
-    question = f"remove {held.answers:,} answers ({held.bytes:,} bytes)?"
-    if invocation.output.json or not (sys.stdin.isatty() and is_terminal(sys.stderr)):
-        raise UsageError(
-            f"not confirmed, so nothing was removed: {question}", hint="`--yes` confirms it"
-        )
-    if not typer.confirm(question, err=True):
-        raise UsageError("nothing was removed")

@@ -82,9 +82,9 @@ def run(
     promoted = forgetting.promotable(opened, rules, coarse=coarse) if promote else []
     fused = len(promoted)
     if apply and promoted:
-        from deltamem_tui.memory import promotion
+        from deltamem_tui.memory.engine import promote as fuse
 
-        fused = len(promotion.promote(opened, promoted))
+        fused = len(fuse(opened, promoted))
     found = forgetting.proposed(opened, rules, coarse=coarse)
     if apply:
         found = forgetting.apply(opened, found, rules)

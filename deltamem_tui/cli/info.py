@@ -25,7 +25,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.credit.views import tree_credit
+    from deltamem_tui.memory.credit.credit import tree_credit
     from deltamem_tui.memory.methods import is_shown, settings_record
     from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.views.history import history

@@ -7,6 +7,7 @@ taken out of the arguments before the command reads the rest.
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,6 +96,23 @@ class Invocation:
     def settings(self, **flags: str | None) -> Configuration:
         """The settings, overruled by this command's flags (`embedder=embedder`)."""
         return self.configuration.with_flags(**flags)
+
+    def confirm(self, question: str) -> None:
+        """Ask the person at the terminal; without one, `--yes` is needed.
+
+        Raises:
+            UsageError: They do not confirm, or cannot be asked.
+        """
+        import typer
+
+        from deltamem_tui.cli.page import is_terminal
+
+        if self.options.json or not (sys.stdin.isatty() and is_terminal(sys.stderr)):
+            raise UsageError(
+                f"not confirmed, so nothing was done: {question}", hint="`--yes` confirms it"
+            )
+        if not typer.confirm(question, err=True):
+            raise UsageError("nothing was done")
 
     @property
     def banks_folder(self) -> Path:

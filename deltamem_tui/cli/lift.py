@@ -28,8 +28,7 @@ def run(context: typer.Context, bank: options.Bank, coarse: Coarse = False) -> R
     help or to harm where the interval leaves it open.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.lift import bank_lift
-    from deltamem_tui.memory.reports.lift import difference_text, notes_of, share_text
+    from deltamem_tui.memory.lift import bank_lift, difference_text, notes_of, share_text
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     found = bank_lift(opened, coarse=coarse)
@@ -52,8 +51,8 @@ def run(context: typer.Context, bank: options.Bank, coarse: Coarse = False) -> R
 
 
 def _row(bank: Bank, each: ShownNodeLift) -> tuple[str | int, ...]:
+    from deltamem_tui.memory.lift import share_text
     from deltamem_tui.memory.methods import display_of
-    from deltamem_tui.memory.reports.lift import share_text
 
     lift, node = each.lift, bank.tree(each.tree).node(each.id)
     return (

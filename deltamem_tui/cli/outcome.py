@@ -1,4 +1,4 @@
-"""`deltamem outcome`: a person's word on how an episode ended."""
+"""`deltamem outcome`: a person's verdict on how an episode ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Word = Annotated[
         help="How it ended, or that you cannot tell; shown only, if not given.",
     ),
 ]
-Undo = Annotated[bool, typer.Option("--undo", help="Take back what you said last.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before learnt nodes are marked.")]
 
 
 def run(
@@ -34,53 +34,47 @@ def run(
     bank: options.Bank,
     episode: Episode,
     word: Word = None,
-    undo: Undo = False,
+    yes: Yes = False,
 ) -> Result:
-    """Say how an episode ended, take that back, or see who said what.
+    """Say how an episode ended, or see who said what.
 
-    Your word counts more than the log's, and that more than a judge model's; all are kept. The
-    credit of what the episode was shown moves with it, in one commit. If the episode was learnt
-    as having ended otherwise, what it taught is taken back in the same commit, and it waits to be
-    learnt anew; --undo brings all of it back.
+    Your verdict counts more than the log's, and that more than a judge model's; all are kept.
+    `unclear` lets the others count again. The credit of what the episode was shown moves with it,
+    in one commit. If the episode was learnt as having ended otherwise, its nodes are marked with
+    the new outcome and it waits: the next `extract` replaces them. That is asked before.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.episodes.outcomes import (
         find_episode,
-        give_outcome,
+        give_outcomes,
         known_episode,
-        take_back_outcome,
+        overturned_by,
+        verdicts_on,
     )
-    from deltamem_tui.memory.episodes.verdicts import words_on
 
-    if word and undo:
-        raise UsageError("--undo takes an outcome back, and gives none")
     invocation = Invocation.of(context)
-    writes = word or undo
-    opened = Bank.open(invocation.writable_bank(bank) if writes else invocation.bank(bank))
+    opened = Bank.open(invocation.writable_bank(bank) if word else invocation.bank(bank))
     found = find_episode(opened, episode)
-    learnt = opened.episodes.learnt()
-    if undo:
-        known = take_back_outcome(opened, found)
-    elif word:
-        known = give_outcome(opened, found, success=_ENDINGS[word])
-    else:
-        known = known_episode(opened, found)
-    words = [to_builtins(each) for each in words_on(known)]
+    known, notes = known_episode(opened, found), []
+    if word:
+        success = _ENDINGS[word]
+        marked = overturned_by(opened, [found], success=success)
+        if marked and marked.episodes and not yes:
+            invocation.confirm(f"mark as {word}? {marked.text}")
+        known = give_outcomes(opened, [found], success=success, expected=marked)[0]
+        notes = [marked.text] if marked else []
     shown = len({(e.collection, e.node) for each in known.receipts for e in each.entries})
 
     def view(page: Page) -> None:
-        page.facts({"episode": known.id, "task": known.task, "shown nodes": shown})
+        page.facts({"episode": known.id, "task": known.task, "recalled nodes": shown})
         rows = [
             (each.source, {True: "success", False: "failure", None: ""}[each.success], each.reason)
-            for each in words_on(known)
+            for each in verdicts_on(known)
         ]
         page.table(("source", "outcome", "reason"), rows, headed=True)
 
+    words = [to_builtins(each) for each in verdicts_on(known)]
     data = {"id": known.id, "task": known.task, "words": words, "shown_nodes": shown}
-    notes = []
-    if opened.episodes.learnt() < learnt:
-        notes.append("what it taught was taken back, and it waits to be learnt anew")
     return Result("outcome", data, view=view, notes=notes)
 
 

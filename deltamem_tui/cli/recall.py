@@ -63,7 +63,7 @@ def run(
     """Recall what a bank knows of a task, as the text for an agent's prompt."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import UsageError
-    from deltamem_tui.memory.credit import receipts
+    from deltamem_tui.memory.credit.credit import append_receipt
     from deltamem_tui.memory.engine import recall
     from deltamem_tui.memory.methods import is_shown, method_of
 
@@ -78,7 +78,7 @@ def run(
     opened = Bank.open(invocation.bank(bank))
     found = recall(opened, task, env, candidates=_RUNNERS_UP, folders=folders)
     if receipt and found.receipt:
-        receipts.keep(receipt, found.receipt, episode)
+        append_receipt(receipt, found.receipt, episode)
     answers = found.collections
     records = {
         name: _record(opened.tree(name), answer, explain=explain)

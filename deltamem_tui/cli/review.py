@@ -28,8 +28,7 @@ def run(context: typer.Context, bank: options.Bank, blind: Blind = False, seed: 
     the verdicts.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.reports.review import error_notes, why
-    from deltamem_tui.memory.review import review_of
+    from deltamem_tui.memory.review import error_notes, review_of, why
 
     invocation = Invocation.of(context)
     talks = not invocation.options.json and is_terminal(sys.stdin) and is_terminal(sys.stdout)

@@ -10,35 +10,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from deltamem_tui.cli.page import Page
-from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.memory.credit.review_queue import ReviewItem
 from deltamem_tui.memory.episodes.outcomes import (
     give_outcome,
     known_episode,
-    take_back_outcome,
+    overturned_by,
+    verdicts_on,
 )
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.episodes.verdicts import words_on
-from deltamem_tui.memory.reports.review import (
-    node_titles,
-    second_look_text,
-    touched_text,
-    why,
-    word_text,
-)
-from deltamem_tui.memory.review import review_of
-from deltamem_tui.memory.second_looks import look_again, take_back_look
-from deltamem_tui.memory.verdict_effects import touched
+from deltamem_tui.memory.review import node_titles, review_of, verdict_text, why
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.trajectory.model import Trajectory
 
-KEYS = "s success · f failure · c cannot tell · n next · u undo · q quit"
+KEYS = "s success · f failure · c cannot tell · n next · p previous · q quit"
 _VERDICTS = {"s": True, "f": False, "c": None}
 _END = {True: "success", False: "failure", None: "cannot tell"}
-_DONE = "the queue is done; u takes the last verdict back, any other key ends"
 _STEPS = 8
 _SCENE, _TEXT = 400, 200
 
@@ -63,21 +51,9 @@ class ReviewSession:
         self._bank, self._seed, self._page, self._key = bank, seed, page, key
         self._blind = blind
         self.review = review_of(bank, seed)
-        self._items = self._queue()
+        self._items = self.review.items
         self._at = 0
-        self._given: list[tuple[int, str]] = []
-
-    def _queue(self) -> list[ReviewItem]:
-        """What is to be reviewed, and behind it what comes back."""
-        again = [ReviewItem(each, self._kind(each), ()) for each in self.review.second.due]
-        return [*self.review.items, *again]
-
-    def _kind(self, episode: str) -> str:
-        return self.review.facts[episode].kind
-
-    def _is_second(self, item: ReviewItem) -> bool:
-        """Whether it comes back, and so without what was said of it."""
-        return not item.reasons
+        self._given: set[str] = set()
 
     def run(self) -> int:
         """Show episodes until none is left or the person leaves.
@@ -86,7 +62,7 @@ class ReviewSession:
             How many have a verdict by this session.
         """
         try:
-            while self._at < len(self._items) or self._given:
+            while self._at < len(self._items):
                 self._show()
                 if not self._act(self._key().lower()):
                     break
@@ -96,36 +72,29 @@ class ReviewSession:
         return len(self._given)
 
     def _act(self, key: str) -> bool:
-        """Do what a key says; whether to go on."""
-        if key == "u":
-            self._undo()
-            return True
-        if self._at == len(self._items):
-            return False
+        """Do what a key says; return true to go on."""
         if key in _VERDICTS:
             self._judge(key)
         elif key in ("n", " "):
             self._at += 1
+        elif key == "p":
+            self._at = max(self._at - 1, 0)
         return key != "q"
 
     def _show(self) -> None:
-        if self._at == len(self._items):
-            self._page.text(_DONE)
-            return
         item, page = self._items[self._at], self._page
         episode = known_episode(self._bank, item.episode)
         page.text("")
         page.text(f"{self._at + 1} of {len(self._items)} · {item.episode}", style="bold")
-        blind = self._blind or self._is_second(item)
-        if not blind:
+        if not self._blind:
             page.item("", why(item))
         facts = {"kind": item.kind, "task": one_line(episode.task, 1000)}
         if scene := scene_of(episode).strip():
             facts["scene"] = one_line(scene, _SCENE)
         page.facts(facts)
         self._steps(episode)
-        if not blind:
-            self._words(episode)
+        if not self._blind:
+            self._verdicts(episode)
             for title in node_titles(self._bank, item):
                 page.item("  ", title)
         shown = len(self.review.facts[item.episode].shown)
@@ -143,51 +112,30 @@ class ReviewSession:
             if step.observation:
                 self._page.item("    → ", one_line(step.observation, _TEXT))
 
-    def _words(self, episode: Trajectory) -> None:
-        for word in words_on(episode):
-            self._page.item("  ", word_text(word), style="bold")
+    def _verdicts(self, episode: Trajectory) -> None:
+        for verdict in verdicts_on(episode):
+            self._page.item("  ", verdict_text(verdict), style="bold")
 
     def _judge(self, key: str) -> None:
-        item, success = self._items[self._at], _VERDICTS[key]
-        if self._is_second(item):
-            look = look_again(self._bank, item.episode, success=success)
-            self._given.append((self._at, item.episode))
-            self._at += 1
-            self._page.text(f"{_END[success]}, {second_look_text(look)}; u takes it back")
-            return
-        episode = known_episode(self._bank, item.episode)
-        found = None if success is None else touched(self._bank, self.review, episode, success)
-        if found is not None and found.overturns:
-            self._page.text(f"{_END[success]} overturns it: {touched_text(found) or 'no node'}")
+        episode, success = self._items[self._at].episode, _VERDICTS[key]
+        found = overturned_by(self._bank, [episode], success=success)
+        if found and found.episodes:
+            self._page.text(f"{_END[success]} overturns it: {found.text}")
             self._page.text(f"{key} again does it, any other key does not", style="dim")
             if self._key().lower() != key:
                 return
-        known = give_outcome(self._bank, item.episode, success=success)
-        self._given.append((self._at, item.episode))
+        known = give_outcome(self._bank, episode, success=success)
+        self._given.add(episode)
         self._at += 1
-        self._page.text(f"{_END[success]}; u takes it back")
+        self._page.text(_END[success])
         if self._blind:
-            self._words(known)
-        if found is not None and found.overturns:
-            self._join(self._at)
+            self._verdicts(known)
+        if found:
+            self._read_again()
 
-    def _undo(self) -> None:
-        if not self._given:
-            self._page.text("no verdict of this session is left to undo")
-            return
-        at, episode = self._given.pop()
-        take_back = take_back_look if self._is_second(self._items[at]) else take_back_outcome
-        try:
-            take_back(self._bank, episode)
-        except TrajectoryError as error:  # someone else wrote meanwhile
-            self._page.text(str(error))
-        else:
-            self._at = at
-            self._join(at + 1)
-
-    def _join(self, first: int) -> None:
-        """Read the bank anew: from place `first` on the queue is what it says now."""
+    def _read_again(self) -> None:
+        """Let the rest of the queue be what the bank says now."""
         self.review = review_of(self._bank, self._seed)
-        seen = self._items[:first]
+        seen = self._items[: self._at]
         known = {each.episode for each in seen}
-        self._items = seen + [each for each in self._queue() if each.episode not in known]
+        self._items = seen + [each for each in self.review.items if each.episode not in known]

@@ -18,7 +18,7 @@ def run(
 ) -> Result:
     """Show one node: its texts, its origin, and how often it was of use."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.credit.views import node_credit
+    from deltamem_tui.memory.credit.credit import node_credit
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -19,9 +20,17 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import BankRewrittenError, OutcomeUnknownError, UsageError, wrong_argument
+from deltamem_tui.errors import (
+    BankRewrittenError,
+    NodeNotFoundError,
+    OutcomeUnknownError,
+    UsageError,
+    wrong_argument,
+)
+from deltamem_tui.memory.credit.credit import put_episode
+from deltamem_tui.memory.episodes.outcomes import weighed, with_facts_of
+from deltamem_tui.memory.episodes.relearning import forget_lessons, unmarked, waits_again
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
-from deltamem_tui.memory.episodes.verdicts import weighed, with_facts_of
 from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import VersatileWriter
@@ -192,9 +201,7 @@ def learn_stored(
     bank: Bank, trajectory: Trajectory, writer: Writer, embedder: Embedder
 ) -> LearnResult:
     """Learn from an episode in the form that `as_stored` gives it."""
-    from deltamem_tui.memory.credit.crediting import put_episode  # all readers come with it
-
-    method = method_of(bank)
+    method, trajectory = method_of(bank), unmarked(trajectory)
     answers, vectors = _Answers(writer), EmbeddingCache(embedder)
     while True:
         bank.refresh()
@@ -202,6 +209,8 @@ def learn_stored(
             return LearnResult(trajectory.id, new=False, trees={})
         bank.require_writable()  # before a model is paid for nothing
         embedder_of(bank, embedder)  # the bank may have been given another meanwhile
+        if waits_again(bank, trajectory.id):
+            forget_lessons(bank, trajectory.id)
         planned_on = bank.commit.sequence
         try:
             plan = method.plan(bank, trajectory, answers, vectors)
@@ -233,7 +242,6 @@ def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
         OutcomeUnknownError: How the episode ended is not known.
         RecordError: It has no task, no step, or a text of more characters than are taken.
     """
-    from deltamem_tui.trajectory.readers.native import from_record, to_record
     from deltamem_tui.trajectory.redaction import redact
     from deltamem_tui.trajectory.validation import admitted, checked
 
@@ -246,8 +254,10 @@ def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
     bank.refresh()
     if bank.episodes.state(trajectory.id) is None:
         domain = chosen(trajectory.domain, otherwise=domain_of(bank))
-        trajectory = admitted(redact(replace(trajectory, domain=domain))[0])
-    return from_record(to_record(trajectory))
+        trajectory, redactions = redact(replace(trajectory, domain=domain))
+        if redactions.counts:  # marks may be longer than what they stand for
+            trajectory = admitted(trajectory)
+    return trajectory
 
 
 def due(bank: Bank) -> Sequence[Due]:
@@ -287,6 +297,29 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
             _apply(batch, plan.changes)
             batch.log("consolidate" if plan.changes else "refuse", plan.result.record())
         return dataclasses.replace(plan.result, done=bool(plan.changes))
+
+
+def promote(
+    bank: Bank, nodes: Iterable[tuple[str, str]], *, embedder: Embedder | None = None
+) -> list[Node]:
+    """Fuse the chains of nodes by the rules, one commit each, and return the new roots.
+
+    A good node below one of little use becomes a root, so that the rest can be deleted; under
+    another base a delta would mean nothing. A node that is gone meanwhile is skipped, and so is
+    one of which nothing could be made.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        StorageError: The disk refused; what was fused before stays.
+    """
+    writer, embedder = writer_of(bank), embedder_of(bank, embedder)
+    roots = []
+    for tree, node_id in nodes:
+        with suppress(NodeNotFoundError):
+            done = maintain(bank, Due(tree, bank.chain(tree, node_id)), writer, embedder)
+            if done is not None and done.root is not None:
+                roots.append(done.root)
+    return roots
 
 
 def calibrate(

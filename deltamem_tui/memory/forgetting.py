@@ -17,8 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import UNIT, ShownTo, shown_to
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
-from deltamem_tui.memory.ages import decode_birth, last_learnt, learnt_at
-from deltamem_tui.memory.credit.views import utility_of
+from deltamem_tui.memory.credit.credit import utility_of
 from deltamem_tui.memory.editing import forget as forget_subtree
 from deltamem_tui.memory.methods import display_of, method_of, settings_of
 from deltamem_tui.memory.policies.forgetting import (
@@ -30,6 +29,7 @@ from deltamem_tui.memory.policies.forgetting import (
     subtree_sizes,
 )
 from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.staleness import decode_birth, last_learnt, learnt_at
 
 if TYPE_CHECKING:
     import numpy as np

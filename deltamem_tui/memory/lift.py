@@ -1,30 +1,139 @@
-"""What memory did for the episodes of a bank that have receipts and verdicts."""
+"""Lift: how episodes ended with memory and without, and after which nodes they ended badly.
+
+It compares episodes that happened, and none was drawn by lot: what is said of a node is where to
+look first, not what it caused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import shown_to
-from deltamem_tui.memory.credit.crediting import use_of
-from deltamem_tui.memory.credit.intervals import LEVEL, Difference, Share, difference, pooled
-from deltamem_tui.memory.credit.lift import (
-    CHANCE,
-    LOOKS,
-    EpisodeColumns,
-    Look,
-    NodeLift,
-    by_kind,
-    by_node,
-)
+from deltamem_tui.memory.credit.credit import use_of
+from deltamem_tui.memory.credit.shares import LEVEL, Difference, Share, difference
 from deltamem_tui.memory.episodes.kinds import OTHER, stated_kind
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.kinds import task_kind
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.trajectory.model import Trajectory
+
+Numbers64 = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+Look = Literal["harmful", "helpful", "unclear"]
+LOOKS: tuple[Look, ...] = get_args(Look)
+
+CHANCE = 0.025
+"""The share of nodes without any effect that an interval puts on the harmful side by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeColumns:
+    """The episodes of a bank.
+
+    Attributes:
+        kind: The number of the kind of its task. int64 [episodes].
+        end: 1 for a success, 0 for a failure, -1 if that is not known. int64 [episodes].
+        memory: Whether it was shown any node. bool [episodes].
+        receipt: Whether it has a receipt, be it an empty one. bool [episodes].
+        kinds: The names of the kinds.
+    """
+
+    kind: Numbers64
+    end: Numbers64
+    memory: Flags
+    receipt: Flags
+    kinds: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLift:
+    """What became of the episodes that were shown one node.
+
+    Attributes:
+        node: Its number.
+        shown: The episodes that were shown it.
+        share: How the judged ones of them ended.
+        expected: How often episodes of the same kinds succeed, whatever they were shown.
+    """
+
+    node: int
+    shown: int
+    share: Share
+    expected: float
+
+    @property
+    def look(self) -> Look:
+        """`unclear` unless the interval leaves out what was expected."""
+        low, high = self.share.interval
+        if high < self.expected:
+            return "harmful"
+        return "helpful" if low > self.expected else "unclear"
+
+
+def by_kind(episodes: EpisodeColumns) -> Mapping[str, tuple[Share, Share]]:
+    """Per kind of task, the judged episodes with memory and those that were shown nothing.
+
+    Episodes without a receipt are left out: what they were shown is not known.
+    """
+    count = len(episodes.kinds)
+    known = episodes.receipt & (episodes.end >= 0)
+    sides = [_shares(episodes, known & side, count) for side in (episodes.memory, ~episodes.memory)]
+    return {
+        name: (with_memory, without)
+        for name, with_memory, without in zip(episodes.kinds, *sides, strict=True)
+        if with_memory.judged or without.judged
+    }
+
+
+def by_node(episodes: EpisodeColumns, node: Numbers64, episode: Numbers64) -> list[NodeLift]:
+    """Per node that judged episodes were shown: the clearly harmful first, then the helpful.
+
+    A pair of `node` and `episode`, int64 [uses], is a node and an episode that was shown it, each
+    pair once.
+    """
+    receipts = episodes.receipt & (episodes.end >= 0)
+    expected = np.array(
+        [each.mean or 0.0 for each in _shares(episodes, receipts, len(episodes.kinds))]
+    )
+    count = int(node.max()) + 1 if len(node) else 0
+    shown = np.bincount(node, minlength=count)
+    judged = episodes.end[episode] >= 0
+    at, ended = node[judged], episode[judged]
+    judgements = np.bincount(at, minlength=count)
+    successes = np.bincount(at, episodes.end[ended], minlength=count)
+    likely = np.bincount(at, expected[episodes.kind[ended]], minlength=count)
+    found = [
+        NodeLift(
+            number,
+            int(shown[number]),
+            Share(int(judgements[number]), int(successes[number])),
+            float(likely[number] / judgements[number]),
+        )
+        for number in np.flatnonzero(judgements).tolist()
+    ]
+    return sorted(found, key=_worst_first)
+
+
+def _shares(episodes: EpisodeColumns, mask: Flags, count: int) -> list[Share]:
+    """Per kind, how the episodes of a mask ended."""
+    judged = np.bincount(episodes.kind[mask], minlength=count)
+    successes = np.bincount(episodes.kind[mask], episodes.end[mask], minlength=count)
+    return [Share(int(n), int(k)) for n, k in zip(judged, successes, strict=True)]
+
+
+def _worst_first(each: NodeLift) -> tuple[int, float, int]:
+    """By look, then by how many successes are missing, or are more than expected if it helped."""
+    more = each.share.successes - each.expected * each.share.judged
+    return LOOKS.index(each.look), -more if each.look == "helpful" else more, each.node
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +180,7 @@ class BankLift:
     @property
     def overall(self) -> Difference | None:
         """With memory less without, within kinds; None if no kind has both."""
-        return pooled(list(self.kinds.values()))
+        return difference(list(self.kinds.values()))
 
     def looking(self, look: Look) -> int:
         """How many nodes look so."""
@@ -99,7 +208,7 @@ class BankLift:
 
 
 def _kind_record(name: str, with_memory: Share, without: Share) -> dict[str, Any]:
-    found = difference(with_memory, without)
+    found = difference([(with_memory, without)])
     return {
         "kind": name,
         "with_memory": with_memory.record(),
@@ -138,8 +247,6 @@ def bank_lift(bank: Bank, *, coarse: bool = False) -> BankLift:
 
 
 def _columns(bank: Bank, *, coarse: bool) -> EpisodeColumns:
-    import numpy as np
-
     numbers: dict[str, int] = {}
     rows: list[tuple[int, int, bool, bool]] = []
     for episode in episodes(bank):
@@ -163,3 +270,63 @@ def _of_tree(bank: Bank, name: str, columns: EpisodeColumns) -> list[ShownNodeLi
         for each in found
         if each.node in alive
     ]
+
+
+# For a person
+
+
+def share_text(share: Share) -> str:
+    """`3 of 5: 0.60 (0.23 to 0.88)`; empty of nothing."""
+    if share.mean is None:
+        return ""
+    low, high = share.interval
+    counts = f"{share.successes:,} of {share.judged:,}"
+    return f"{counts}: {share.mean:.2f} ({low:.2f} to {high:.2f})"
+
+
+def difference_text(pair: tuple[Share, Share]) -> str:
+    """What memory adds in one kind of task; empty if one side has no episode."""
+    found = difference([pair])
+    return _signed(found) if found else ""
+
+
+def _signed(found: Difference) -> str:
+    return f"{found.value:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
+
+
+def overall_text(found: BankLift) -> str:
+    """What memory adds over all kinds that have both, and whether its interval is clear of zero."""
+    overall = found.overall
+    if overall is None:
+        return "no kind of task has judged episodes both with memory and without"
+    more = "more" if overall.value > 0 else "less"
+    clear = f"those with memory succeeded {more} often"
+    said = clear if overall.is_clear else "too few to tell them apart"
+    return f"within kinds, success with memory less that without: {_signed(overall)}; {said}"
+
+
+def notes_of(found: BankLift) -> list[object]:
+    """What a person has to know to read the numbers."""
+    notes: list[object] = []
+    if found.without_receipt == found.episodes:
+        return ["no episode says what it was shown; see `recall --receipt` and `import --receipts`"]
+    notes.append(overall_text(found))
+    if found.nodes:
+        harmful, helpful = found.looking("harmful"), found.looking("helpful")
+        notes.append(
+            f"{counted(harmful, 'node looks', 'nodes look')} harmful and {helpful:,} helpful, of "
+            f"{len(found.nodes):,}; by chance alone up to about {found.by_chance:.1f} would on "
+            "each side"
+        )
+    left_out = {
+        "without a receipt": found.without_receipt,
+        "without a verdict": found.without_verdict,
+    }
+    if any(left_out.values()):
+        named = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
+        notes.append(f"of {counted(found.episodes, 'episode')} left out: {named}")
+    notes.append(
+        "none were drawn by lot: an episode that was shown nothing is often the first of its kind, "
+        "and a node is shown where tasks are like its own"
+    )
+    return notes

@@ -24,7 +24,7 @@ from deltamem_tui.agents.protocols import PROTOCOLS, outcome_in, parsed
 from deltamem_tui.agents.session_files import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.credit.views import node_credit
+from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory

@@ -25,7 +25,7 @@ from deltamem_tui import create_bank, learn, open_bank, recall
 from deltamem_tui.agents.mcp_server import server_over
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.agents.skills_extension import GetSkillParams
-from deltamem_tui.memory.credit.views import node_credit
+from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from tests.places import BANKS, PROMPTS
 

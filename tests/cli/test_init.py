@@ -8,8 +8,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.domain import domain_named
 from deltamem_tui.memory.episodes.kinds import EpisodeKinds, KindOf, with_kinds
+from deltamem_tui.memory.episodes.outcomes import verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.episodes.verdicts import with_word, words_on
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import to_line
@@ -65,7 +65,7 @@ def test_the_episodes_of_a_bank_are_taken_over_as_they_are(program: Program) -> 
     bank = Bank.open(program.bank)
     ids = bank.episodes.ids()
     first = next(episodes(bank))
-    judged = with_word(first, Outcome(False, source="judge", reason="it looked wrong"))
+    judged = with_verdict(first, Outcome(False, source="judge", reason="it looked wrong"))
     judged = with_kinds(judged, EpisodeKinds(task=KindOf("heat something", "model"), trial=2))
     with bank.writing() as changes:
         changes.put_episode_line(first.id, to_line(judged))
@@ -78,7 +78,7 @@ def test_the_episodes_of_a_bank_are_taken_over_as_they_are(program: Program) -> 
     assert other.episodes.ids() == other.episodes.waiting() == ids
     found = next(episodes(other))
     assert found == judged
-    assert {each.source for each in words_on(found)} == {first.outcome.source, "judge"}
+    assert {each.source for each in verdicts_on(found)} == {first.outcome.source, "judge"}
     assert program("verify", "other").code == 0
 
     again = program("init", "third", "--episodes-from", "other", "--domain", "webshop")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.memory.episodes.outcomes import known_episode
 from tests.cli.support import Program, heat
 
 
@@ -12,7 +15,7 @@ def credit(program: Program, node: str) -> dict[str, int]:
     return {"judged": found["judged"], "utility": found["utility"]}
 
 
-def test_a_word_moves_credit_and_is_taken_back(program: Program) -> None:
+def test_a_verdict_moves_credit_and_gives_way(program: Program) -> None:
     receipts = program.folder / "shown.jsonl"
     asked = heat("tomato", success=True)
     task, scene = asked["task"], asked["environment"]
@@ -30,9 +33,13 @@ def test_a_word_moves_credit_and_is_taken_back(program: Program) -> None:
         ("stated", True),
     ]
     assert credit(program, node) == {"judged": 1, "utility": 0}
-    assert program.json("outcome", "kitchen", episode, "--undo").data["words"] == said["words"][1:]
+    unclear = program.json("outcome", "kitchen", episode, "unclear").data["words"]
+    assert [(each["source"], each.get("success")) for each in unclear] == [
+        ("stated", True),
+        ("user", None),
+    ]
     assert credit(program, node) == {"judged": 1, "utility": 10_000}
-    assert program.json("outcome", "kitchen", episode).data["words"] == said["words"][1:]
+    assert program.json("outcome", "kitchen", episode).data["words"] == unclear
     assert program.json("outcome", "kitchen", "last").data["id"] == episode
     found = program.json("lift", "kitchen").data
     assert [(each["node"], each["judged"]) for each in found["nodes"] if each["node"] == node] == [
@@ -40,5 +47,19 @@ def test_a_word_moves_credit_and_is_taken_back(program: Program) -> None:
     ]
     assert [each["with_memory"]["successes"] for each in found["kinds"]] == [1]
     assert program("lift", "kitchen").code == 0
-    assert program("outcome", "kitchen", episode, "success", "--undo").code == 2
     assert program("outcome", "kitchen", "nothing", "success").code == 1
+
+
+def test_learnt_nodes_are_marked_only_when_that_is_confirmed(program: Program) -> None:
+    bank = Bank.open(program.bank)
+    learnt = next(e for e in bank.episodes.ids() if bank.episodes.state(e) == EpisodeState.LEARNT)
+    before = known_episode(bank, learnt).outcome.success
+    other = "failure" if before else "success"
+    refused = program("outcome", "kitchen", learnt, other)
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert known_episode(Bank.open(program.bank), learnt).outcome.success is before
+    assert program("outcome", "kitchen", learnt, other, "--yes").code == 0
+    assert learnt in Bank.open(program.bank).episodes.waiting()
+    assert program("extract", "kitchen", "--extractor", "rules").code == 0
+    assert learnt not in Bank.open(program.bank).episodes.waiting()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 
 import pytest
 
@@ -11,8 +10,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.review_session import ReviewSession
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory import second_looks
-from deltamem_tui.memory.episodes.outcomes import give_outcome, known_episode
+from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model.judge import Judgement
@@ -64,9 +62,9 @@ def test_the_queue_is_listed(program: Program, doubtful: tuple[Bank, str, str]) 
     [
         ("f!q", ([], [])),  # overturned, and not confirmed
         ("ffs", ([False], [True])),
-        ("cuq", ([], [])),
+        ("cq", ([None], [])),
+        ("spcq", ([None], [])),
         ("snq", ([True], [])),
-        ("scuuu", ([], [])),
         ("s", ([True], [])),  # and the terminal is gone
     ],
 )
@@ -87,29 +85,3 @@ def test_a_key_is_a_verdict(
     assert (mine(bank, first), mine(bank, second)) == words
     assert given == sum(map(len, words))
     assert ("it looked so" in shown.getvalue()) == any(map(keys.__contains__, ("fs", "c", "s")))
-
-
-def test_what_an_undo_brings_back_is_shown_as_it_was(doubtful: tuple[Bank, str, str]) -> None:
-    bank, _, _ = doubtful
-    keys, shown = iter("ffu"), io.StringIO()
-    ReviewSession(bank, 0, Page(shown), lambda: next(keys, "q"), blind=False).run()
-    states = re.findall(r"^(learnt|waits)\b.* · was shown", shown.getvalue(), re.MULTILINE)
-    assert states == ["learnt", "waits", "learnt"]
-
-
-def test_what_comes_back_is_blind_and_its_answer_is_only_noted(
-    doubtful: tuple[Bank, str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bank, first, second = doubtful
-    monkeypatch.setattr(second_looks, "_BETWEEN", 0)
-    monkeypatch.setattr(second_looks, "_AGAIN", 1.0)
-    for each in bank.episodes.ids():
-        give_outcome(bank, each, success=None)
-    keys = iter("s" * len(bank.episodes) + "u")
-    shown = io.StringIO()
-    session = ReviewSession(bank, 0, Page(shown), lambda: next(keys, "q"), blind=False)
-    assert session.run() == len(bank.episodes) - 1
-    assert (mine(bank, first), mine(bank, second)) == ([None], [None])
-    assert "it looked so" not in shown.getvalue()
-    same = session.review.record()["second_looks"]["same"]
-    assert (same["judged"], same["successes"]) == (len(bank.episodes) - 1, 0)

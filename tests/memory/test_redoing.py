@@ -14,7 +14,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory import editing, redoing
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
+from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.redoing import redo, redoable
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 
@@ -60,7 +60,7 @@ def test_undos_and_redos_walk_over_the_same_states(bank: Bank) -> None:
             at += 1 if steps > 0 else -1
             assert shape(bank) == states[at]
         stranger = give_outcome(bank, bank.episodes.ids()[0], success=True)  # ends nothing
-        take_back_outcome(bank, stranger.id)
+        give_outcome(bank, stranger.id, success=None)
     assert redoable(bank) is None
     assert verify(bank) == []
 

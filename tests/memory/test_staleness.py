@@ -18,12 +18,11 @@ from deltamem_tui.bank.node import Label, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.memory.ages import learnt_at
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings, names
 from deltamem_tui.memory.settings import Settings, assigned, replaced
-from deltamem_tui.memory.staleness import aged
+from deltamem_tui.memory.staleness import aged, learnt_at
 from deltamem_tui.memory.vectors.search import ranked
 from tests.bank.support import manifest, vector
 from tests.effort import examples

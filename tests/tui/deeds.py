@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.credit.crediting import put_episode
+from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.editing import edit
+from deltamem_tui.memory.episodes.outcomes import with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.episodes.verdicts import with_word
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
 from tests.places import DOCS
@@ -119,7 +119,7 @@ async def a_doubt(person: Person) -> None:
     bank = Bank.open(person.app.session.bank.path)
     with bank.writing() as batch:
         known = next(each for each in episodes(bank) if each.outcome.success)
-        put_episode(batch, bank, with_word(known, Outcome(False, None, "judge")))
+        put_episode(batch, bank, with_verdict(known, Outcome(False, None, "judge")))
         batch.log("judge")
     person.app.session.look_for_changes()
     await person.settle()
@@ -359,11 +359,6 @@ DEEDS: Mapping[str, Deed] = {
         {"screen": "ConfirmDialog", "title": "Mark 3 episodes as failures?"}, before=("3",)
     ),
     "judge_by_model": asks("Let a model judge", "3"),
-    "take_back": Deed(
-        {"event": "undo"},
-        "is as before: outcome unknown (source: unknown)",
-        before=("3", "G", "plus"),
-    ),
     "next_node": Deed({"number": "node 2 of 9 · n shows the next"}, before=("3",)),
     "episode_node": Deed({"screen": "TreesScreen"}, before=("3",)),
     # Statistics
@@ -375,7 +370,6 @@ DEEDS: Mapping[str, Deed] = {
     "verdict_success": Deed({"event": "outcome"}, "is a success now", ready=a_doubt),
     "verdict_failure": Deed({"title": "Mark a learnt episode as a failure?"}, ready=a_doubt),
     "verdict_unclear": Deed({"event": "outcome"}, "is unclear to you now", ready=a_doubt),
-    "take_back_verdict": Deed({"event": "undo"}, "is as before: success", ready=a_verdict),
     "blind": Deed({"blind": True}, ready=a_doubt),
     # Lists
     "line_down": Deed({"line": 1}),

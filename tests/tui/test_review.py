@@ -7,11 +7,10 @@ from pathlib import Path
 import orjson
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.credit.receipts import keep
-from deltamem_tui.memory.credit.views import node_credit
+from deltamem_tui.memory.credit.credit import append_receipt, node_credit
 from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.outcomes import with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.episodes.verdicts import with_word
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.trajectory.receipt import ShownNode, made
@@ -25,7 +24,7 @@ WORD = Outcome(False, None, "judge", "the egg is cold")
 
 def doubted(folder: Path) -> str:
     """A waiting success of the log that a judge doubts."""
-    found = with_word(trajectory("heat a doubtful egg", success=True), WORD)
+    found = with_verdict(trajectory("heat a doubtful egg", success=True), WORD)
     take_in(Bank.open(folder / "kitchen"), [found])
     return found.id
 
@@ -43,7 +42,7 @@ def test_blind_hides_every_word_and_reason(folder: Path) -> None:
         assert bool(book.line(0, blind=blind).why) is not blind
 
 
-def test_a_verdict_is_given_blind_and_taken_back(folder: Path) -> None:
+def test_a_verdict_is_given_blind(folder: Path) -> None:
     name = doubted(folder)
 
     def said() -> bool | None:
@@ -54,11 +53,9 @@ def test_a_verdict_is_given_blind_and_taken_back(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("5")
         assert "the egg is cold" in pane(person, "episode")
-        await person.press("h", "minus")
+        await person.press("h", "minus", "y")
         assert said() is False
         assert "the egg is cold" in person.said[-1]  # what was hidden is told after the verdict
-        await person.press("u")
-        assert said() is True
 
     browse(folder, story, "kitchen", size=(120, 40))
 
@@ -88,7 +85,7 @@ def test_receipts_come_with_a_log(folder: Path, tmp_path: Path) -> None:
     node = next(iter(bank.tree("task")))
     shown = trajectory("heat a shown egg", success=True)
     receipt = made("f" * 16, 0, [ShownNode("task", node.id)], shown.task, "")
-    keep(tmp_path / "shown.jsonl", receipt)
+    append_receipt(tmp_path / "shown.jsonl", receipt)
     log = tmp_path / "log.jsonl"
     log.write_bytes(orjson.dumps(to_record(shown)) + b"\n")
     import_logs(bank.path, str(log), "", Progress("importing"), str(tmp_path / "shown.jsonl"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.credit.crediting import put_uses
+from deltamem_tui.memory.credit.credit import put_uses
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Trajectory
 

@@ -11,9 +11,9 @@ from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.episodes.import_report import Arrival
+from deltamem_tui.memory.episodes.outcomes import verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.episodes.verdicts import with_word, words_on
 from deltamem_tui.trajectory.growth import is_earlier
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_line
@@ -111,9 +111,9 @@ def grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
     for each in earlier:
         found = with_scene_of(found, each)
         found = found.with_facts(receipts=together((*each.receipts, *found.receipts)))
-        given = [word for word in words_on(each) if word.source == "user"]
+        given = [word for word in verdicts_on(each) if word.source == "user"]
         if given and found.outcome.source != "user":
-            found = with_word(found, given[0])
+            found = with_verdict(found, given[0])
     return msgspec.structs.replace(
         arrival, line=to_line(found), outcome=found.outcome, receipts=found.receipts
     )

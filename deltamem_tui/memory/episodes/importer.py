@@ -19,8 +19,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.credit.crediting import put_uses
-from deltamem_tui.memory.credit.receipts import unknown_nodes
+from deltamem_tui.memory.credit.credit import put_uses, unknown_nodes
 from deltamem_tui.memory.episodes.growing_sessions import (
     StoredSessions,
     grown_from,
@@ -34,11 +33,10 @@ from deltamem_tui.memory.episodes.import_report import (
     ImportReport,
     Redaction,
 )
-from deltamem_tui.memory.episodes.outcome_precedence import KnownOutcome, known_outcome
+from deltamem_tui.memory.episodes.outcomes import KnownOutcome, known_outcome, with_facts_of
+from deltamem_tui.memory.episodes.relearning import withdraw
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
-from deltamem_tui.memory.episodes.verdicts import with_facts_of
-from deltamem_tui.memory.episodes.withdrawal import withdraw
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.growth import is_earlier, session_of
 from deltamem_tui.trajectory.logs.notice import Notice, Remark, located

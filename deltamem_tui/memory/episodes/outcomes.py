@@ -1,232 +1,158 @@
-"""Outcomes that a person gives an episode, and takes back."""
+"""Outcomes of episodes: each source's verdict is kept, and the weightiest counts.
+
+A person's verdict counts before the log's, and that before a judge's. The others stay in
+`Trajectory.verdicts`, one a source. A verdict that contradicts what an episode was learnt as marks
+its nodes (`relearning`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
-
-import msgspec
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
-from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.memory.credit.crediting import put_episode
-from deltamem_tui.memory.episodes.overturning import (
-    Overturning,
-    give_lessons_again,
-    label_of,
-    overturning,
-    take_back_lessons,
-)
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.credit.credit import put_uses
+from deltamem_tui.memory.episodes.relearning import LEARNT_AS, Overturned, mark, overturned
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.episodes.verdicts import with_word, without_word, words_on
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.readers.native import outcome_of, to_record
+from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
+from deltamem_tui.trajectory.receipt import together
 
 CANNOT_TELL = "cannot tell"
-"""The reason of a person's word who looked at an episode and does not know how it ended."""
+"""The reason of the verdict of a person who does not know how an episode ended."""
+
+_WEIGHTS: Mapping[OutcomeSource, int] = {"unknown": 0, "judge": 1, "stated": 2, "user": 3}
 
 
-TOGETHER = "outcomes"
-"""What the journal calls a verdict on several episodes (`outcomes_together`)."""
+def verdicts_on(episode: Trajectory) -> tuple[Outcome, ...]:
+    """Return all verdicts on an episode, the one that counts first."""
+    return tuple(each for each in (episode.outcome, *episode.verdicts) if each.source != "unknown")
+
+
+def with_verdict(episode: Trajectory, verdict: Outcome) -> Trajectory:
+    """Return the episode with one more verdict; the last of each source is kept.
+
+    A source that names no success, such as a bare reward, counts for less than any that does.
+    """
+    known = _by_source((*reversed(verdicts_on(episode)), verdict))
+    ranked = sorted(known, key=lambda each: (each.known, _WEIGHTS[each.source]), reverse=True)
+    first = ranked[0] if ranked else Outcome()
+    return episode.with_facts(outcome=first, verdicts=tuple(ranked[1:]))
+
+
+def with_facts_of(episode: Trajectory, other: Trajectory) -> Trajectory:
+    """Return the episode with the verdicts, receipts and mark of another record of it.
+
+    Its own outcome stays.
+    """
+    known = _by_source((*reversed(verdicts_on(other)), *reversed(verdicts_on(episode))))
+    verdicts = tuple(each for each in known if each.source != episode.outcome.source)
+    receipts = together((*other.receipts, *episode.receipts))
+    if (verdicts, receipts) != (episode.verdicts, episode.receipts):
+        episode = episode.with_facts(verdicts=verdicts, receipts=receipts)
+    if LEARNT_AS in other.metadata and LEARNT_AS not in episode.metadata:
+        mark = {LEARNT_AS: other.metadata[LEARNT_AS]}
+        episode = episode.with_facts(metadata={**episode.metadata, **mark})
+    return episode
+
+
+def weighed(episode: Trajectory) -> Trajectory:
+    """Return the episode with its weightiest verdict as outcome if a judge's counted.
+
+    With the admission `coarse`, episodes are learnt by a judge's verdict although others know.
+    """
+    judged = episode.outcome.source == "judge"
+    return with_verdict(episode, episode.outcome) if judged else episode
+
+
+def _by_source(verdicts: Iterable[Outcome]) -> list[Outcome]:
+    """Return the last verdict of each source, the weightiest first."""
+    last = {each.source: each for each in verdicts if each.source != "unknown"}
+    return sorted(last.values(), key=lambda each: _WEIGHTS[each.source], reverse=True)
+
+
+# A person's verdict
 
 
 def give_outcome(bank: Bank, episode_id: str, *, success: bool | None) -> Trajectory:
-    """Give an episode an outcome, or correct it; returns the episode with it.
+    """Give an episode an outcome, or correct it; see `give_outcomes`."""
+    return give_outcomes(bank, [episode_id], success=success)[0]
 
-    None says that the person cannot tell: that is kept, and another's word counts as before.
-    An episode that waited without an outcome can be learnt from now on. One that was learnt as
-    having ended otherwise waits again, and what it taught is taken back (`overturning`). What log
-    and judge say of it stays beside the person's word.
+
+def give_outcomes(
+    bank: Bank, ids: Sequence[str], *, success: bool | None, expected: Overturned | None = None
+) -> list[Trajectory]:
+    """Give episodes a person's verdict in one commit, and return them with it.
+
+    None says that the person cannot tell: that is kept, and another's verdict counts. An episode
+    that waited without an outcome can be learnt from now on. One that was learnt as having ended
+    otherwise waits again, and its nodes are marked until it is learnt again.
+
+    Args:
+        bank: The bank.
+        ids: The episodes.
+        success: How they ended.
+        expected: The nodes that the person was shown (`overturned_by`); None asks for no check.
 
     Raises:
-        TrajectoryError: The bank does not have the episode.
-        BankCorruptError: What the bank has under this id is not that episode.
+        TrajectoryError: The bank does not have one of them, or other nodes would be marked.
+        BankCorruptError: What the bank has under an id is not that episode.
         BankFrozenError: The bank is frozen.
     """
+    from deltamem_tui.trajectory.readers.native import to_record  # all readers come with it
+
     bank.require_writable()
     with bank.writing() as batch:
-        known = known_episode(bank, episode_id)
-        judged = with_verdict(known, success=success)
-        put_episode(batch, bank, judged)
-        found = None if success is None else overturning(bank, known, success=success)
-        detail: dict[str, Any] = {"trajectory": episode_id, "success": success}
-        detail |= before_verdict(bank, known, found)
-        if success is not None and found is not None:
-            label = label_of(success=success)
-            detail["taken_back"] = take_back_lessons(bank, batch, found, label)
+        known = [known_episode(bank, each) for each in ids]
+        judged = [person_verdict(each, success=success) for each in known]
+        found = overturned(bank, known, judged)
+        if expected is not None and found != expected:
+            raise TrajectoryError(
+                "the nodes learnt from these episodes changed since you were asked",
+                source=str(bank.path),
+                hint="reload and try again",
+            )
+        judged = mark(batch, found, judged)
+        changed = [new for old, new in zip(known, judged, strict=True) if new != old]
+        for each in changed:
+            batch.put_episode(to_record(each))
+        put_uses(batch, bank, changed)
+        if not changed:
+            return judged
+        about = {"trajectory": ids[0]} if len(ids) == 1 else {"trajectories": [*ids]}
+        detail: dict[str, Any] = {**about, "success": success}
+        if found:
+            detail["overturned"] = [*found.episodes]
         batch.log("outcome", detail)
     return judged
 
 
-def with_verdict(episode: Trajectory, *, success: bool | None) -> Trajectory:
-    """The episode with a person's verdict on it."""
-    return with_word(episode, _given(success, episode.outcome))
-
-
-def before_verdict(bank: Bank, episode: Trajectory, found: Overturning | None) -> dict[str, Any]:
-    """What the journal is to have of an episode, so that a verdict on it can be taken back.
-
-    Args:
-        bank: Its bank.
-        episode: The episode without that verdict.
-        found: What the verdict overturns.
-    """
-    mine = next((each for each in episode.verdicts if each.source == "user"), None)
-    overturned = found is not None and episode.id in found.episodes
-    detail = {
-        "before": episode.outcome.success,
-        "outcome": to_record(episode)["outcome"],
-        "learnt": _is_learnt(bank, episode.id) and not overturned,
-    }
-    return detail | ({"user": msgspec.to_builtins(mine)} if mine else {})
-
-
-def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None) -> Trajectory:
-    """Take back the last outcome that a person gave an episode by `give_outcome`.
-
-    Its outcome is again what it was before, with reward, reason and source; earlier ones can be
-    taken back after it. The journal remembers them, so those from before a compaction stay. What
-    the episode had taught before that outcome overturned it, it teaches again.
-
-    An outcome that the episode was learnt with stays, too: its nodes have their label from it.
-
-    `shown` is its outcome as the person sees it, which must still be that; None for any.
+def overturned_by(bank: Bank, ids: Sequence[str], *, success: bool | None) -> Overturned | None:
+    """Return what a person's verdict would mark, to ask before it is given; None if nothing.
 
     Raises:
-        TrajectoryError: The bank does not have the episode, its outcome is not the one shown, no
-            given outcome is left, another one was given since, even if equal, or it was
-            learnt since.
-        BankError: A node that it had taught was changed since.
-        BankCorruptError: What the bank has under this id is not that episode.
-        BankFrozenError: The bank is frozen.
+        TrajectoryError: The bank does not have one of the episodes.
+        BankCorruptError: What the bank has under an id is not that episode.
     """
-    bank.require_writable()
-    bank.refresh()
-    seen = bank.commit.sequence
-    given, superseded = last_given(bank, episode_id)
-    with bank.writing() as batch:
-        known = known_episode(bank, episode_id)
-        if shown is not None and known.outcome != shown:
-            raise TrajectoryError(
-                f"its outcome is {_described(known.outcome)} by now, which stays",
-                source=episode_id,
-                hint="look at it again, then repeat",
-            )
-        superseded |= any(episode_id in judged_by(each) for each in commits_since(bank, seen))
-        if given is None:
-            raise TrajectoryError(
-                "you gave it no outcome that could be taken back", source=episode_id
-            )
-        if given.event == TOGETHER:
-            raise TrajectoryError(
-                f"it was given its outcome together with {len(judged_by(given)) - 1:,} others",
-                source=episode_id,
-                hint="`deltamem browse` takes all of them back; or give this one another",
-            )
-        if superseded:
-            raise superseded_error(episode_id)
-        restored = without_verdict(bank, known, given.detail.get("success"), given.detail)
-        put_episode(batch, bank, restored)
-        give_lessons_again(bank, batch, given)
-        batch.log(UNDO, {"undoes": given.sequence, "what": given.event, "trajectory": episode_id})
-    return restored
+    known = [known_episode(bank, each) for each in ids]
+    return overturned(bank, known, [person_verdict(each, success=success) for each in known])
 
 
-def without_verdict(
-    bank: Bank, episode: Trajectory, success: Any, detail: Mapping[str, Any]
-) -> Trajectory:
-    """The episode without a person's verdict, which `before_verdict` put into the journal.
-
-    Raises:
-        TrajectoryError: Another outcome counts by now, it was learnt since, or the journal does
-            not say how it ended before.
-    """
-    before = _before(detail, episode.id)
-    if _given(success, before) not in words_on(episode):
-        raise superseded_error(episode.id)
-    learnt_since = _is_learnt(bank, episode.id) and detail.get("learnt") is not True
-    if learnt_since and success is not None:
-        label = "success" if episode.outcome.success else "failure"
-        raise TrajectoryError(
-            f"was learnt from as a {label} since, which stays",
-            source=episode.id,
-            hint="give it another outcome",
-        )
-    return without_word(episode, _parsed(detail.get("user")), before)
-
-
-def superseded_error(episode_id: str) -> TrajectoryError:
-    """The error of an outcome that cannot be taken back, because a later one counts."""
-    return TrajectoryError("another outcome was given to it since, which stays", source=episode_id)
-
-
-def last_given(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
-    """The commit of the last verdict that a person gave an episode, alone or together.
-
-    Returns:
-        The commit, if there is one, and whether an import gave the episode an outcome since.
-    """
-    superseded = False
-
-    def is_given(commit: Commit) -> bool:
-        nonlocal superseded
-        is_about = episode_id in judged_by(commit)
-        superseded |= is_about and commit.event == "import"
-        return is_about and commit.event in ("outcome", TOGETHER)
-
-    return last_not_undone(bank, is_given), superseded
-
-
-def judged_by(commit: Commit) -> Collection[str]:
-    """The episodes that a commit gave an outcome, or whose outcome it took back."""
-    if commit.event == "import":  # names the episodes that it added or gave another outcome
-        ids = commit.detail.get("trajectories")
-    elif commit.event == TOGETHER or commit.detail.get("what") == TOGETHER:
-        ids = commit.detail.get("episodes")
-    else:
-        is_about = commit.event in ("outcome", UNDO)
-        return (str(commit.detail.get("trajectory")),) if is_about else ()
-    return ids if isinstance(ids, list | dict) else ()
-
-
-def _described(outcome: Outcome) -> str:
-    label = {True: "success", False: "failure", None: "unknown"}[outcome.success]
-    return f"{label} (source: {outcome.source})"
-
-
-def _given(success: Any, before: Outcome) -> Outcome:
-    """The outcome that a person gives in place of the one before."""
+def person_verdict(episode: Trajectory, *, success: bool | None) -> Trajectory:
+    """Return the episode with a person's verdict on it."""
+    before = episode.outcome
     if success is None:
-        return Outcome(None, None, "user", CANNOT_TELL)
+        return with_verdict(episode, Outcome(None, None, "user", CANNOT_TELL))
     # A reward that contradicts the person is the log's mistake, so it goes.
-    return Outcome(success, before.reward if before.success == success else None, "user")
-
-
-def _is_learnt(bank: Bank, episode_id: str) -> bool:
-    return bank.episodes.state(episode_id) == EpisodeState.LEARNT
-
-
-def _before(detail: Mapping[str, Any], episode_id: str) -> Outcome:
-    """The outcome that a person's replaced."""
-    if (before := _parsed(detail.get("outcome"))) is not None:
-        return before
-    raise TrajectoryError("the journal does not have its earlier outcome", source=episode_id)
-
-
-def _parsed(record: Any) -> Outcome | None:
-    """An outcome as the journal has it; None if it has none."""
-    try:
-        return None if record is None else outcome_of({"outcome": record})
-    except RecordError:
-        return None
+    reward = before.reward if before.success == success else None
+    return with_verdict(episode, Outcome(success, reward, "user"))
 
 
 def find_episode(bank: Bank, prefix: str) -> str:
-    """The id of the one episode that begins with `prefix`, as a person types it.
+    """Return the id of the one episode that begins with `prefix`, as a person types it.
 
     `last` is the one that was imported last.
 
@@ -248,7 +174,7 @@ def find_episode(bank: Bank, prefix: str) -> str:
 
 
 def known_episode(bank: Bank, episode_id: str) -> Trajectory:
-    """One episode of a bank.
+    """Return one episode of a bank.
 
     Raises:
         TrajectoryError: The bank does not have it.
@@ -258,3 +184,82 @@ def known_episode(bank: Bank, episode_id: str) -> Trajectory:
     if known is None:
         raise TrajectoryError(f"there is no episode {episode_id}", source=str(bank.path))
     return known
+
+
+# Records of one episode that an import brings
+
+Answer = Literal["imported", "grown", "updated", "duplicate", "contradiction", "too late"]
+"""What becomes of a record; the last two are refusals."""
+
+_UNKNOWN, _JUDGE, _FINAL = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOutcome:
+    """The outcome that counts for an episode while records of it arrive.
+
+    A judge fills a gap, the log overrules a judge, and a person overrules everyone, themselves
+    included, while the episode waits. (A person's file is not used where the record states its
+    outcome itself: see `UserOutcomes.apply`.) An episode that was learnt keeps its outcome. Two
+    records of one import that contradict each other are an error in the logs.
+
+    Attributes:
+        outcome: The outcome and its source, without reward and reason.
+        learnt: Whether the episode was learnt.
+        confirmed: Whether a record of this import states it, not only the bank.
+    """
+
+    outcome: Outcome
+    learnt: bool = False
+    confirmed: bool = False
+
+    def answer(self, stated: Outcome) -> Answer:
+        """Decide what becomes of another record of the episode."""
+        known = self.outcome
+        if self._is_superseded_by(stated):
+            return "updated"
+        disagrees = _weight(stated) == _FINAL and stated.success != known.success
+        if not disagrees or (known.source == "user" and stated.source != "user"):
+            # Who overruled a log before is not asked again, unless this import states it, too.
+            return "contradiction" if disagrees and self.confirmed else "duplicate"
+        return "too late" if self.learnt else "contradiction"
+
+    def _is_superseded_by(self, stated: Outcome) -> bool:
+        if self.learnt:
+            return False
+        if _weight(self.outcome) < _FINAL:
+            return _weight(stated) > _weight(self.outcome)
+        return (
+            stated.source == "user"
+            and stated.success != self.outcome.success
+            and not self.confirmed
+        )
+
+    def after(self, stated: Outcome, answer: Answer) -> KnownOutcome:
+        """Return what is known once a record got this answer."""
+        if answer == "updated":
+            return known_outcome(stated, confirmed=True)
+        agrees = _weight(stated) == _FINAL and stated.success == self.outcome.success
+        if agrees and not self.confirmed:
+            return known_outcome(self.outcome, learnt=self.learnt, confirmed=True)
+        return self
+
+
+def known_outcome(
+    outcome: Outcome, *, learnt: bool = False, confirmed: bool = False
+) -> KnownOutcome:
+    """Return what is known of an episode with this outcome; equal ones are shared."""
+    return _known_outcome(outcome.success, outcome.source, learnt, confirmed)
+
+
+@cache
+def _known_outcome(
+    success: bool | None, source: OutcomeSource, learnt: bool, confirmed: bool
+) -> KnownOutcome:
+    return KnownOutcome(Outcome(success, None, source), learnt, confirmed)
+
+
+def _weight(outcome: Outcome) -> int:
+    if not outcome.known:
+        return _UNKNOWN
+    return _JUDGE if outcome.source == "judge" else _FINAL

@@ -13,7 +13,7 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
-from deltamem_tui.memory.credit.views import Judged, node_credit
+from deltamem_tui.memory.credit.credit import Judged, node_credit
 from deltamem_tui.memory.episodes import stored_episodes
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.memp.definition import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.credit.judge_errors import JudgeErrors, errors_among
+from deltamem_tui.memory.credit.shares import JudgeErrors, errors_among
 from deltamem_tui.memory.episodes.scenes import goal_of
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.text import one_line

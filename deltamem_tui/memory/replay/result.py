@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec import Struct
 
-from deltamem_tui.memory.credit.judge_errors import JudgeErrors
+from deltamem_tui.memory.credit.shares import JudgeErrors
 from deltamem_tui.memory.replay.alignment import MisalignedReplay
 from deltamem_tui.memory.replay.bootstrap import Estimate, Numbers, Ratio, difference, interval
 from deltamem_tui.memory.replay.contestants import Contestant

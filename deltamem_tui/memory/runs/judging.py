@@ -24,10 +24,9 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.client import NoUsableAnswerError
 from deltamem_tui.llm.cost import QuestionCancelledError, Usage
-from deltamem_tui.memory.credit.crediting import put_episode
-from deltamem_tui.memory.episodes.outcomes import known_episode
+from deltamem_tui.memory.credit.credit import put_episode
+from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
-from deltamem_tui.memory.episodes.verdicts import with_word, words_on
 from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import GRACE, Lanes, Question, is_done
@@ -70,7 +69,7 @@ class JudgedEpisode:
     @property
     def word(self) -> Outcome:
         """What the judge says, which counts only where log and person say nothing."""
-        return next(each for each in words_on(self.trajectory) if each.source == "judge")
+        return next(each for each in verdicts_on(self.trajectory) if each.source == "judge")
 
 
 def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
@@ -84,7 +83,7 @@ def without_judgement(bank: Bank, limit: int | None = None) -> list[str]:
     unjudged = (
         found.id
         for found in episodes(bank)
-        if not any(each.source == "judge" for each in words_on(found))
+        if not any(each.source == "judge" for each in verdicts_on(found))
     )
     return list(islice(unjudged, limit))
 
@@ -252,9 +251,9 @@ def take_judgement(
             f"its outcome is {known.outcome.source} by now, and a judge only fills a gap",
             source=episode_id,
         )
-        if any(each.source == "judge" for each in words_on(known)):
+        if any(each.source == "judge" for each in verdicts_on(known)):
             raise by_now
-        judged = with_word(known, judgement.outcome)
+        judged = with_verdict(known, judgement.outcome)
         put_episode(batch, bank, judged)
         detail = {
             "trajectory": episode_id,

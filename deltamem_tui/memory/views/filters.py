@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.credit.views import Usefulness
+    from deltamem_tui.memory.credit.credit import Usefulness
 
     DueRows = Callable[[Tree], NDArray[np.bool_]]
 

@@ -356,7 +356,6 @@ ACTIONS: tuple[Action, ...] = (
         "Let a model judge what is shown without an outcome",
         "episodes",
     ),
-    Action("take_back", ("u",), "Take back your last verdict", "episodes"),
     Action("next_node", ("n",), "Show the next node from this episode", "episodes"),
     Action("episode_node", ("enter",), "Show the node in its tree", "episodes", brief="node"),
     # Statistics
@@ -387,7 +386,6 @@ ACTIONS: tuple[Action, ...] = (
         "give_verdict(None)",
         brief="cannot tell",
     ),
-    Action("take_back_verdict", ("u",), "Take back your last verdict", "review", "take_back"),
     Action("blind", ("h",), "Hide what log and judge say", "review", brief="blind"),
     # Lists
     Action("line_down", ("j", "down"), "Down", "list", "move_cursor(1)"),

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.credit.views import usefulness
+from deltamem_tui.memory.credit.credit import usefulness
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.views.filters import Order, matching

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.credit.views import usefulness
+from deltamem_tui.memory.credit.credit import usefulness
 
 Mark = Literal["failure", "useless", "hit", "quiet"]
 MOST_POINTS = 2000

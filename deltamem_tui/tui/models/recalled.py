@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.lab.runs.kept_run import KeptCourse
-from deltamem_tui.memory.credit.receipts import unknown_nodes
+from deltamem_tui.memory.credit.credit import unknown_nodes
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory

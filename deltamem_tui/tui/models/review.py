@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.episodes.outcomes import known_episode
-from deltamem_tui.memory.episodes.verdicts import words_on
-from deltamem_tui.memory.reports.review import error_notes, node_titles, why, word_text
-from deltamem_tui.memory.review import Review, review_of
+from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on
+from deltamem_tui.memory.review import (
+    Review,
+    error_notes,
+    node_titles,
+    review_of,
+    verdict_text,
+    why,
+)
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.models.episodes import episode_sections
@@ -84,7 +89,7 @@ class ReviewBook:
         rest = [task, Section("How it ended", "\n".join(last)), *rest]
         if blind:
             return [first, *rest]
-        words = "\n".join(map(word_text, words_on(episode))) or "nothing says how it ended"
+        words = "\n".join(map(verdict_text, verdicts_on(episode))) or "nothing says how it ended"
         reasons = "\n".join((why(item), *node_titles(self.bank, item)))
         return [first, Section("Why it is here", reasons), Section("Verdicts so far", words), *rest]
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import NAME as CREDIT
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.lift import BankLift, bank_lift
+from deltamem_tui.memory.lift import BankLift, bank_lift, notes_of
 from deltamem_tui.memory.methods import display_of, is_shown
-from deltamem_tui.memory.reports.lift import notes_of
 from deltamem_tui.memory.views.statistics import (
     BankStatistics,
     GrowthPoint,

@@ -30,7 +30,7 @@ from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.screens.filter_sort import ListFilter
 from deltamem_tui.tui.screens.import_forms import ask_for_logs, ask_what_learns, ask_who_judges
-from deltamem_tui.tui.screens.outcome_editing import EpisodeInSight, OutcomeEditor
+from deltamem_tui.tui.screens.outcome_editing import OutcomeEditor
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -115,7 +115,7 @@ class EpisodesScreen(BankScreen):
             pane.mark(listed.words)
         self._list.words = listed.words
         self._whole, book = books
-        self._list.show(book, self._outcomes.target_among(book.ids), in_place=in_place)
+        self._list.show(book, in_place=in_place)
         self._head()
         look_up(
             self,
@@ -342,16 +342,10 @@ class EpisodesScreen(BankScreen):
         if (book := self._list.book) is not None:
             ask_who_judges(self, list(book.ids))
 
-    def action_take_back(self) -> None:
-        """Takes back the outcome that was given last."""
-        self._outcomes.take_back()
-
-    def _episode_in_sight(self) -> EpisodeInSight | None:
-        """Returns the episode under the cursor."""
+    def _episode_in_sight(self) -> str | None:
+        """Return the id of the episode under the cursor."""
         book, number = self._list.book, self._list.cursor
-        if book is None or not len(book):
-            return None
-        return EpisodeInSight(book.ids[number], lambda: book.trajectory(number).outcome)
+        return book.ids[number] if book is not None and len(book) else None
 
 
 def _steps_title(marked: Sequence[int] | None) -> str:

@@ -10,14 +10,14 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.reports.review import word_text
+from deltamem_tui.memory.review import verdict_text
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry
 from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.models.review import ReviewBook
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
-from deltamem_tui.tui.screens.outcome_editing import EpisodeInSight, OutcomeEditor
+from deltamem_tui.tui.screens.outcome_editing import OutcomeEditor
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.review_list import ReviewList
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -60,7 +60,7 @@ class ReviewScreen(BankScreen):
         self._reading.ask(lambda _: ReviewBook.read(bank), self._show)
 
     def _show(self, book: ReviewBook) -> None:
-        self._list.show(book, self._outcomes.target_among(book.ids))
+        self._list.show(book)
         self._list.border_title = Content(book.summary)
         self.offer(
             "verdict_success", "verdict_failure", "verdict_unclear", "blind", when=len(book) > 0
@@ -91,12 +91,10 @@ class ReviewScreen(BankScreen):
             self.browser.notes.report(error)
             return ()
 
-    def _in_sight(self) -> EpisodeInSight | None:
-        """Returns the episode under the cursor."""
+    def _in_sight(self) -> str | None:
+        """Return the id of the episode under the cursor."""
         book, number = self._list.book, self._list.cursor
-        if book is None or not len(book):
-            return None
-        return EpisodeInSight(book.ids[number], lambda: book.trajectory(number).outcome)
+        return book.ids[number] if book is not None and len(book) else None
 
     def action_give_verdict(self, success: bool | None) -> None:
         """Write how the episode ended."""
@@ -106,12 +104,8 @@ class ReviewScreen(BankScreen):
         hidden = ""
         if self._list.blind:
             words = (book.trajectory(number).outcome, *book.trajectory(number).verdicts)
-            hidden = ", ".join(word_text(each) for each in words if each.source != "unknown")
+            hidden = ", ".join(verdict_text(each) for each in words if each.source != "unknown")
         self._outcomes.give(success=success, beside=hidden)
-
-    def action_take_back(self) -> None:
-        """Takes back the verdict that was given last."""
-        self._outcomes.take_back()
 
     def action_blind(self) -> None:
         """Hides what log and judge say, or shows it again."""

@@ -26,12 +26,11 @@ class ReviewList(LineList):
         self.blind = False
         self._lines: dict[int, ReviewLine] = {}
 
-    def show(self, book: ReviewBook, sought: str = "") -> None:
-        """Show these episodes, the cursor on the one that is sought, or where it was."""
-        at = book.ids.index(sought) if sought in book.ids else self.cursor
+    def show(self, book: ReviewBook) -> None:
+        """Show these episodes; the cursor stays where it was."""
         self.book = book
         self._lines.clear()
-        self.lines_changed(at)
+        self.lines_changed(self.cursor)
 
     def hide(self, *, blind: bool) -> None:
         """Hide why they are here, or show it."""

@@ -24,9 +24,9 @@ from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import DeltaMemError, StorageError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.credit.views import node_credit
+from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
+from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
@@ -85,7 +85,8 @@ def counted_again(bank: Bank, utility: Utility = "success") -> Counted:
     """The same, an episode after the other."""
     found = {each.id: [0] * 5 for each in bank.tree("task")}
     for episode in episodes(bank):
-        words = {each.source: worth(each, utility) for each in (episode.outcome, *episode.verdicts)}
+        said = (each for each in (episode.outcome, *episode.verdicts) if each.known)
+        words = {each.source: worth(each, utility) for each in said}
         strict = words.get("user", words.get("stated"))
         shown = {each.node for each in entries(episode)}
         for counts in (found[each] for each in shown & found.keys()):
@@ -126,7 +127,7 @@ def act(bank: Bank, what: str, number: int, success: bool, shown: set[int], ids:
         elif what == "outcome":
             give_outcome(bank, episode.id, success=success)
         elif what == "back":
-            take_back_outcome(bank, episode.id)
+            give_outcome(bank, episode.id, success=None)
         elif what == "judge":
             judge(bank, episode.id, success=success)
         else:
@@ -226,7 +227,7 @@ def test_killed_anywhere_a_verdict_and_its_credit_move_together(tmp_path: Path, 
 
     def turn(bank: Bank) -> None:
         if back:
-            take_back_outcome(bank, episode.id)
+            give_outcome(bank, episode.id, success=None)
         else:
             give_outcome(bank, episode.id, success=False)
 

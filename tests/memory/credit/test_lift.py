@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.credit.intervals import Difference, Share, difference, pooled
-from deltamem_tui.memory.credit.lift import EpisodeColumns, by_kind, by_node
+from deltamem_tui.memory.credit.shares import Difference, Share, difference
+from deltamem_tui.memory.lift import EpisodeColumns, by_kind, by_node
 
 EPISODES = st.lists(
     st.tuples(
@@ -87,20 +87,20 @@ def test_the_interval_solves_its_equation(judged: int, data: st.DataObject) -> N
 
 def test_differences_as_published() -> None:
     # Newcombe 1998, table II: 56/70 against 48/80, method 10.
-    found = difference(Share(70, 56), Share(80, 48))
+    found = difference([(Share(70, 56), Share(80, 48))])
     assert found is not None
     assert (round(found.low, 4), round(found.high, 4)) == (0.0524, 0.3339)
-    assert difference(Share(), Share(80, 48)) is None
+    assert difference([(Share(), Share(80, 48))]) is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4))
 def test_pooling_one_kind_is_its_difference(sizes: list[tuple[int, int]]) -> None:
     pairs = [(Share(a, a // 2), Share(b, b)) for a, b in sizes]
-    whole = [each for each in pairs if difference(*each)]
-    found = pooled(pairs)
+    whole = [each for each in pairs if difference([each])]
+    found = difference(pairs)
     assert (found is None) == (not whole)
     if len(whole) == 1:
-        expected = difference(*whole[0])
+        expected = difference([whole[0]])
         assert isinstance(found, Difference)
         assert isinstance(expected, Difference)
         assert (found.value, found.low, found.high) == pytest.approx(

@@ -10,7 +10,7 @@ import pytest
 from deltamem_tui import create_bank, learn, recall
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import RecordError, UsageError
-from deltamem_tui.memory.credit.receipts import keep, unknown_nodes
+from deltamem_tui.memory.credit.credit import append_receipt, unknown_nodes
 from deltamem_tui.memory.editing import delete
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
@@ -88,10 +88,10 @@ def test_an_import_joins_receipts_by_name_and_by_task(tmp_path: Path) -> None:
         receipt("1", "c", task="sweep"),
     )
     path = tmp_path / "receipts.jsonl"
-    keep(path, by_task)
-    keep(path, by_name, "game 7")
-    keep(path, unclear)
-    keep(path, receipt("1", "d", task="sweep"))
+    append_receipt(path, by_task)
+    append_receipt(path, by_name, "game 7")
+    append_receipt(path, unclear)
+    append_receipt(path, receipt("1", "d", task="sweep"))
     named = did("another task").with_facts(metadata={"id": "game 7"})
     plain, twice = did("heat the egg"), did("sweep")
     again = did("heat the egg", "open the fridge")
@@ -115,7 +115,7 @@ def test_an_episode_that_the_bank_has_gets_its_receipt_later(tmp_path: Path) -> 
     shown = recall(bank, "heat the egg").receipt
     assert shown is not None
     (kept := tmp_path / "kept").mkdir()
-    keep(kept / "receipts.jsonl", shown)
+    append_receipt(kept / "receipts.jsonl", shown)
     for added, path in ((1, kept), (0, kept / "receipts.jsonl")):
         given = read_receipts(str(path))
         report = take_in(bank, [did("heat the egg", success=True)], receipts=given)

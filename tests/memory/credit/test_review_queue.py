@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.credit.intervals import Share
-from deltamem_tui.memory.credit.judge_errors import errors_among
-from deltamem_tui.memory.credit.review_queue import (
+from deltamem_tui.memory.credit.shares import Share, errors_among
+from deltamem_tui.memory.review import (
     REASONS,
     EpisodeFacts,
     Suspect,

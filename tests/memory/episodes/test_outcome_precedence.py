@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.episodes.outcome_precedence import Answer, known_outcome
+from deltamem_tui.memory.episodes.outcomes import Answer, known_outcome
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
 
 UNSAID = Outcome()

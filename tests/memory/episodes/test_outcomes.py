@@ -1,239 +1,162 @@
-"""A person's word on how an episode ended, and how it is taken back."""
+"""Verdicts on how episodes ended: every source's is kept, the weightiest counts.
+
+One that overturns what was learnt marks its nodes, and learning again replaces them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.undo import last_not_undone
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.episodes import outcomes
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import (
     CANNOT_TELL,
     give_outcome,
+    give_outcomes,
     known_episode,
-    take_back_outcome,
+    overturned_by,
+    verdicts_on,
+    with_facts_of,
+    with_verdict,
 )
+from deltamem_tui.memory.episodes.relearning import LEARNT_AS
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.episodes.verdicts import words_on
 from deltamem_tui.memory.methods import names
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers.native import to_record
-from deltamem_tui.trajectory.user_outcomes import UserOutcomes
-from tests.bank.support import file_bytes
+from deltamem_tui.memory.runs.judging import take_judgement
+from deltamem_tui.memory.writers.extraction import Call
+from deltamem_tui.memory.writers.model.judge import Judgement
+from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
+from deltamem_tui.trajectory.readers.native import from_record, to_record
 
-SOLVED = Outcome(True, None, "stated")
-STATED = Outcome(False, 0.0, "stated", "step_limit")
-
-
-@pytest.fixture
-def bank(tmp_path: Path) -> Bank:
-    return create_bank(tmp_path / "bank", embedder="hashing")
+EPISODE = Trajectory("heat the egg", "a kitchen", (Step("look", "A stove."),))
+RANK: tuple[OutcomeSource, ...] = ("user", "stated", "judge")
+WORDS = st.lists(st.builds(Outcome, st.booleans(), st.none(), st.sampled_from(RANK)), max_size=6)
 
 
-def known(bank: Bank, outcome: Outcome = STATED, task: str = "heat the egg") -> Trajectory:
-    found = Trajectory(task, "a kitchen", (Step("look", "A stove."),), outcome)
-    take_in(bank, [found])
-    return found
+@given(WORDS)
+def test_the_last_word_of_each_source_is_kept_and_the_weightiest_counts(
+    words: list[Outcome],
+) -> None:
+    found = EPISODE
+    for word in words:
+        found = with_verdict(found, word)
+    last = {word.source: word for word in words}
+    assert verdicts_on(found) == tuple(last[source] for source in RANK if source in last)
+    assert found.id == EPISODE.id
+    assert from_record(to_record(found)) == found
+    assert with_facts_of(EPISODE.with_outcome(found.outcome), found) == found
 
 
-def outcome_in(bank: Bank, of: Trajectory) -> Outcome:
-    found = episode(Bank.open(bank.path), of.id)
-    assert found is not None
-    return found.outcome
+def test_a_reward_that_is_no_verdict_counts_for_less() -> None:
+    paid, judged = Outcome(None, 0.5, "stated"), Outcome(False, None, "judge")
+    assert verdicts_on(with_verdict(EPISODE.with_outcome(paid), judged)) == (judged, paid)
 
 
-def test_what_the_log_stated_comes_back_whole_word_by_word(bank: Bank) -> None:
-    stated = known(bank)
-    other = known(bank, Outcome(), "cool the egg")
-    give_outcome(bank, stated.id, success=True)
-    give_outcome(bank, other.id, success=True)
-    give_outcome(bank, stated.id, success=False)
-    assert outcome_in(bank, stated) == Outcome(False, None, "user")
-    assert take_back_outcome(bank, stated.id).outcome == Outcome(True, None, "user")
-    assert take_back_outcome(bank, stated.id).outcome == STATED
-    assert outcome_in(bank, stated) == STATED
-    assert outcome_in(bank, other) == Outcome(True, None, "user")
-    assert take_back_outcome(bank, other.id).outcome == Outcome()
-    assert verify(Bank.open(bank.path)) == []
-    with pytest.raises(TrajectoryError, match="no outcome that could be taken back"):
-        take_back_outcome(bank, stated.id)
+def test_two_verdicts_of_one_source_are_refused() -> None:
+    record = to_record(EPISODE) | {"verdicts": [{"success": True, "source": "judge"}] * 2}
+    with pytest.raises(RecordError, match="two verdicts"):
+        from_record(record)
+    later = to_record(EPISODE) | {"verdicts": [{"success": True, "source": "judge", "who": "m"}]}
+    assert from_record(later).verdicts == (Outcome(True, None, "judge"),)
 
 
-def test_who_cannot_tell_leaves_the_outcome_and_is_remembered(bank: Bank) -> None:
-    unclear = Outcome(None, None, "user", CANNOT_TELL)
-    for stated in (known(bank), known(bank, Outcome(), "cool the egg")):
-        for success in (None, True, None, None):
-            give_outcome(bank, stated.id, success=success)
-        found = episode(Bank.open(bank.path), stated.id)
+def test_judge_log_and_person_are_all_remembered(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing")
+    take_in(bank, [EPISODE])
+
+    def words() -> tuple[Outcome, ...]:
+        found = episode(bank, EPISODE.id)
         assert found is not None
-        assert unclear in words_on(found)
-        assert found.outcome.success == stated.outcome.success
-        said = []
-        for _ in range(4):
-            word = take_back_outcome(bank, stated.id)
-            said += [[each.success for each in words_on(word) if each.source == "user"]]
-        assert said == [[None], [True], [None], []]
-        assert outcome_in(bank, stated) == stated.outcome
-    assert verify(Bank.open(bank.path)) == []
+        return verdicts_on(found)
+
+    judged, stated = Outcome(True, None, "judge", "It is warm."), Outcome(False, 0.0, "stated")
+    call = Call("judge", None, "m", "", Usage())
+    take_judgement(bank, EPISODE.id, Judgement(judged, call))
+    assert words() == (judged,)
+    take_in(bank, [EPISODE.with_outcome(stated)])
+    assert words() == (stated, judged)
+    user = Outcome(True, None, "user")
+    give_outcome(bank, EPISODE.id, success=True)
+    assert words() == (user, stated, judged)
+    unclear = Outcome(None, None, "user", CANNOT_TELL)
+    assert give_outcome(bank, EPISODE.id, success=None).outcome == stated
+    assert words() == (stated, judged, unclear)
+    learn(bank, EPISODE.with_outcome(user))
+    assert words() == (user, stated, judged)
 
 
-def test_a_word_given_again_after_it_was_taken_back_can_be_taken_back(bank: Bank) -> None:
-    stated = known(bank)
-    for _ in range(2):
-        give_outcome(bank, stated.id, success=True)
-        assert take_back_outcome(bank, stated.id).outcome == STATED
-
-
-def test_what_was_said_since_by_a_file_stays(bank: Bank) -> None:
-    unsaid = known(bank, Outcome())
-    give_outcome(bank, unsaid.id, success=True)
-    said = UserOutcomes({unsaid.id: Outcome(False, None, "user")})
-    take_in(bank, [unsaid], outcomes=said)
-    assert outcome_in(bank, unsaid).success is False
-    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
-        take_back_outcome(bank, unsaid.id)
-    assert outcome_in(bank, unsaid).success is False
-
-
-def test_a_word_that_an_import_repeats_is_the_import_s(bank: Bank) -> None:
-    """Else to take back one's own would wipe what a file says since."""
-    unsaid = known(bank, Outcome())
-    give_outcome(bank, unsaid.id, success=True)
-    for success in (False, True):
-        said = UserOutcomes({unsaid.id: Outcome(success, None, "user")})
-        assert take_in(bank, [unsaid], outcomes=said).count("updated") == 1
-    before = outcome_in(bank, unsaid)
-    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
-        take_back_outcome(bank, unsaid.id)
-    assert outcome_in(bank, unsaid) == before == Outcome(True, None, "user")
-    give_outcome(bank, unsaid.id, success=False)
-    assert take_back_outcome(bank, unsaid.id).outcome == before
-    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
-        take_back_outcome(bank, unsaid.id)
-
-
-@pytest.mark.parametrize("other", [Outcome(False, None, "user"), Outcome(True, 1.0, "stated")])
-def test_what_came_by_a_way_that_names_no_episode_stays(bank: Bank, other: Outcome) -> None:
-    """As by a merge."""
-    stated = known(bank)
-    judged = give_outcome(bank, stated.id, success=True)
-    with bank.writing() as batch:
-        batch.put_episode(to_record(judged.with_outcome(other)))
-        batch.log("merge", {})
-    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
-        take_back_outcome(bank, stated.id)
-    assert outcome_in(bank, stated) == other
-
-
-def test_an_import_of_other_episodes_is_no_word_on_this_one(bank: Bank) -> None:
-    stated = known(bank)
-    give_outcome(bank, stated.id, success=True)
-    known(bank, task="cool the egg")
-    take_in(bank, [stated])
-    assert take_back_outcome(bank, stated.id).outcome == STATED
-
-
-def test_what_was_learnt_from_is_not_taken_back(bank: Bank) -> None:
-    """Its nodes have their label from it, and an episode that was learnt has an outcome."""
-    unsaid = known(bank, Outcome())
-    learn(bank, give_outcome(bank, unsaid.id, success=True))
-    nodes = file_bytes(bank.path)["env.nodes.jsonl"]
-    with pytest.raises(TrajectoryError, match="was learnt from as a success since") as caught:
-        take_back_outcome(bank, unsaid.id)
-    assert "give it another outcome" in str(caught.value)
-    assert outcome_in(bank, unsaid) == Outcome(True, None, "user")
-    assert file_bytes(bank.path)["env.nodes.jsonl"] == nodes
+def taught(bank: Bank) -> list[object]:
+    """The living nodes, but for their revisions, and the episodes that wait."""
+    nodes = [
+        (name, structs.replace(each, revision=0))
+        for name, tree in bank.trees.items()
+        for each in tree
+    ]
+    return [bank.episodes.waiting(), *sorted(nodes, key=repr)]
 
 
 @pytest.mark.parametrize("method", names())
-def test_what_an_overturned_episode_taught_is_taken_back_and_comes_again(
-    tmp_path: Path, method: str
-) -> None:
+def test_an_overturned_episode_is_marked_and_learnt_again(tmp_path: Path, method: str) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", method=method)
     steps = Step("take egg", "You hold it."), Step("heat egg", "Done.")
+    solved = Outcome(True, None, "stated")
     for thing in ("egg", "cup", "pan"):
-        learn(bank, Trajectory(f"heat the {thing}", "a kitchen", steps, SOLVED))
-
-    def taught() -> list[object]:
-        nodes = [
-            (name, structs.replace(each, revision=0), tree.counts(each.id))
-            for name, tree in bank.trees.items()
-            for each in tree
-        ]
-        return [bank.episodes.waiting(), *sorted(nodes, key=repr)]
-
+        learn(bank, Trajectory(f"heat the {thing}", "a kitchen", steps, solved))
     for victim in bank.episodes.ids():
-        before = taught()
-        give_outcome(bank, victim, success=False)
+        before = taught(bank)
+        found = overturned_by(bank, [victim], success=False)
+        assert found is not None
+        give_outcomes(bank, [victim], success=False, expected=found)
         assert bank.episodes.waiting() == [victim]
-        mine = [node for tree in bank.trees.values() for node in tree]
-        assert all(each.label == "failure" for each in mine if each.origin.trajectory == victim)
-        assert take_back_outcome(bank, victim).outcome == SOLVED
-        assert taught() == before
-    give_outcome(bank, victim, success=False)
+        nodes = [node for tree in bank.trees.values() for node in tree]
+        mine = [each for each in nodes if each.origin.trajectory == victim]
+        assert len(mine) == len(found.nodes)
+        assert {each.label for each in mine} <= {"failure"}
+        assert known_episode(bank, victim).metadata[LEARNT_AS] == "success"
+        assert give_outcome(bank, victim, success=None).outcome == solved
+        assert taught(bank) == before
+        assert LEARNT_AS not in known_episode(bank, victim).metadata
     for success in (False, True, False, True):  # what comes again has its old id
-        learn(bank, known_episode(bank, victim))
-        assert victim not in bank.episodes.waiting()
-        with pytest.raises(TrajectoryError, match="was learnt from as a"):
-            take_back_outcome(bank, victim)
-        give_outcome(bank, victim, success=not success)
         give_outcome(bank, victim, success=success)
-        give_outcome(bank, victim, success=not success)
+        old = {node.id for tree in bank.trees.values() for node in tree}
+        learn(bank, known_episode(bank, victim))
+        assert bank.episodes.waiting() == []
+        assert LEARNT_AS not in known_episode(bank, victim).metadata
+        for tree in bank.trees.values():
+            for node in tree:
+                if node.origin.trajectory == victim and node.id not in old:
+                    assert node.label == ("success" if success else "failure")
     assert verify(Bank.open(bank.path)) == []
 
 
-@pytest.mark.parametrize("said", [None, [], {"success": "yes"}, {"success": True, "source": "x"}])
-def test_a_journal_that_does_not_say_it_is_told(bank: Bank, said: object) -> None:
-    stated = known(bank)
-    give_outcome(bank, stated.id, success=True)
-    with bank.writing() as batch:
-        batch.log("undo", {"undoes": [], "trajectory": stated.id})
-    with bank.writing() as batch:
-        batch.log("outcome", {"trajectory": stated.id, "success": True, "outcome": said})
-    with pytest.raises(TrajectoryError, match="does not have its earlier outcome"):
-        take_back_outcome(bank, stated.id)
-
-
-def test_an_episode_that_is_not_there_is_told(bank: Bank) -> None:
-    with pytest.raises(TrajectoryError, match="no episode"):
-        take_back_outcome(bank, "f" * 16)
-
-
-def test_what_was_never_shown_is_not_taken_back(bank: Bank) -> None:
-    stated = known(bank)
-    give_outcome(bank, stated.id, success=True)
-    shown = outcome_in(bank, stated)
-    give_outcome(bank, stated.id, success=False)
-    with pytest.raises(TrajectoryError, match=r"is failure \(source: user\) by now, which stays"):
-        take_back_outcome(bank, stated.id, shown)
-    assert outcome_in(bank, stated) == Outcome(False, None, "user")
-    assert take_back_outcome(bank, stated.id, outcome_in(bank, stated)).outcome == shown
-
-
-def test_a_word_that_comes_while_the_journal_is_read_stays(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same word as before: nobody sees by the outcome alone that it is another."""
-    stated = known(bank)
-    give_outcome(bank, stated.id, success=True)
-    shown = outcome_in(bank, stated)
-
-    def slow(reading: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
-        word = last_not_undone(reading, is_one)
-        give_outcome(Bank.open(bank.path), stated.id, success=True)
-        return word
-
-    monkeypatch.setattr(outcomes, "last_not_undone", slow)
-    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
-        take_back_outcome(bank, stated.id, shown)
-    assert outcome_in(bank, stated) == shown
+def test_many_are_judged_in_one_commit_or_not_at_all(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing")
+    solved = [
+        Trajectory(f"heat the {thing}", "", EPISODE.steps, Outcome(True, None, "stated"))
+        for thing in ("egg", "cup")
+    ]
+    for each in solved:
+        learn(bank, each)
+    take_in(bank, [EPISODE])
+    ids, sequence = bank.episodes.ids(), bank.commit.sequence
+    asked = overturned_by(bank, ids, success=False)
+    assert asked is not None
+    assert set(asked.episodes) == {each.id for each in solved}
+    give_outcome(bank, solved[0].id, success=False)
+    with pytest.raises(TrajectoryError, match="changed since you were asked"):
+        give_outcomes(bank, ids, success=False, expected=asked)
+    give_outcomes(bank, ids, success=False)
+    assert bank.commit.sequence == sequence + 2
+    assert {known_episode(bank, each).outcome.success for each in ids} == {False}
+    give_outcomes(bank, ids, success=False)
+    assert bank.commit.sequence == sequence + 2

@@ -1,17 +1,25 @@
-"""After a verdict that overturns an episode, the sets that came of it are due, and made without."""
+"""Once an overturned episode is learnt again, sets that came of it are due and made without it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.awm.definition import WORKFLOWS
 from deltamem_tui.memory.cdmem.definition import TASK_INSIGHTS
 from deltamem_tui.memory.engine import due, learn
-from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
+from deltamem_tui.memory.episodes.outcomes import give_outcome, known_episode
 from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.writers.writer import Writer
 from tests.memory.awm import support as awm
 from tests.memory.cdmem import support as cdmem
+
+
+def overturn(bank: Bank, episode_id: str, writer: Writer) -> None:
+    give_outcome(bank, episode_id, success=False)
+    learn(bank, known_episode(bank, episode_id), writer)
+
 
 STEPS = ["take it", "heat it"]
 
@@ -22,11 +30,8 @@ def test_workflows_are_induced_without_it_and_go_with_the_last(tmp_path: Path) -
     writer = awm.Inducer([STEPS])
     for each in tries:
         learn(bank, each, writer)
-    give_outcome(bank, tries[1].id, success=False)
+    overturn(bank, tries[1].id, writer)
     assert len(due(bank)) == 1
-    take_back_outcome(bank, tries[1].id)
-    assert due(bank) == []
-    give_outcome(bank, tries[1].id, success=False)
     (kept,) = bank.tree(WORKFLOWS)
     writer.given.clear()
     (done,) = consolidate(bank, writer)
@@ -36,7 +41,7 @@ def test_workflows_are_induced_without_it_and_go_with_the_last(tmp_path: Path) -
     assert [each.id for each in bank.tree(WORKFLOWS)] == [kept.id]
     assert due(bank) == []
     for each in (tries[0], tries[2]):
-        give_outcome(bank, each.id, success=False)
+        overturn(bank, each.id, writer)
     for _ in consolidate(bank, writer):
         pass
     assert (list(bank.tree(WORKFLOWS)), due(bank), verify(bank)) == ([], [], [])
@@ -49,11 +54,8 @@ def test_insights_are_made_anew_from_what_is_left(tmp_path: Path) -> None:
     for each in tries:
         learn(bank, each, writer)
     assert due(bank) == []
-    give_outcome(bank, tries[0].id, success=False)
+    overturn(bank, tries[0].id, writer)
     assert [each.collection for each in due(bank)] == ["short"]
-    take_back_outcome(bank, tries[0].id)
-    assert due(bank) == []
-    give_outcome(bank, tries[0].id, success=False)
     writer.batches.clear()
     for _ in consolidate(bank, writer):
         pass

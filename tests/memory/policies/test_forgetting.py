@@ -18,10 +18,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import StorageError
 from deltamem_tui.memory import forgetting
-from deltamem_tui.memory.credit.crediting import put_episode
-from deltamem_tui.memory.credit.views import node_credit
+from deltamem_tui.memory.credit.credit import node_credit, put_episode
 from deltamem_tui.memory.editing import undo, undoable
-from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.engine import learn, promote
 from deltamem_tui.memory.methods import change_settings, names
 from deltamem_tui.memory.policies import FORGETTINGS
 from deltamem_tui.memory.policies.forgetting import (
@@ -29,7 +28,6 @@ from deltamem_tui.memory.policies.forgetting import (
     ForgettingRules,
     forgotten,
 )
-from deltamem_tui.memory.promotion import promote
 from deltamem_tui.memory.settings import assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made

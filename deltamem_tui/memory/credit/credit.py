@@ -1,13 +1,28 @@
-"""What became of the episodes that were shown a node, for every face."""
+"""Credit: what became of the episodes that were shown a node.
+
+With every record of an episode goes what it was shown, and how that ended; the credit of a node is
+made of these when it is asked for. So a verdict that changes moves the credit that it gave in the
+commit that writes it. A receipt counts for every node that the bank has, whichever bank handed it
+out, since an id is a digest of what its node was born as; other nodes stay in it without credit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
+from msgspec import to_builtins
+
+from deltamem_tui.bank import credit as ledger
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import UNIT, shown_to
+from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.credit import UNIT, Source, Use, shown_to
+from deltamem_tui.bank.disk import files
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.receipt import Receipt, ShownNode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +30,61 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.credit import Credit, Sums
     from deltamem_tui.bank.node import Utility
+
+
+def use_of(episode: Trajectory) -> Use | None:
+    """What an episode was shown and what is said of how it ended; None if it has no receipt."""
+    if not episode.receipts:
+        return None
+    words: dict[Source, tuple[bool, float | None]] = {}
+    for word in (episode.outcome, *episode.verdicts):
+        if word.success is not None and word.source != "unknown":
+            words[word.source] = word.success, word.reward
+    shown = [
+        (entry.collection, entry.node, entry.revision)
+        for receipt in episode.receipts
+        for entry in receipt.entries
+    ]
+    return Use(episode.id, shown, words)
+
+
+def put_episode(batch: Batch, bank: Bank, episode: Trajectory) -> None:
+    """Write an episode's record, new or known, and the credit that it gives.
+
+    Within one batch, each episode once.
+    """
+    from deltamem_tui.trajectory.readers.native import to_record  # all readers come with it
+
+    batch.put_episode(to_record(episode))
+    put_uses(batch, bank, [episode])
+
+
+def put_uses(batch: Batch, bank: Bank, episodes: Iterable[Trajectory]) -> None:
+    """Write the credit that some episodes give, each once; their records are written elsewhere."""
+    ledger.put(batch, bank.snapshots, filter(None, map(use_of, episodes)))
+
+
+def unknown_nodes(bank: Bank, receipt: Receipt) -> list[ShownNode]:
+    """The nodes of a receipt that a bank does not have: deleted ones, or another bank's."""
+    return [each for each in receipt.entries if not _lives(bank, each)]
+
+
+def _lives(bank: Bank, shown: ShownNode) -> bool:
+    if shown.collection not in bank.trees:
+        return False
+    snapshot = bank.trees[shown.collection].snapshot
+    birth = snapshot.first_row(shown.node)
+    return birth is not None and not snapshot.index["deleted"][snapshot.current[birth]]
+
+
+def append_receipt(path: Path, receipt: Receipt, episode: str = "") -> None:
+    """Add a receipt to a file of receipts, with the name of its episode if it has one.
+
+    Raises:
+        StorageError: The disk refused.
+    """
+    record = {"episode": episode} if episode else {}
+    files.append_line(path, orjson.dumps(record | to_builtins(receipt)))
 
 
 @dataclass(frozen=True, slots=True)
