@@ -30,7 +30,10 @@ from deltamem_tui import paths
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.text import one_line
 
-DEFAULT_EMBEDDER = "intfloat/e5-base-v2"
+DEFAULT_EMBEDDER = "minilm"
+"""What a new bank is embedded with: it comes with the package."""
+
+PUBLISHED_EMBEDDER = "intfloat/e5-base-v2"
 """The embedder that the published thresholds belong to."""
 
 _PREFIX = "DELTAMEM_"

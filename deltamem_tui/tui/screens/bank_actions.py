@@ -48,7 +48,7 @@ def create(browser: Browser, source: Bank | None = None) -> None:
     embedder, domain = configuration.embedder, configuration.domain
     why_not = ""
     if source is None:
-        embedder, why_not = banks.proposed_embedder(embedder)
+        why_not = banks.why_not_at_hand(embedder)
     else:
         embedder, domain = str(source.manifest.embedder["model"]), source.manifest.domain
     label = "Embedder: it cannot be changed later" + (f" ({why_not})" if why_not else "")

