@@ -197,8 +197,9 @@ def arrays(data: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _unpacked(codes: NDArray[np.int8], scales: NDArray[np.float16]) -> NDArray[np.float32]:
-    groups = codes.reshape(len(codes), -1, GROUP) * scales[:, :, None].astype(np.float32)
-    return groups.reshape(codes.shape)
+    groups = codes.reshape(len(codes), -1, GROUP)
+    numbers: NDArray[np.float32] = groups * scales[:, :, None].astype(np.float32)
+    return numbers.reshape(codes.shape)
 
 
 def _batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
