@@ -198,7 +198,7 @@ def arrays(data: bytes) -> dict[str, NDArray[Any]]:
 
 def _unpacked(codes: NDArray[np.int8], scales: NDArray[np.float16]) -> NDArray[np.float32]:
     groups = codes.reshape(len(codes), -1, GROUP)
-    numbers: NDArray[np.float32] = groups * scales[:, :, None].astype(np.float32)
+    numbers: NDArray[np.float32] = np.multiply(groups, scales[:, :, None], dtype=np.float32)
     return numbers.reshape(codes.shape)
 
 
