@@ -23,8 +23,8 @@ from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.errors import BankError, BankNotFoundError
-from deltamem_tui.memory.skills.layout import SKILL_FILE
-from deltamem_tui.memory.skills.writing import write_skills
+from deltamem_tui.memory.skills.export import write_skills
+from deltamem_tui.memory.skills.layout import KNOWLEDGE, SKILL_FILE
 from deltamem_tui.text import one_line
 
 _IDENTIFIER = "io.modelcontextprotocol/skills"
@@ -137,7 +137,7 @@ def _read(root: Path) -> dict[str, bytes]:
 
 def _entry(bank: str, skill: str, files: dict[str, bytes]) -> dict[str, Any]:
     front_matter = files[f"{skill}/{SKILL_FILE}"].decode().split("---\n", 2)[1]
-    own = sorted(path for path in files if path.startswith(f"{skill}/"))
+    own = sorted(path for path in files if path.startswith((f"{skill}/", f"{KNOWLEDGE}/")))
     return {
         "uri": _uri(bank, f"{skill}/{SKILL_FILE}"),
         "frontmatter": yaml.safe_load(front_matter),

@@ -46,7 +46,7 @@ class Form:
 
 
 def _skills(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
-    from deltamem_tui.memory.skills.writing import write_skills
+    from deltamem_tui.memory.skills.export import write_skills
 
     written = write_skills(bank, path, replace=replacing.allowed, discard_changes=replacing.changed)
     return asdict(written) | {"folder": path}

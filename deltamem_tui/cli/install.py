@@ -16,7 +16,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.skills.reading import SkillBook
+    from deltamem_tui.memory.skills.install import SkillBook
 
 _SHOWN = 10
 
@@ -115,7 +115,7 @@ def _is_skills(source: Path) -> bool:
     """Whether a path is a folder of skills, and not a bank."""
     from deltamem_tui.bank import manifest
     from deltamem_tui.bank.disk import files
-    from deltamem_tui.memory.skills.reading import is_skills_folder
+    from deltamem_tui.memory.skills.install import is_skills_folder
 
     with files.storage_errors(source):
         return (
@@ -137,8 +137,7 @@ def _install_skills(
 ) -> Result:
     """Make a bank of a folder of skills, which may name the bank and its embedder."""
     from deltamem_tui.embedding.load import load
-    from deltamem_tui.memory.skills.installing import embedder_name, install_skills
-    from deltamem_tui.memory.skills.reading import read_skills
+    from deltamem_tui.memory.skills.install import embedder_name, install_skills, read_skills
 
     book = read_skills(source)
     path = invocation.bank_to_install(name, _own_name(book, source), replace=replace)
@@ -167,7 +166,7 @@ def _skills_result(
     book: SkillBook, path: Path, model: str, *, frozen: bool, dry_run: bool
 ) -> Result:
     from deltamem_tui.memory.reports.transfer import node_facts
-    from deltamem_tui.memory.skills.form import form_named
+    from deltamem_tui.memory.skills.layout import form_named
 
     method = form_named(book.facts.get("method")).method
     data: dict[str, Any] = {

@@ -81,7 +81,7 @@ def test_a_folder_that_is_something_else_is_never_replaced(program: Program) -> 
 
 def test_a_skill_that_was_changed_is_written_over_only_if_it_is_said(program: Program) -> None:
     program("export", "kitchen", "--as", "skills")
-    skill = next(iter(sorted((program.folder / "kitchen-skills").glob("*/SKILL.md"))))
+    skill = next(iter(sorted((program.folder / "kitchen-skills").glob("*/how.md"))))
     before = skill.read_text()
     skill.write_text(before.replace("microwave", "oven") + "mine\n")
     answer = program("export", "kitchen", "--as", "skills", "--replace")
@@ -147,7 +147,9 @@ def test_skills_are_a_bank_again(program: Program) -> None:
 def test_what_a_person_rewrote_and_what_another_program_wrote(program: Program) -> None:
     program("export", "kitchen", "--as", "skills")
     folder = program.folder / "kitchen-skills"
-    skill = next(path for path in sorted(folder.glob("*/SKILL.md")) if "egg" in path.read_text())
+    skill = next(
+        path for path in sorted(folder.glob("*/how.md")) if "microwave" in path.read_text()
+    )
     skill.write_text(skill.read_text().replace("microwave", "oven"))
     other = folder / "wash-up"
     other.mkdir()
@@ -168,11 +170,12 @@ def test_what_a_person_rewrote_and_what_another_program_wrote(program: Program) 
 def test_what_is_not_taken_in_is_told(program: Program) -> None:
     program("export", "kitchen", "--as", "skills")
     folder = program.folder / "kitchen-skills"
-    skills = sorted(folder.glob("*/SKILL.md"))
+    skills = sorted(folder.glob("*/how.md"))
     skills[0].write_text(skills[0].read_text() + "And mind the lid.\n")
     page = next(iter(sorted((folder / "knowledge").glob("*.md"))))
     page.unlink()
-    gone = page.stem.rpartition("-")[2]
+    listed = json.loads((folder / "deltamem.json").read_text())["files"]
+    gone = listed[str(page.relative_to(folder))]["nodes"][0]["id"]
     answer = program("install", "kitchen-skills", "--name", "canteen", "--dry-run")
     assert answer.code == 0, answer.err
     assert "text outside the fences was changed, which is not taken in" in answer.err

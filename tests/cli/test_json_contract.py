@@ -318,7 +318,7 @@ def lay_out(folder: Path) -> None:
     for name in ("left", "right", "killed", "living", "paid"):
         shutil.copytree(FORMAT1 / name, folder / name)
     deltamem("export", FORMAT1 / "old", "--as", "skills", "-o", folder / "changed")
-    first, *others = sorted((folder / "changed").glob("*/SKILL.md"))
+    first, *others = sorted((folder / "changed").glob("*/how.md"))
     first.write_text(first.read_text().replace("go to", "walk to"))
     others[0].unlink()
     torn = shutil.copytree(FORMAT1 / "old", folder / "torn")

@@ -30,7 +30,7 @@ from deltamem_tui.bank.disk import files
 _PRODUCT = str(Path(deltamem_tui.__file__).parent)
 SECTOR = 512  # what a disk writes whole or not at all
 _VARYING = re.compile(
-    r"^\.|(\.[0-9a-f]{8})?\.draft$|\.\d+(?=\.next$)|(task|env|trajectories|origins|credit)\.|when-.*(?=\.md)"
+    r"^\.|(\.[0-9a-f]{8})?\.draft$|\.\d+(?=\.next$)|(task|env|trajectories|origins|credit)\.|[\w-]+(?=\.md$)"
 )
 
 

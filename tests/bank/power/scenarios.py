@@ -27,11 +27,8 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.settings import to_record
-from deltamem_tui.memory.skills import listing
-from deltamem_tui.memory.skills.installing import install_skills
-from deltamem_tui.memory.skills.layout import BANK_FILE
-from deltamem_tui.memory.skills.reading import read_skills
-from deltamem_tui.memory.skills.writing import write_skills
+from deltamem_tui.memory.skills.export import write_skills
+from deltamem_tui.memory.skills.install import install_skills, read_listing, read_skills
 from deltamem_tui.memory.vectors.reembed import planned, reembed
 from tests.bank.power.trial import UNFINISHED, Scenario, Step
 from tests.bank.support import (
@@ -281,7 +278,7 @@ def look_at_skills(root: Path) -> Any:
     folder = root / "out" / "skills"
     if not folder.exists():
         return None
-    if listing.read(folder / BANK_FILE).unfinished:
+    if read_listing(folder).unfinished:
         return UNFINISHED
     read_skills(folder)
     written = [path for path in folder.rglob("*") if path.is_file() and ".draft" not in str(path)]

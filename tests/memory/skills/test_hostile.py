@@ -9,7 +9,9 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import orjson
 import pytest
 from msgspec import structs
@@ -20,11 +22,8 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.methods import DEFAULT
-from deltamem_tui.memory.skills import section
-from deltamem_tui.memory.skills.form import form_named
-from deltamem_tui.memory.skills.installing import install_skills
-from deltamem_tui.memory.skills.layout import SKILL_LIMITS
-from deltamem_tui.memory.skills.reading import SkillBook, read_skills
+from deltamem_tui.memory.skills.install import SkillBook, install_skills, read_skills
+from deltamem_tui.memory.skills.layout import SKILL_LIMITS, form_named, record_of, section
 from deltamem_tui.text import clean
 
 SECRET = "nobody may read this"
@@ -68,24 +67,41 @@ def node(text: str, parent: Node | None = None) -> Node:
     return born("task", parent, "success", Payload(text, text), Origin())
 
 
-def chain(length: int) -> Iterator[str]:
-    """Sections of a chain, each below the one before."""
+def record(each: Node, **changed: object) -> dict[str, Any]:
+    known, _ = record_of("task", each, 0)
+    return {**msgspec.to_builtins(known), **changed}
+
+
+def page(folder: Path, *records: dict[str, Any], text: str = "", **facts: object) -> None:
+    """A listed page with nodes, and whatever text."""
+    sections = [
+        f"## {number}. x\n\n{section(form_named(DEFAULT), 'task', node('boil'))}\n"
+        for number in range(1, len(records) + 1)
+    ]
+    write(
+        folder / "x/how.md",
+        text or "\n".join(sections).removeprefix("## 1. x" * (len(records) == 1)),
+    )
+    listed = {"digest": "0" * 64, "around": "", "tree": "task", "nodes": records} | facts
+    write(folder / "deltamem.json", listing(files={"x/how.md": listed}))
+
+
+def boiling(text: str) -> Callable[[Path], object]:
+    """A listed page of one node with some text around its own."""
+    own = section(form_named(DEFAULT), "task", node("boil"))
+    return lambda folder: page(folder, record(node("boil")), text=f"{own}\n{text}")
+
+
+def chain(length: int) -> Iterator[dict[str, Any]]:
+    """Records of a chain, each below the one before."""
     last = None
     for place in range(length):
-        last = node(str(place), structs.replace(last, depth=1) if last else None)
-        yield section.write(form_named(DEFAULT), "task", last, place)
-
-
-def marker(**changed: object) -> str:
-    """A section with something else in its comment."""
-    text = section.write(form_named(DEFAULT), "task", node("boil"), 0)
-    start, end = text.index("{"), text.index("} -->") + 1
-    facts = orjson.loads(text[start:end]) | changed
-    return text[:start] + orjson.dumps(facts).decode() + text[end:]
+        last = node("boil", structs.replace(last, depth=1) if last else None)
+        yield record(last, place=place)
 
 
 def listing(**facts: object) -> bytes:
-    return orjson.dumps({"skills_format": 1} | facts)
+    return orjson.dumps({"skills_format": 2} | facts)
 
 
 def laughter(levels: int) -> str:
@@ -125,74 +141,41 @@ REFUSED: dict[str, Callable[[Path], object]] = {
     "two heads": lambda folder: write(folder / "x/SKILL.md", "---\n--- a\n[\n---\nhow"),
     "no body": lambda folder: write(folder / "x/SKILL.md", skill("description: when", "")),
     "a list for a head": lambda folder: write(folder / "x/SKILL.md", skill("- description: a")),
-    "a million lines": lambda folder: write(folder / "x/SKILL.md", PLAIN + "a\n" * 1_000_001),
+    "a million lines": boiling("a\n" * 1_000_001),
     "a file of 40 MB": lambda folder: write(folder / "x/SKILL.md", PLAIN + "a" * 40_000_000),
-    "a ring": lambda folder: write(
-        folder / "x/SKILL.md",
-        marker(parent="b" * 16, id="a" * 16) + "\n" + marker(parent="a" * 16, id="b" * 16),
+    "a ring": lambda folder: page(
+        folder,
+        record(node("boil"), id="a" * 16, parent="b" * 16),
+        record(node("boil"), id="b" * 16, parent="a" * 16),
     ),
-    "its own parent": lambda folder: write(
-        folder / "x/SKILL.md", marker(parent="a" * 16, id="a" * 16)
+    "a node twice": lambda folder: page(folder, record(node("boil")), record(node("boil"))),
+    "a number twice": lambda folder: page(
+        folder, record(node("a")), record(node("b")), text="## 1. a\n\n## 1. a\n"
     ),
-    "a lost parent": lambda folder: write(folder / "x/SKILL.md", marker(parent="a" * 16)),
-    "a node twice": lambda folder: write(folder / "x/SKILL.md", marker() + "\n" + marker()),
-    "too deep a chain": lambda folder: write(folder / "knowledge/x.md", "\n\n".join(chain(10_001))),
-    "a full comment": lambda folder: write(
-        folder / "x/SKILL.md", '<!-- deltamem {"tree":"task","x":[' + "[]," * 9_000_000 + "[]]} -->"
-    ),
-    "a deep comment": lambda folder: write(
-        folder / "x/SKILL.md", '<!-- deltamem {"x":' + "[" * 100_000 + "]" * 100_000 + "} -->"
+    "too deep a chain": lambda folder: page(folder, *chain(10_001)),
+    "an odd tree": lambda folder: page(folder, record(node("boil")), tree="shrub"),
+    "a deep list": lambda folder: write(
+        folder / "deltamem.json", b'{"bank":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     ),
     "a list of everything": lambda folder: write(
-        folder / "deltamem.json", '{"skills_format":1,"x":[' + "[]," * 9_000_000 + "[]]}"
+        folder / "deltamem.json", '{"skills_format":2,"x":[' + "[]," * 9_000_000 + "[]]}"
     ),
     "a list out of the folder": lambda folder: write(
-        folder / "deltamem.json",
-        listing(files={"../x.md": {"digest": "0" * 64, "around": ""}}),
+        folder / "deltamem.json", listing(files={"../x.md": {"digest": "0" * 64}})
     ),
-    "a list of nothing": lambda folder: write(folder / "deltamem.json", listing(nodes=5)),
-    "a list of no ids": lambda folder: write(
-        folder / "deltamem.json", listing(nodes={"task": ["../x"]})
-    ),
-    "odd marks": lambda folder: write(
-        folder / "deltamem.json",
-        listing(files={"x/SKILL.md": {"digest": "0" * 64, "around": "xyz"}}),
-    ),
+    "a list of nothing": lambda folder: write(folder / "deltamem.json", listing(files=5)),
+    "another format": lambda folder: write(folder / "deltamem.json", '{"skills_format":1}'),
     "half an export": lambda folder: write(
         folder / "deltamem.json", listing(unfinished={"x/SKILL.md": ["0" * 64]})
     ),
-} | {
-    f"odd {key}": (
-        lambda folder, key=key, value=value: write(folder / "x/SKILL.md", marker(**{key: value}))
-    )
-    for key, value in {
-        "id": "../../x",
-        "parent": 5,
-        "label": "splendid",
-        "revision": 10**9,
-        "consolidated": "yes",
-        "origin": [],
-        "place": 1.5,
-        "tree": {},
-    }.items()
 }
 
 TAKEN: dict[str, Callable[[Path], object]] = {
-    "a heading of blanks": lambda folder: write(
-        folder / "x/SKILL.md", marker() + "\n# x" + " " * 400_000 + "y\n"
-    ),
-    "blanks in a heading": lambda folder: write(
-        folder / "x/SKILL.md", marker() + "\n# a" + " #" * 200_000 + " b\n"
-    ),
-    "a line of backticks": lambda folder: write(
-        folder / "x/SKILL.md", marker() + "\n" + "`" * 1_000_000 + "a`\n" + "`" * 1_000_000
-    ),
-    "fences that never close": lambda folder: write(
-        folder / "x/SKILL.md",
-        marker() + "\n" + "\n".join("`" * (3 + n % 500) + "x" for n in range(100_000)),
-    ),
-    "comments that never close": lambda folder: write(
-        folder / "x/SKILL.md", marker() + "\n" + "<!-- deltamem {" * 200_000
+    "a heading of blanks": boiling("# x" + " " * 400_000 + "y\n"),
+    "a number without an end": boiling("## " + "1" * 400_000 + "\n"),
+    "a line of backticks": boiling("`" * 1_000_000 + "a`\n" + "`" * 1_000_000),
+    "fences that never close": boiling(
+        "\n".join("`" * (3 + n % 500) + "x" for n in range(100_000))
     ),
     "rules without an end": lambda folder: write(folder / "x/SKILL.md", PLAIN + "--- \n" * 200_000),
     "repeated parts": lambda folder: write(folder / "x/SKILL.md", skill(laughter(9))),
@@ -290,15 +273,9 @@ def test_no_more_is_looked_at_than_there_may_be(folder: Path) -> None:
 
 
 def test_ten_thousand_deep_is_still_taken(folder: Path) -> None:
-    write(folder / "knowledge/x.md", "\n\n".join(chain(10_000)))
+    page(folder, *chain(10_000))
     nodes = read_skills(folder).nodes["task"]
     assert [nodes[0].depth, nodes[-1].depth] == [1, 10_000]
-
-
-def test_what_is_deep_is_not_called_a_ring(folder: Path) -> None:
-    write(folder / "knowledge/x.md", "\n\n".join(reversed(list(chain(10_001)))))
-    with pytest.raises(DeltaMemError, match="lies deeper than 10,000"):
-        read_skills(folder)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +293,7 @@ def test_what_is_deep_is_not_called_a_ring(folder: Path) -> None:
 )
 def test_odd_facts_make_no_odd_bank(folder: Path, tmp_path: Path, facts: dict[str, object]) -> None:
     # Not by orjson, which writes no lists so deep, but reads them.
-    write(folder / "deltamem.json", json.dumps({"skills_format": 1} | facts))
+    write(folder / "deltamem.json", json.dumps({"skills_format": 2, "bank": facts}))
     try:
         bank = install_skills(read_skills(folder), tmp_path / "bank", embedder=load("hashing"))
     except DeltaMemError as error:

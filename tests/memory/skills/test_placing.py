@@ -12,13 +12,12 @@ import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Origin
 from deltamem_tui.errors import BankError, BankExistsError, DeltaMemError, RecordError
 from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.skills.export import write_skills
+from deltamem_tui.memory.skills.install import read_skills
 from deltamem_tui.memory.skills.layout import SKILL_LIMITS
-from deltamem_tui.memory.skills.reading import read_skills
-from deltamem_tui.memory.skills.writing import write_skills
 from tests.bank.killing import run_until_killed
 from tests.memory.skills.grown import Sprout, grow, grown_bank
 
@@ -65,7 +64,7 @@ def fresh(bank: Bank, folder: Path) -> dict[str, bytes | None]:
 
 
 def skill_of(folder: Path, text: str) -> Path:
-    (found,) = (path for path in folder.glob("*/SKILL.md") if text in path.read_text())
+    (found,) = (path for path in folder.glob("*/how.md") if text in path.read_text())
     return found
 
 
@@ -128,7 +127,7 @@ def test_a_strangers_file_in_the_way_is_never_written_over(
 def test_what_was_deleted_by_hand_is_written_again(
     bank: Bank, folder: Path, tmp_path: Path
 ) -> None:
-    for path in folder.glob("*/SKILL.md"):
+    for path in (*folder.glob("*/SKILL.md"), *folder.glob("*/how.md")):
         path.unlink()
     write_skills(bank, folder, replace=True)
     assert contents(folder) == fresh(bank, tmp_path / "fresh")
@@ -146,7 +145,10 @@ def test_a_link_is_not_written_through(bank: Bank, folder: Path, tmp_path: Path)
     skill.parent.symlink_to(elsewhere)
     with pytest.raises(BankExistsError, match="in the way"):
         write_skills(bank, folder, replace=True, discard_changes=True)
-    assert contents(elsewhere) == {"SKILL.md": before[skill.relative_to(folder).as_posix()]}
+    inside = skill.parent.relative_to(folder)
+    assert contents(elsewhere) == {
+        name: before[(inside / name).as_posix()] for name in ("SKILL.md", "how.md")
+    }
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "link", "skills"]
 
 
@@ -173,6 +175,8 @@ def test_a_list_names_only_what_an_export_writes(bank: Bank, folder: Path, path:
         # What "secret" digests to, so that the file would be taken for the export's own.
         "digest": "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b",
         "around": "",
+        "tree": "",
+        "nodes": [],
     }
     (folder / "deltamem.json").write_bytes(orjson.dumps(listing))
     before = contents(folder)
@@ -182,32 +186,12 @@ def test_a_list_names_only_what_an_export_writes(bank: Bank, folder: Path, path:
     assert secret.read_text() == "secret"
 
 
-def test_all_that_is_written_is_on_the_disk(
-    bank: Bank, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    synced: set[Path] = set()
-    sync = files.sync
-
-    def watched(path: Path) -> None:
-        synced.add(Path(*(part for part in path.parts if not part.endswith(".draft"))))
-        sync(path)
-
-    monkeypatch.setattr(files, "sync", watched)
-    write_skills(bank, tmp_path / "new")
-    written = {tmp_path / "new" / name for name in contents(tmp_path / "new")}
-    drafts = {tmp_path / path.relative_to(tmp_path / "new") for path in written}
-    assert drafts | {tmp_path} <= synced
-    write_skills(bank, folder, replace=True)
-    new = skill_of(folder, "soap")
-    assert {new, new.parent, folder} <= synced
-
-
 def test_what_is_too_large_to_be_read_back_is_not_written(
     bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = replace(SKILL_LIMITS, total=2000)
-    monkeypatch.setattr("deltamem_tui.memory.skills.writing.SKILL_LIMITS", small)
-    with pytest.raises(BankError, match="more than the 2,000 it may have as skills"):
+    small = replace(SKILL_LIMITS, total=800)
+    monkeypatch.setattr("deltamem_tui.memory.skills.export.SKILL_LIMITS", small)
+    with pytest.raises(BankError, match="more than the 800 it may have as skills"):
         write_skills(bank, tmp_path / "skills")
     assert list(tmp_path.iterdir()) == []
 
