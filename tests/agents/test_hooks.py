@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -362,7 +363,12 @@ def test_only_a_plain_file_is_taken_for_a_log(
     """A pipe would be waited for, for ever if nobody writes."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    threading.Thread(target=pipe.write_text, args=("{}",), daemon=True).start()
+
+    def offer() -> None:  # so that a reader would find something, and come to an end
+        with suppress(BrokenPipeError):
+            pipe.write_text("{}")
+
+    threading.Thread(target=offer, daemon=True).start()
     with own_folders(tmp_path):
         agent("end", transcript_path=str(pipe))
         answer = deltamem("import", "--queued")
