@@ -198,7 +198,7 @@ def section(form: SkillForm, tree: str, node: Node) -> str:
 
 
 @dataclass(slots=True)
-class Page:
+class SkillPage:
     """What a page of a bank's skills holds.
 
     Attributes:
@@ -210,7 +210,7 @@ class Page:
     around: str = ""
 
 
-def parsed(text: str, headings: Mapping[str, str], *, numbered: bool) -> Page:
+def parsed(text: str, headings: Mapping[str, str], *, numbered: bool) -> SkillPage:
     """Parse a page; every line is looked at once.
 
     Raises:
@@ -218,7 +218,7 @@ def parsed(text: str, headings: Mapping[str, str], *, numbered: bool) -> Page:
     """
     if text.count("\n") > SKILL_LIMITS.lines:
         raise ValueError(f"more than {SKILL_LIMITS.lines:,} lines")
-    page, around = Page(), hashlib.sha256()
+    page, around = SkillPage(), hashlib.sha256()
     texts = page.texts.setdefault(1, {}) if not numbered else {}
     heading, loose = "", list[str]()
     for fence, lines in [*_blocks(text), ("", ["#"])]:  # the last ends what is open
@@ -284,7 +284,7 @@ class ListedFile(Struct, frozen=True):
 
     Attributes:
         digest: The SHA-256 of its bytes, hexadecimal.
-        around: See `Page`.
+        around: See `SkillPage`.
         nodes: Its nodes in order of their numbers.
     """
 
