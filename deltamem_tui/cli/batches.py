@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deltamem_tui.cli.extractors import chosen_model
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.models import chosen_model
 from deltamem_tui.errors import UsageError
 
 if TYPE_CHECKING:

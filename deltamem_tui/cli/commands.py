@@ -1,7 +1,7 @@
 """The commands by name. A command's module is imported when it is called, not before.
 
-To add a command, write `cli/<module>.py` with a function `run` and add a line to
-`COMMANDS`. The function's first docstring line is its summary; its parameters
+To add a command, write a function beside those of its kind, or `run` in a module of its own,
+and add a line to `COMMANDS`. The function's first docstring line is its summary; its parameters
 are the command's, read by typer; it returns a `Result`.
 """
 
@@ -30,13 +30,15 @@ class CommandEntry:
 
     Attributes:
         name: What is typed.
-        group: The heading it stands under; entries of a group stand together.
-        module: The module under `deltamem_tui.cli` that holds it, if not called like it.
+        group: Its heading in the help; entries of a group are neighbours.
+        module: The module under `deltamem_tui.cli` that holds it; one of its own name if empty.
+        function: The function in a module of several commands, if it has another name.
     """
 
     name: str
     group: str
     module: str = ""
+    function: str = ""
 
     @property
     def path(self) -> str:
@@ -44,59 +46,65 @@ class CommandEntry:
         return f"deltamem_tui.cli.{self.module or self.name}"
 
     @property
+    def attribute(self) -> str:
+        """The name of its function: `run` in a module of its own."""
+        return self.function or (self.name if self.module else "run")
+
+    @property
     def summary(self) -> str:
-        """What it does, as one sentence: the first line of its docstring.
+        """The first line of its docstring.
 
         It is found in the module's text, because to import all modules takes a second.
         """
-        found = _FIRST_LINE.search(get_data(__package__, f"{self.module or self.name}.py") or b"")
-        return found[1].decode() if found else ""
+        text = (get_data(__package__, f"{self.module or self.name}.py") or b"").decode()
+        pattern = rf'^def {self.attribute}\(.*?^    """(.+?)(?:""")?$'
+        found = re.search(pattern, text, re.DOTALL | re.MULTILINE)
+        return found[1] if found else ""
 
 
 COMMANDS = (
     CommandEntry("browse", "Look"),
-    CommandEntry("list", "Look"),
-    CommandEntry("info", "Look"),
-    CommandEntry("tree", "Look"),
-    CommandEntry("show", "Look"),
-    CommandEntry("chain", "Look"),
-    CommandEntry("search", "Look"),
-    CommandEntry("recall", "Use"),
+    CommandEntry("list", "Look", "banks", "list_"),
+    CommandEntry("info", "Look", "banks"),
+    CommandEntry("tree", "Look", "nodes"),
+    CommandEntry("show", "Look", "nodes"),
+    CommandEntry("chain", "Look", "nodes"),
+    CommandEntry("search", "Look", "asking"),
+    CommandEntry("recall", "Use", "asking"),
     CommandEntry("serve", "Use"),
     CommandEntry("hooks", "Use"),
     CommandEntry("hook", "Use"),
-    CommandEntry("init", "Learn"),
-    CommandEntry("methods", "Learn"),
-    CommandEntry("import", "Learn", "import_"),
+    CommandEntry("init", "Learn", "banks"),
+    CommandEntry("methods", "Learn", "banks"),
+    CommandEntry("import", "Learn", "logs", "import_"),
     CommandEntry("formats", "Learn"),
     CommandEntry("extract", "Learn"),
     CommandEntry("judge", "Learn"),
     CommandEntry("outcome", "Learn"),
     CommandEntry("review", "Learn"),
-    CommandEntry("consolidate", "Learn"),
-    CommandEntry("calibrate", "Learn"),
-    CommandEntry("parameters", "Learn"),
+    CommandEntry("consolidate", "Learn", "tuning"),
+    CommandEntry("calibrate", "Learn", "tuning"),
+    CommandEntry("parameters", "Learn", "tuning"),
     CommandEntry("replay", "Compare"),
     CommandEntry("evaluate", "Compare"),
     CommandEntry("lift", "Tend"),
     CommandEntry("forget", "Tend"),
-    CommandEntry("undo", "Tend"),
-    CommandEntry("redo", "Tend"),
-    CommandEntry("compact", "Tend"),
-    CommandEntry("reembed", "Tend"),
+    CommandEntry("undo", "Tend", "nodes"),
+    CommandEntry("redo", "Tend", "nodes"),
+    CommandEntry("compact", "Tend", "banks"),
+    CommandEntry("reembed", "Tend", "tuning"),
     CommandEntry("prompts", "Ask models"),
-    CommandEntry("cache", "Ask models"),
+    CommandEntry("cache", "Ask models", "models"),
     CommandEntry("export", "Ship"),
-    CommandEntry("convert", "Ship"),
+    CommandEntry("convert", "Ship", "logs"),
     CommandEntry("install", "Ship"),
-    CommandEntry("merge", "Ship"),
-    CommandEntry("diff", "Ship"),
-    CommandEntry("freeze", "Ship"),
-    CommandEntry("unfreeze", "Ship"),
-    CommandEntry("verify", "Ship"),
+    CommandEntry("merge", "Ship", "comparing"),
+    CommandEntry("diff", "Ship", "comparing"),
+    CommandEntry("freeze", "Ship", "banks"),
+    CommandEntry("unfreeze", "Ship", "banks"),
+    CommandEntry("verify", "Ship", "banks"),
 )
 
-_FIRST_LINE = re.compile(rb'^def run\(.*?^    """(.+?)(?:""")?$', re.DOTALL | re.MULTILINE)
 _VERSION_OPTION = ("--version", "Show the version and exit.")
 
 
@@ -180,5 +188,7 @@ class LazyGroup(TyperGroup):
 def load_command(entry: CommandEntry) -> Command:
     """Import a command's module and let typer read its parameters."""
     application = typer.Typer(add_completion=False, rich_markup_mode=None)
-    application.command(entry.name, cls=SharedHelpCommand)(import_module(entry.path).run)
+    application.command(entry.name, cls=SharedHelpCommand)(
+        getattr(import_module(entry.path), entry.attribute)
+    )
     return typer.main.get_command(application)

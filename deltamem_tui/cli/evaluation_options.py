@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import ModelOptions
+from deltamem_tui.cli.models import ModelOptions
 from deltamem_tui.llm.cost import Budget
 
 EnvironmentName = Annotated[

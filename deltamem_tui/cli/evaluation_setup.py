@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui import paths
 from deltamem_tui.cli.evaluation_options import EvaluateOptions
-from deltamem_tui.cli.extractors import (
+from deltamem_tui.cli.interruption import Interruption
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.logs import read_logs_once
+from deltamem_tui.cli.models import (
     ModelOptions,
     checked_prompts,
     extractor_for,
     model_client,
     writer_key,
 )
-from deltamem_tui.cli.interruption import Interruption
-from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.read_log import read_logs_once
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import one_line
 

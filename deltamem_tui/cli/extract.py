@@ -8,9 +8,9 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.batches import Answers, BatchRound, Requests, batch_round
-from deltamem_tui.cli.extractors import ModelOptions, chosen_extractor
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.models import ModelOptions, chosen_extractor
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BudgetError, DeltaMemError, UsageError
 

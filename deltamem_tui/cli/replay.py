@@ -10,10 +10,10 @@ import typer
 
 from deltamem_tui import paths
 from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import ModelOptions, extractor_for, writer_key
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.read_log import episodes_of_bank, read_logs_once
+from deltamem_tui.cli.logs import episodes_of_bank, read_logs_once
+from deltamem_tui.cli.models import ModelOptions, extractor_for, writer_key
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
 from deltamem_tui.text import counted

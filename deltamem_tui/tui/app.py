@@ -401,7 +401,7 @@ def require_screen() -> None:
             "the browser cannot be drawn on a dumb terminal",
             source="TERM=dumb",
             hint="set TERM to what your terminal is, such as xterm-256color; "
-            "`deltamem browse --web` serves a page, and every other command works here",
+            "every other command works without one",
         )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from deltamem_tui import paths
 from deltamem_tui.cli import app, commands
-from deltamem_tui.cli import list as list_command
+from deltamem_tui.cli import banks
 from deltamem_tui.cli.commands import COMMANDS, load_command
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.options import _complete_bank
@@ -38,7 +38,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
         """Name all banks and where they lie."""
         raise error
 
-    monkeypatch.setattr(list_command, "run", run)
+    monkeypatch.setattr(banks, "list_", run)
 
 
 def document(capsys: Capture) -> dict[str, object]:
@@ -247,7 +247,7 @@ def test_a_view_that_fails_is_a_defect_too(
         """Name all banks and where they lie."""
         return Result("list", {}, view=lambda page: page.table(("a",), [(str(1 // 0),)]))
 
-    monkeypatch.setattr(list_command, "run", run)
+    monkeypatch.setattr(banks, "list_", run)
     assert app.run(["list"]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err
 
@@ -259,7 +259,7 @@ def test_a_command_that_returns_no_result_is_a_defect(
         """Name all banks and where they lie."""
         assert Invocation.of(context).settings(domain="alfworld").domain == "alfworld"
 
-    monkeypatch.setattr(list_command, "run", run)
+    monkeypatch.setattr(banks, "list_", run)
     assert app.run(["list"]) == 1
     assert "the command list returned no result" in capsys.readouterr().err
 

@@ -86,7 +86,7 @@ def test_a_person_at_the_terminal_is_asked(
 ) -> None:
     import typer
 
-    from deltamem_tui.cli import cache as command
+    from deltamem_tui.cli import page as command
 
     asked: list[str] = []
 
@@ -98,7 +98,7 @@ def test_a_person_at_the_terminal_is_asked(
     monkeypatch.setattr(command, "is_terminal", lambda _stream: True)
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr(typer, "confirm", confirm)
-    assert "nothing was removed" in empty("cache", "clear").error
+    assert "nothing was done" in empty("cache", "clear").error
     assert answers.info().answers == 3
     assert empty("cache", "clear").code == 0
     assert answers.info().answers == 0

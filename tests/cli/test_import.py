@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.cli.import_ import without_empty
+from deltamem_tui.cli.logs import without_empty
 from deltamem_tui.cli.output import Advance, Output
 from deltamem_tui.memory.episodes import importer
 from deltamem_tui.memory.episodes.stored_episodes import episodes

@@ -1,4 +1,4 @@
-"""`deltamem recall`: the context that an agent would get."""
+"""Commands that ask a bank: recall and search."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.tree import Tree
     from deltamem_tui.memory.recall_result import CollectionRecall
     from deltamem_tui.memory.vectors.search import Candidate
+
 
 Task = Annotated[
     str, typer.Argument(metavar="TASK", help="The goal, as the agent gets it; - for stdin.")
@@ -51,7 +52,7 @@ _RUNNERS_UP = 10
 _NEAREST = 3
 
 
-def run(
+def recall(
     context: typer.Context,
     bank: options.Bank,
     task: Task,
@@ -81,7 +82,7 @@ def run(
         append_receipt(receipt, found.receipt, episode)
     answers = found.collections
     records = {
-        name: _record(opened.tree(name), answer, explain=explain)
+        name: _answer_record(opened.tree(name), answer, explain=explain)
         for name, answer in answers.items()
     }
 
@@ -118,7 +119,7 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
     stale = any(each.freshness < 1 for each in answer.candidates)
     rows: list[tuple[Cell, ...]] = [
         (
-            _mark(answer, candidate),
+            _candidate_mark(answer, candidate),
             candidate.node.id[:8],
             candidate.similarity,
             *[candidate.penalty] * display.penalised,
@@ -134,7 +135,7 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
     page.table(columns, rows, headed=True)
 
 
-def _mark(answer: CollectionRecall, candidate: Candidate) -> str:
+def _candidate_mark(answer: CollectionRecall, candidate: Candidate) -> str:
     """Whether a candidate is recalled, and by which rule if not by that of the best."""
     if not answer.matches(candidate):
         return ""
@@ -176,7 +177,9 @@ def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict
     }
 
 
-def _record(tree: Tree, answer: CollectionRecall | None, *, explain: bool) -> dict[str, Any] | None:
+def _answer_record(
+    tree: Tree, answer: CollectionRecall | None, *, explain: bool
+) -> dict[str, Any] | None:
     """The answer of one tree; None if nothing matched, unless `explain` asks why."""
     from deltamem_tui.memory.transfer.plain import node_record
 
@@ -204,3 +207,55 @@ def _record(tree: Tree, answer: CollectionRecall | None, *, explain: bool) -> di
             ],
         }
     return record
+
+
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="A goal, a scene, or any text.")]
+SearchLimit = Annotated[
+    int, typer.Option("--limit", metavar="N", min=1, help="At most N nodes a tree.")
+]
+
+
+def search(
+    context: typer.Context,
+    bank: options.Bank,
+    text: Text,
+    tree: options.TreeChoice = None,
+    limit: SearchLimit = 10,
+) -> Result:
+    """Find the nodes that score best for a text, in one tree or both."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.errors import UsageError
+    from deltamem_tui.memory.engine import search
+    from deltamem_tui.memory.methods import display_of, is_shown, key_label
+    from deltamem_tui.text import one_line
+
+    if not text.strip():
+        raise UsageError("the text is empty", hint="say what to look for")
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    names = [name for name in options.tree_names(opened, tree) if tree or is_shown(opened, name)]
+    answers = search(opened, text, names, limit)
+
+    def view(page: Page) -> None:
+        heads = dict.fromkeys(key_label(opened, answer.collection) for answer in answers)
+        page.table(
+            ("tree", "node", "score", "label", " / ".join(heads)),
+            [
+                (
+                    answer.collection,
+                    candidate.node.id[:8],
+                    candidate.score,
+                    candidate.node.label,
+                    one_line(display_of(opened, answer.collection).of_title(candidate.node), 100),
+                )
+                for answer in answers
+                for candidate in answer.candidates
+            ],
+            headed=True,
+        )
+
+    records = [
+        candidate_record(opened.tree(answer.collection), candidate, answer.threshold)
+        for answer in answers
+        for candidate in answer.candidates
+    ]
+    return Result("search", {"nodes": records}, view=view)

@@ -1,23 +1,30 @@
-"""`deltamem import`: logs to episodes."""
+"""Commands that read logs: into a bank, or into another format."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.interruption import interruptible
+from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import InterruptionError, Result
-from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.errors import DeltaMemError, RecordError, UsageError
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.import_report import FileTally, Redaction
+    from deltamem_tui.trajectory.logs.notice import Notice
+    from deltamem_tui.trajectory.model import Trajectory
+    from deltamem_tui.trajectory.readers.reader import Reading
+
 
 Logs = Annotated[
     list[str], typer.Argument(metavar="LOG…", help="Files, folders, patterns, or - for stdin.")
@@ -65,7 +72,7 @@ NoRedact = Annotated[
 ]
 
 
-def run(
+def import_(
     context: typer.Context,
     bank: options.MaybeBank = None,
     logs: MaybeLogs = None,
@@ -94,8 +101,6 @@ def run(
     if queued:
         if logs:
             raise UsageError("--queued takes no logs: the hooks left their places")
-        from deltamem_tui.cli.queued_import import import_queued
-
         return import_queued(Invocation.of(context), bank)
     if bank is None or not logs:
         missing = "BANK" if bank is None else "LOG…"
@@ -199,3 +204,145 @@ def without_empty(
     kept = [index for index in range(len(columns)) if any(row[index] for row in rows)]
     chosen = [tuple(row[index] for index in kept) for row in rows]
     return tuple(columns[index] for index in kept), [*chosen]
+
+
+def import_queued(invocation: Invocation, only: str | None) -> Result:
+    """Take in the sessions that wait, those of one bank if it is named."""
+    from deltamem_tui import paths
+    from deltamem_tui.agents.queued_sessions import QueuedImport, take_queued
+    from deltamem_tui.agents.session_files import StateFolder
+    from deltamem_tui.bank.bank import Bank
+
+    def record(found: QueuedImport) -> dict[str, Any]:
+        session, report = found.session, found.report
+        counts = ("imported", "grown", "updated", "duplicate")
+        return {
+            "agent": session.agent,
+            "session": session.session,
+            "bank": session.bank,
+            **{name: report.count(name) if report else 0 for name in counts},  # type: ignore[arg-type]
+            "receipts": report.receipts_added if report else 0,
+            "waits": found.waits,
+        }
+
+    state = StateFolder(paths.state_folder())
+    path = invocation.writable_bank(only) if only else None
+    found = [
+        *take_queued(state, lambda bank: Bank.open(invocation.writable_bank(bank)), path),
+    ]
+    errors: list[DeltaMemError] = [
+        error
+        for each in found
+        for error in ([each.error] if each.error else (each.report.refusals if each.report else ()))
+    ]
+    records = [record(each) for each in found]
+    data = {"sessions": records, "waiting": state.waiting()}
+
+    def view(page: Page) -> None:
+        columns = ("agent", "session", "bank", "imported", "grown", "duplicate", "receipts")
+        rows = [tuple(one_line(str(each[name]), 60) for name in columns) for each in records]
+        page.table(columns, rows, headed=True)
+
+    taken = sum(each.report is not None for each in found)
+    note = counted(taken, "session was taken in", "sessions were taken in")
+    return Result("import", data, errors, Result.verdict(taken, errors), view=view, notes=[note])
+
+
+Out = Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where to write.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")]
+
+
+def convert(
+    context: typer.Context,
+    logs: Logs,
+    *,
+    out: Out,
+    format: options.Format = None,  # noqa: A002 - the word that people type
+    outcome: Outcome = None,
+    success_at: SuccessAt = 1.0,
+    redact_personal: RedactPersonal = False,
+    no_redact: NoRedact = False,
+    replace: Replace = False,
+) -> Result:
+    """Write the episodes of logs in one format, ATIF, which other programs read too.
+
+    Each line of the file is a document of version 1.7. No bank is needed. The outcome is what
+    the log states, else what you give. Keys, tokens and passwords are removed from every text
+    first.
+    """
+    redaction = redaction_of(personal=redact_personal, off=no_redact)
+    from deltamem_tui.memory.episodes.log_import import logs_named
+    from deltamem_tui.memory.transfer.atif import write_atif
+    from deltamem_tui.trajectory.model import Trajectory
+    from deltamem_tui.trajectory.readers import read_logs
+    from deltamem_tui.trajectory.redaction import redact
+    from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
+
+    outcomes = user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes()
+    outcomes_name = one_line(PurePath(outcome or "").name, 120)
+    refused: list[RecordError] = []
+    notices: list[Notice] = []
+    named: set[str] = set()
+
+    def episodes(found: Iterator[Reading]) -> Iterator[Trajectory]:
+        for reading in found:
+            if isinstance(reading, RecordError):
+                refused.append(reading)
+            elif isinstance(reading, Trajectory):
+                kept = reading if no_redact else redact(reading, personal=redact_personal)[0]
+                named.update(outcomes.names(kept))
+                yield outcomes.apply(kept)
+            else:
+                notices.append(reading)
+
+    path = out.expanduser()
+    with Invocation.of(context).output.progress("converting"):
+        named_logs = logs_named(logs, outcomes, outcomes_name, redaction, format)
+        found = episodes(read_logs(named_logs, format=format, success_at=success_at))
+        first = next(found, None)  # where there is none, no file is written either
+        count = write_atif(path, chain([first], found), replace=replace) if first else 0
+    data = {"file": path, "episodes": count, "rejected": len(refused), "left_out": len(notices)}
+
+    def view(page: Page) -> None:
+        page.facts({name: str(fact) for name, fact in data.items()})
+
+    notes = [f"{counted(count, 'document')} of ATIF-v1.7, one a line", *map(str, notices)]
+    if unmatched := len(outcomes.by_id.keys() - named):
+        ids = f"id of {outcomes_name} matches", f"ids of {outcomes_name} match"
+        notes.append(f"{counted(unmatched, *ids)} no episode of these logs")
+    return Result("convert", data, refused, Result.verdict(count, refused), view=view, notes=notes)
+
+
+def episodes_of_bank(bank: Bank) -> list[Trajectory]:
+    """All that a bank keeps, in order of import."""
+    from deltamem_tui.memory.episodes.stored_episodes import episodes
+
+    return [*episodes(bank)]
+
+
+def read_logs_once(
+    invocation: Invocation,
+    logs: Sequence[str],
+    format: str | None,  # noqa: A002 - the word that people type
+    domain: str | None,
+    stop: Interruption,
+    consequence: str,
+) -> tuple[list[Trajectory], Mapping[str, int], list[DeltaMemError]]:
+    """The episodes of logs as an import keeps them, how many are none, and why.
+
+    `consequence` is what it means if Ctrl+C is pressed meanwhile.
+    """
+    from deltamem_tui.memory.banks import create_bank
+    from deltamem_tui.memory.episodes.log_import import LogImport
+
+    with tempfile.TemporaryDirectory(prefix="deltamem-log-") as folder:
+        bank = create_bank(Path(folder) / "log", embedder="hashing", domain=domain or "generic")
+        job = LogImport(bank, logs, format=format, domain=domain or "", listed=False)
+        with invocation.output.progress("reading", job.total_bytes) as advance:
+            job.run(advance=advance, stopped=stop)
+        if stop:
+            raise InterruptionError("interrupted", hint=consequence)
+        refusals = list[DeltaMemError](job.report.refusals)
+        duplicates = job.report.count("duplicate") + job.report.count("updated")
+        excluded = {"recorded before": duplicates, "cannot be read": len(refusals)}
+        return episodes_of_bank(bank), excluded, refusals

@@ -1,4 +1,4 @@
-"""`deltamem diff`: what differs between two banks."""
+"""Commands that put two banks side by side: merged, or compared."""
 
 from __future__ import annotations
 
@@ -10,18 +10,134 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import ExitCode, Result
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange, TreeDiff
     from deltamem_tui.bank.node import Node
+    from deltamem_tui.bank.union.merge import MergePlan
     from deltamem_tui.memory.display import Display
+    from deltamem_tui.memory.reports.view import ReportView
+    from deltamem_tui.memory.transfer.merging import Merge
 
-Banks = Annotated[
+
+MergedBanks = Annotated[
+    list[str],
+    typer.Argument(metavar="BANK…", help="Two banks or more. Without -o the first gets all."),
+]
+Into = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="BANK", help="A new bank that gets all instead."),
+]
+Near = Annotated[
+    float,
+    typer.Option("--near", metavar="X", help="The similarity from which two roots are near."),
+]
+NearPolicy = Annotated[
+    str,
+    typer.Option(
+        "--near-policy",
+        metavar="|".join(NEAR_POLICIES),
+        help="A near root stays, is left out with all below, or, where a chain is a base with "
+        "deltas, hangs below the other.",
+    ),
+]
+NoNear = Annotated[bool, typer.Option("--no-near", help="Look for no near roots.")]
+NoEpisodes = Annotated[
+    bool, typer.Option("--no-episodes", help="Leave the episodes where they are.")
+]
+AcrossDomains = Annotated[
+    bool, typer.Option("--across-domains", help="Merge banks of different domains all the same.")
+]
+
+
+def merge(
+    context: typer.Context,
+    banks: MergedBanks,
+    *,
+    output: Into = None,
+    near: Near = NEAR,
+    near_policy: NearPolicy = "keep",
+    no_near: NoNear = False,
+    no_episodes: NoEpisodes = False,
+    across_domains: AcrossDomains = False,
+    dry_run: options.DryRun = False,
+) -> Result:
+    """Merge what banks have learnt, node by node, with nothing counted twice.
+
+    The higher revision of a node wins, and what was deleted stays deleted. What banks changed
+    apart, and roots that say nearly the same, are listed.
+    """
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.union.merge import difference
+    from deltamem_tui.memory.reports.transfer import view_merge
+    from deltamem_tui.memory.transfer.merging import merge
+
+    invocation = Invocation.of(context)
+    first, *others = banks
+    writes = output is None and not dry_run
+    places = [invocation.writable_bank(first) if writes else invocation.bank(first)]
+    places += [invocation.bank(other) for other in others]
+    opened = [Bank.open(place) for place in places]
+    path = None if output is None else invocation.new_bank(output)
+    with invocation.output.progress("merging"):
+        done = merge(
+            opened,
+            path,
+            near=None if no_near else near,
+            near_policy=near_policy,
+            with_episodes=not no_episodes,
+            across_domains=across_domains,
+            dry_run=dry_run,
+        )
+    target = output if output is not None else first
+    view = view_merge(done)
+    data = {"bank": target, "dry_run": dry_run, "changed": done.changed, **view.record}
+    planned = difference(done.plan) if dry_run else None
+    if planned:
+        data["plan"] = _diff_record(planned)
+
+    def show(page: Page) -> None:
+        if planned:
+            _show_diff(page, planned, opened[0])
+        _show_merge(page, done.plan, view)
+
+    return Result("merge", data, view=show, notes=_notes(done, target, dry_run))
+
+
+def _notes(done: Merge, target: str, dry_run: bool) -> list[str]:
+    if not done.changed:
+        return [f"{target} holds all of it already; nothing was changed"]
+    if dry_run:
+        return ["nothing was written; without --dry-run it is"]
+    names = ", ".join(bank.name for bank in done.plan.banks)
+    return [f"{target} holds what {names} have learnt"]
+
+
+def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
+    from deltamem_tui.memory.reports.transfer import change_counts
+
+    counts = {name: change_counts(changes) for name, changes in plan.changes.items()}
+    rows: list[list[Cell]] = [
+        [f"nodes {label}", *(each[label] for each in counts.values())]
+        for label in next(iter(counts.values()))
+    ]
+    page.table(("", *counts), [row for row in rows if any(row[1:])])
+    episodes = view.record["episodes"] or {}
+    if any(episodes.values()):
+        page.facts({f"episodes {name}": count for name, count in episodes.items()})
+    for section in view.sections:
+        page.text(section.title, style="bold")
+        for line in section.lines:
+            page.text(line)
+
+
+ComparedBanks = Annotated[
     list[str] | None,
     typer.Argument(metavar="BANK BANK", help="The bank as it was, and as it is."),
 ]
@@ -38,9 +154,9 @@ Text = Annotated[
 ]
 
 
-def run(
+def diff(
     context: typer.Context,
-    banks: Banks = None,
+    banks: ComparedBanks = None,
     *,
     tree: options.TreeChoice = None,
     exit_code: ExitCodeChoice = False,
@@ -53,18 +169,18 @@ def run(
     if text is not None:
         return _text_dump(text, banks or [])
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.diff import diff
+    from deltamem_tui.bank.diff import diff as compare
 
     if len(banks or []) != 2:
         raise UsageError("a difference is between two banks", hint="`deltamem diff BANK BANK`")
     invocation = Invocation.of(context)
     before, after = (Bank.open(invocation.bank(bank)) for bank in banks or [])
     with invocation.output.progress("comparing"):
-        found = diff(before, after, options.tree_names(before, tree))
+        found = compare(before, after, options.tree_names(before, tree))
     return Result(
         "diff",
-        {"before": before.name, "after": after.name, **record(found)},
-        view=lambda page: show(page, found, after),
+        {"before": before.name, "after": after.name, **_diff_record(found)},
+        view=lambda page: _show_diff(page, found, after),
         notes=("nothing differs",) if found.empty else (),
         code=ExitCode.FAILURE if exit_code and not found.empty else None,
     )
@@ -81,7 +197,7 @@ def _text_dump(path: Path, banks: list[str]) -> Result:
     )
 
 
-def record(found: BankDiff) -> dict[str, Any]:
+def _diff_record(found: BankDiff) -> dict[str, Any]:
     """A difference as JSON."""
     return {
         "different": not found.empty,
@@ -116,7 +232,7 @@ def _change_record(change: NodeChange) -> dict[str, Any]:
     return {"id": change.node.id, "fields": [asdict(each) for each in change.fields]}
 
 
-def show(page: Page, found: BankDiff, bank: Bank) -> None:
+def _show_diff(page: Page, found: BankDiff, bank: Bank) -> None:
     """Show a difference, a sign before each thing that differs; nodes as a bank shows them."""
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.reports.transfer import value_change

@@ -1,0 +1,410 @@
+"""Commands about whole banks: made, listed, counted, frozen, proved and compacted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deltamem_tui import paths
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.text import counted, one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.upkeep.verify import Flaw
+    from deltamem_tui.memory.views.statistics import TreeStatistics
+
+
+def list_(context: typer.Context) -> Result:
+    """List all banks and where they are.
+
+    Those of the banks folder come together with those that were shipped with the program.
+    """
+    folder = Invocation.of(context).banks_folder
+    banks = paths.find_banks(folder)
+    methods = {bank.name: _method_of(bank) for bank in banks}
+
+    def view(page: Page) -> None:
+        rows = [(bank.name, methods[bank.name], _kind(bank), str(bank.path)) for bank in banks]
+        if rows:
+            page.table(("bank", "method", "from", "path"), rows)
+
+    notes = []
+    if not banks:
+        notes.append(f"no banks in {folder}; `deltamem init NAME` makes one")
+    elif not folder.is_dir():
+        notes.append(
+            f"there is no folder {folder} yet, so these are the banks of the package; "
+            "`deltamem init NAME` makes it"
+        )
+    records = [{**asdict(bank), "method": methods[bank.name]} for bank in banks]
+    return Result("list", {"folder": folder, "banks": records}, view=view, notes=notes)
+
+
+def _method_of(place: paths.BankPlace) -> str:
+    """The method of a bank; empty if the bank cannot be opened."""
+    from deltamem_tui.bank import manifest
+
+    try:
+        return manifest.read(place.path).method
+    except DeltaMemError:
+        return ""
+
+
+def _kind(bank: paths.BankPlace) -> str:
+    """Where a bank comes from, or that it is still packed."""
+    if bank.path.is_file():
+        return "archive"
+    return "shipped" if bank.shipped else "own"
+
+
+Description = Annotated[
+    str, typer.Option("--description", metavar="TEXT", help="What the bank is for.")
+]
+
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="The memory method that the bank is for; `deltamem methods` lists them.",
+    ),
+]
+EpisodesFrom = Annotated[
+    str | None,
+    typer.Option(
+        "--episodes-from",
+        metavar="BANK",
+        help="Take over the episodes of a bank, waiting to be learnt; embedder and domain are "
+        "that bank's too, unless given.",
+    ),
+]
+
+
+def init(
+    context: typer.Context,
+    bank: options.NewBank,
+    embedder: options.Embedder = None,
+    domain: options.Domain = None,
+    description: Description = "",
+    method: Method = None,
+    episodes_from: EpisodesFrom = None,
+) -> Result:
+    """Make a new bank, empty or with the episodes of another one.
+
+    The embedder is met once, and the bank will accept no other. The parameters are the
+    domain's published preset.
+    """
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.banks import create_bank
+    from deltamem_tui.memory.domain import domain_named
+    from deltamem_tui.memory.methods import DEFAULT, settings_record
+    from deltamem_tui.text import clean, counted
+
+    invocation = Invocation.of(context)
+    source = Bank.open(invocation.bank(episodes_from)) if episodes_from else None
+    if source:
+        embedder = embedder or str(source.manifest.embedder.get("model") or "") or None
+        domain = domain or source.manifest.domain
+    settings = invocation.settings(embedder=embedder, domain=domain)
+    path = invocation.new_bank(bank)
+    made = create_bank(
+        path,
+        embedder=settings.embedder,
+        domain=domain_named(clean(settings.domain).strip() or "generic"),
+        description=clean(description),
+        method=method or DEFAULT,
+        episodes_from=source,
+    )
+    data: dict[str, Any] = {
+        "bank": made.name,
+        "path": path,
+        "embedder": made.manifest.embedder,
+        "domain": made.manifest.domain,
+        "parameters": settings_record(made),
+    }
+    notes = [f"made {made.name} in {path}", *_preset_notes(made)]
+    if source:
+        data["episodes"] = len(made.episodes)
+        waiting = counted(len(made.episodes), "episode waits", "episodes wait")
+        notes.append(f"{waiting} to be learnt: `deltamem extract {bank}`")
+    return Result("init", data, notes=notes)
+
+
+def _preset_notes(made: Bank) -> list[str]:
+    """Where the method's usual numbers may not be the right ones for a bank."""
+    from deltamem_tui.memory.methods import method_of
+
+    numbers, manifest = method_of(made).settings, made.manifest
+    notes, model, presets = list[str](), manifest.embedder["model"], numbers.presets()
+    if numbers.published_for not in ("", model):
+        notes.append(
+            f"the thresholds were published for {numbers.published_for}; the first `deltamem "
+            f"extract {made.name}` takes some for {model} from the bank's own episodes"
+        )
+    if presets and manifest.domain not in presets:
+        notes.append(
+            f"{manifest.domain} has no preset, so the generic one is used; there are presets "
+            f"for {', '.join(presets)}"
+        )
+    return notes
+
+
+_REFUSED_SHOWN = 20
+
+
+def info(context: typer.Context, bank: options.Bank) -> Result:
+    """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.credit.credit import tree_credit
+    from deltamem_tui.memory.methods import is_shown, settings_record
+    from deltamem_tui.memory.reports.view import usage_facts
+    from deltamem_tui.memory.views.history import history
+    from deltamem_tui.memory.views.statistics import bank_statistics
+
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    statistics = bank_statistics(opened)
+    past = history(opened)
+    credit = {name: tree_credit(opened, name) for name in opened.trees}
+    manifest = opened.manifest
+    about = {
+        "bank": opened.name,
+        "description": manifest.description,
+        "method": manifest.method,
+        "domain": manifest.domain,
+        "model": manifest.embedder.get("model"),
+        "dimensions": manifest.dimensions,
+        "frozen": manifest.frozen,
+    }
+    episodes = {
+        "episodes": statistics.episodes,
+        "learnt": statistics.learnt,
+        "waiting": statistics.waiting,
+        "without_outcome": statistics.without_outcome,
+    }
+
+    def view(page: Page) -> None:
+        facts: dict[str, Any] = {**about, **episodes}
+        page.facts({name.replace("_", " "): fact for name, fact in facts.items()})
+        trees = {name: each for name, each in statistics.trees.items() if is_shown(opened, name)}
+        page.table(("tree", *trees), _number_rows(opened, trees), headed=True)
+        for name, each in credit.items():
+            page.facts({f"{name} {fact}": value for fact, value in each.facts(pairs=True).items()})
+        if past.usage.calls or past.usage.cached:
+            page.facts(usage_facts(past.usage))
+        if past.refused:
+            shown = past.refused[-_REFUSED_SHOWN:]
+            page.table(
+                ("could not be learnt", "why"), [(each.trajectory, each.reason) for each in shown]
+            )
+
+    data: dict[str, Any] = {
+        **about,
+        **episodes,
+        "parameters": settings_record(opened),
+        "provenance": manifest.provenance,
+        "usage": asdict(past.usage),
+        "untold": asdict(Usage()),  # a killed run's payments are in `usage.jsonl` at once
+        "refused": [asdict(each) for each in past.refused],
+    }
+    data |= {
+        str(name): asdict(numbers) | {"credit": credit[name].record()}
+        for name, numbers in statistics.trees.items()
+    }
+    notes: list[object] = []
+    if statistics.without_outcome:
+        notes.append(_without_outcome(statistics.without_outcome, bank))
+    if len(past.refused) > _REFUSED_SHOWN:
+        notes.append(f"{len(past.refused):,} episodes could not be learnt; `--json` lists them all")
+    return Result("info", data, view=view, notes=notes)
+
+
+def _without_outcome(waiting: int, bank: str) -> str:
+    """How to give waiting episodes an outcome."""
+    return (
+        f"{counted(waiting, 'episode waits', 'episodes wait')} for an outcome: import again with "
+        "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
+        f"`deltamem judge {bank}`"
+    )
+
+
+_OF_LAYERS = (
+    *("roots", "residuals", "consolidated", "max_depth"),
+    *("mean_tokens_root", "mean_tokens_residual"),
+)
+"""Numbers that mean something only where a node is what its parent lacks."""
+
+
+def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[Any]]:
+    """The collections' numbers side by side, a row a number."""
+    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.views.statistics import TreeStatistics
+
+    displays = [display_of(bank, name) for name in trees]
+    layered = any(each.layered for each in displays)
+    left_out = ("depths",) if layered else ("depths", *_OF_LAYERS)
+    rows = [
+        [name.replace("_", " "), *(getattr(numbers, name) for numbers in trees.values())]
+        for name in (each.name for each in fields(TreeStatistics))
+        if name not in left_out
+    ]
+    if layered:
+        return [*rows, ["nodes by depth", *(_by_depth(numbers) for numbers in trees.values())]]
+    sizes = (
+        display.sizes(tree.depths) for display, tree in zip(displays, trees.values(), strict=True)
+    )
+    return [*rows[:1], ["of these", *sizes], *rows[1:]]
+
+
+def _by_depth(numbers: TreeStatistics) -> str:
+    return " ".join(f"{depth}:{count}" for depth, count in numbers.depths.items())
+
+
+def methods() -> Result:
+    """List the memory methods, one of which a new bank is made for."""
+    from deltamem_tui.memory.methods import titles
+
+    found = titles()
+
+    def view(page: Page) -> None:
+        page.table(("method", "what it keeps"), found.items())
+
+    data = [{"name": name, "title": title} for name, title in found.items()]
+    return Result("methods", {"methods": data}, view=view)
+
+
+def freeze(context: typer.Context, bank: options.Bank) -> Result:
+    """Forbid all writing to a bank, and note each file's digest."""
+    from deltamem_tui.bank.bank import Bank
+
+    opened = Bank.open(Invocation.of(context).writable_bank(bank))
+    opened.freeze()
+    notes = (f"{bank} is frozen; `deltamem verify {bank}` proves its files",)
+    data = {"bank": opened.name, "frozen": True, "digests": opened.manifest.digests}
+    return Result("freeze", data, notes=notes)
+
+
+def unfreeze(context: typer.Context, bank: options.Bank) -> Result:
+    """Allow writing to a frozen bank again."""
+    from deltamem_tui.bank.bank import Bank
+
+    opened = Bank.open(Invocation.of(context).writable_bank(bank))
+    was_frozen = opened.unfreeze()
+    state = "can be written again" if was_frozen else "was not frozen"
+    return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {state}",))
+
+
+Vectors = Annotated[
+    bool,
+    typer.Option("--vectors", help="Embed every text again, and compare. Loads the bank's model."),
+]
+
+Repair = Annotated[
+    bool,
+    typer.Option(
+        "--repair",
+        help="First cut a torn journal back to its last whole commit, as a power cut may need.",
+    ),
+]
+
+_UNPROVED = "whether each vector is of its own line: `deltamem verify --vectors` embeds them again"
+
+
+def verify(
+    context: typer.Context, bank: options.Bank, vectors: Vectors = False, repair: Repair = False
+) -> Result:
+    """Check every file, line, vector and counter of a bank. Only --repair changes anything."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.upkeep import verify as verifying
+    from deltamem_tui.errors import BankCorruptError
+
+    invocation = Invocation.of(context)
+    path = invocation.bank(bank)
+    torn = verifying.repair(path) if repair else b""
+    opened = Bank.open(path)
+    with invocation.output.progress("verifying"):
+        flaws = verifying.verify(opened)
+    if vectors and not flaws:
+        flaws = _strange_vectors(invocation, opened)
+    errors = tuple(
+        BankCorruptError(flaw.message, source=flaw.source, position=flaw.position, hint=flaw.hint)
+        for flaw in flaws
+    )
+    missing = [*verifying.unchecked(opened), *([] if vectors else [_UNPROVED])]
+    data = {
+        "bank": opened.name,
+        "frozen": opened.frozen,
+        "sound": not flaws,
+        "flaws": flaws,
+        "unchecked": missing,
+        "cut": {"bytes": len(torn), "text": _beginning(torn)} if torn else None,
+    }
+    sound = [] if flaws else [f"{bank} is sound"]
+    cut = f"journal.jsonl: cut off {len(torn):,} bytes behind the last whole commit"
+    cut_off = [f"{cut}: {_beginning(torn) or 'nothing that can be read'}"] if torn else []
+    notes = [*cut_off, *sound, *(f"not checked: {each}" for each in missing)]
+    return Result("verify", data, errors, "error" if flaws else "success", notes=notes)
+
+
+def _beginning(torn: bytes) -> str:
+    return one_line(torn.replace(b"\0", b"").decode("utf-8", "replace"), 120)
+
+
+def _strange_vectors(invocation: Invocation, bank: Bank) -> list[Flaw]:
+    """The vectors that are not of their lines; a bank whose files have flaws is not embedded."""
+    from deltamem_tui.memory.vectors.embedder import embedder_of
+    from deltamem_tui.memory.vectors.vector_check import strange_vectors
+
+    embedder = embedder_of(bank)
+    total = sum(
+        snapshot.extent.rows for snapshot in map(bank.snapshots.get, bank.trees) if snapshot
+    )
+    with invocation.output.progress("embedding", total) as advance:
+        return list(strange_vectors(bank, embedder, advance=advance))
+
+
+def compact(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = False) -> Result:
+    """Drop earlier revisions and the journal's old lines. All knowledge and all counts stay.
+
+    Deleted nodes keep their ids, so that no merge brings them back, but not their text. The
+    journal becomes one line that sums it up: earlier changes cannot be undone any more.
+    """
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.upkeep.compact import compact, planned
+    from deltamem_tui.memory.runs.payments import take_over
+
+    invocation = Invocation.of(context)
+    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened.require_folder()
+    if not dry_run:
+        take_over(opened)  # while the journal still has the lines that they are compared with
+    with invocation.output.progress("compacting"):
+        found = planned(opened) if dry_run else compact(opened)
+    data = {
+        "bank": opened.name,
+        "compacted": found.done,
+        "bytes_saved": found.bytes_saved if found.worthwhile else 0,
+        "rows_saved": found.rows_saved if found.worthwhile else 0,
+        "files": [asdict(saving) for saving in found.savings] if found.worthwhile else [],
+        "folded": found.folded if found.worthwhile else {},
+    }
+    if not found.worthwhile:
+        return Result("compact", data, notes=(f"there is nothing to save in {bank}",))
+
+    def view(page: Page) -> None:
+        columns = ("file", "rows", "rows then", "bytes", "bytes then")
+        page.table(columns, [tuple(asdict(saving).values()) for saving in found.savings])
+
+    would = "would save" if dry_run else "saved"
+    lines = found.savings[-1].rows_before - found.savings[-1].rows_after
+    saved = f"outdated lines: {found.rows_saved:,}, lines of the journal: {lines:,}"
+    notes = (f"{would} {counted(found.bytes_saved, 'byte')} in {bank}; {saved}",)
+    return Result("compact", data, view=view, notes=notes)
