@@ -9,8 +9,7 @@ import pytest
 import typer
 
 from deltamem_tui import paths
-from deltamem_tui.cli import app, commands
-from deltamem_tui.cli import banks
+from deltamem_tui.cli import app, banks, commands
 from deltamem_tui.cli.commands import COMMANDS, load_command
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.options import _complete_bank
