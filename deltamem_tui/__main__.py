@@ -23,7 +23,7 @@ class BrowserRequest:
 
     Attributes:
         options: The options that all commands share.
-        bank: What was named, if anything: a bank, a replay's file, or an evaluation's folder.
+        bank: What was named, if anything: a bank, or a contest's folder.
     """
 
     options: SharedOptions

@@ -28,7 +28,7 @@ GAMES_VARIABLE = "DELTAMEM_GAMES"
 MANIFEST = "bank.json"
 ARCHIVE_SUFFIX = ".deltamem"
 SETTINGS_FILE = "deltamem.toml"
-EVALUATION_PLAN = "plan.json"
+CONTEST_PLAN = "plan.json"
 
 _LINES = ("task.nodes.jsonl", "env.nodes.jsonl")
 _LONGEST_NAME = 100
@@ -67,19 +67,18 @@ def banks_folder(chosen: str | Path | None = None) -> Path:
     return here if here.is_dir() else _user_folder("data") / "memory_banks"
 
 
-def evaluations_folder() -> Path:
-    """Where runs of evaluations are kept by default. It may not exist yet."""
-    return _user_folder("data") / "evaluations"
+def contests_folder() -> Path:
+    """The folder in which contests are kept by default. It may not exist yet."""
+    return _user_folder("data") / "contests"
 
 
 def results_named(word: str) -> Path | None:
-    """The file of a replay, or the folder of an evaluation, that a word names; None for a bank."""
+    """Return the folder of a contest that a word names; None for a bank."""
     path = Path(word).expanduser()
     try:
-        is_run = (path / EVALUATION_PLAN).is_file() and not is_bank(path)
+        return path if (path / CONTEST_PLAN).is_file() and not is_bank(path) else None
     except (OSError, ValueError):
-        is_run = False
-    return path if is_run or word.endswith(".json") else None
+        return None
 
 
 def shipped_banks_folder() -> Path:

@@ -1,6 +1,6 @@
 """Make docs/results.md: what memories are worth to the agent without a model, in both simulators.
 
-Every table is an evaluation by the command line. What is finished is kept in build/results until
+Every table is a contest of `deltamem lab`. What is finished is kept in build/results until
 the program's own code changes, so a run that was interrupted goes on.
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from deltamem_tui.lab.contestants.baselines import BASELINES
-from deltamem_tui.lab.runs.report import main_table, title_of, warnings
-from deltamem_tui.lab.runs.result import EvaluationResult
+from deltamem_tui.lab.contestants import BASELINES
+from deltamem_tui.lab.report import main_table, title_of, warnings
+from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.memory.methods import names
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +36,12 @@ MOST = {"alfworld": 60, "scienceworld": 90}
 """How many games of the test part are played."""
 
 _EVERY = [word for name in (*BASELINES, *names()) for word in ("--method", name)]
-_NOISY = ("--admit", "strict", "--admit", "coarse", "--admit", "unjudged", "--judge-error", "0.3")
+_NOISY = [
+    word
+    for name in ("synapse", "memp", "deltamem")
+    for policy in ("strict", "coarse", "unjudged")
+    for word in ("--method", f"{name}:admission={policy}")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Experiment:
     Attributes:
         title: Its heading.
         text: What is compared.
-        options: Those of `deltamem evaluate`, beside the environment and its games.
+        options: Those of `deltamem lab`, beside the environment and its games.
         learns: Whether the log is learnt before.
     """
 
@@ -112,12 +117,12 @@ def main() -> None:
 
 def played(
     environment: str, number: int, experiment: Experiment, options: argparse.Namespace
-) -> EvaluationResult:
+) -> ContestResult:
     """The result of one experiment, played as far as it was not before."""
     games = min(options.games or MOST[environment], MOST[environment])
     out = KEPT / code_digest() / f"{environment}-{number}-{games}-{options.embedder}"
     log = ["--learn-from", str(LOGS[environment])] if experiment.learns else []
-    asked = ["evaluate", environment, "--split", "test", "--games", str(games), *log]
+    asked = ["lab", environment, "--split", "test", "--games", str(games), *log]
     rest = [*GAMES.get(environment, ()), "--parallel", str(options.parallel), "--out", str(out)]
     command = [sys.executable, "-m", "deltamem_tui", *asked, *experiment.options, *rest, "--json"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
@@ -127,10 +132,10 @@ def played(
 
 
 class _Printed(msgspec.Struct):
-    data: EvaluationResult
+    data: ContestResult
 
 
-def section(environment: str, experiment: Experiment, found: EvaluationResult) -> str:
+def section(environment: str, experiment: Experiment, found: ContestResult) -> str:
     """One table with its heading, and what is to be known of it."""
     lines = [f"### {environment}: {experiment.title}", "", experiment.text, ""]
     lines += [f"{title_of(found)}; embedder {found.embedder}.", "", *main_table(found), ""]
@@ -138,7 +143,7 @@ def section(environment: str, experiment: Experiment, found: EvaluationResult) -
     return "\n".join([*lines, ""])
 
 
-def leaders(found: EvaluationResult) -> str:
+def leaders(found: ContestResult) -> str:
     """Who has the highest score, and by how few steps; a baseline is named as one."""
 
     def rank(at: int) -> tuple[float, float]:
@@ -148,7 +153,7 @@ def leaders(found: EvaluationResult) -> str:
     first = max(range(len(found.contestants)), key=rank)
     if not rank(first)[0]:
         return "None of them scores."
-    best = found.contestants[first].entrant
+    best = found.contestants[first].contestant
     return (
         f"The highest score, and of equal ones the fewest steps, has the {best.sort} {best.name}."
     )

@@ -81,8 +81,7 @@ SHIPPED = (
     View("words", ("w",)),
     View("evidence", ("escape", "escape", "slash", *"id:1bc7", "enter", "E")),
     View("comparison", ("b", "c", "enter")),
-    View("replay", ("escape", "r", ("file", "docs/sample/replay.json"), "enter")),
-    View("evaluation", ("escape", "r", ("file", "docs/sample/run"), "enter", "l", "l")),
+    View("contest", ("escape", "r", ("file", "docs/sample/contest"), "enter", "l", "l")),
     View("recall", ("escape", "enter", "2", ("task", TASK), ("scene", SCENE))),
 )
 """Of the bank that is shipped, in the order in which they are visited.

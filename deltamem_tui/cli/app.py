@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from deltamem_tui.cli.commands import COMMANDS, HelpRequestError, LazyGroup
+from deltamem_tui.cli.commands import COMMANDS, OLD_SPELLINGS, HelpRequestError, LazyGroup
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output
 from deltamem_tui.cli.result import ExitCode, InterruptionError, Result
@@ -54,6 +54,10 @@ def run(arguments: Sequence[str], output: Output | None = None) -> int:
     """
     options, rest = SharedOptions.take(arguments)
     output = output or Output(json=options.json, debug=options.debug)
+    if rest and rest[0] in OLD_SPELLINGS:
+        now = OLD_SPELLINGS[rest[0]]
+        output.note(f"`{PROGRAM} {rest[0]}` is `{PROGRAM} {' '.join(now)}` now")
+        rest = [*now, *rest[1:]]
     try:
         result = _result(Invocation(options, output), rest)
         return result if isinstance(result, int) else output.publish(result)

@@ -85,8 +85,7 @@ COMMANDS = (
     CommandEntry("consolidate", "Learn", "tuning"),
     CommandEntry("calibrate", "Learn", "tuning"),
     CommandEntry("parameters", "Learn", "tuning"),
-    CommandEntry("replay", "Compare"),
-    CommandEntry("evaluate", "Compare"),
+    CommandEntry("lab", "Compare"),
     CommandEntry("lift", "Tend"),
     CommandEntry("forget", "Tend"),
     CommandEntry("undo", "Tend", "nodes"),
@@ -104,6 +103,9 @@ COMMANDS = (
     CommandEntry("unfreeze", "Ship", "banks"),
     CommandEntry("verify", "Ship", "banks"),
 )
+
+OLD_SPELLINGS = {"evaluate": ("lab",), "replay": ("lab", "replay")}
+"""Commands of before, and what they are called now; they go with the next version."""
 
 _VERSION_OPTION = ("--version", "Show the version and exit.")
 

@@ -65,7 +65,7 @@ class DeltaMemApp(FailureKeeper):
         folder: The banks folder.
         bank: A bank to open at once; the list of banks if None.
         configuration: Theme, keys, and what a new bank is made with.
-        results: The file of a replay, or the folder of an evaluation's run, to open over the list
+        results: A contest's folder, to open over the list
             of banks.
     """
 
@@ -128,9 +128,9 @@ class DeltaMemApp(FailureKeeper):
         self.theme_changed_signal.subscribe(self, self._remember_theme)
         self.call_after_refresh(self._report_waiting)
         if self._results is not None:
-            from deltamem_tui.tui.screens.results import open_results
+            from deltamem_tui.tui.screens.contest import open_contest
 
-            open_results(self.screen, self._results)
+            open_contest(self.screen, self._results)
 
     def _report_waiting(self) -> None:
         """Says how many sessions of agents wait to be imported, unless an error is shown."""
@@ -419,7 +419,7 @@ def run(
         bank: A bank to open at once; the list of banks if None.
         configuration: The settings.
         tell: Writes a line to the terminal, once the browser has given it back.
-        results: The file of a replay, or the folder of an evaluation's run, to open at once.
+        results: A contest's folder, to open at once.
 
     Raises:
         UsageError: The terminal cannot show screens.

@@ -140,17 +140,15 @@ extract kitchen --extractor rules
 unfreeze kitchen
 unfreeze kitchen
 
-replay kitchen --method synapse --order recorded
-replay kitchen --method nonsense
-replay kitchen --admit coarse --extractor rules
-replay log.jsonl --method synapse --forget nonsense --extractor rules
-replay kitchen --method synapse --forget none --forget capacity=1 --judge-error .2 --extractor rules
+lab replay kitchen --method nonsense
+lab replay kitchen --method synapse:admission=coarse
+lab replay kitchen --method synapse --method synapse:capacity=1 --judge-error .2
 
-evaluate house.py:HouseEnvironment --learn-from log.jsonl --method raw --bank kitchen --dry-run
-evaluate house.py:HouseEnvironment --learn-from log.jsonl --method synapse --bank kitchen
-evaluate house.py:HouseEnvironment --bank kitchen --games 1
-evaluate house.py:HouseEnvironment --protocol nonsense
-evaluate nonsense
+lab house.py:HouseEnvironment --learn-from log.jsonl --method raw --bank kitchen --dry-run
+lab house.py:HouseEnvironment --learn-from log.jsonl --method synapse --bank kitchen
+lab house.py:HouseEnvironment --bank kitchen --games 1
+lab house.py:HouseEnvironment --protocol nonsense
+lab nonsense
 
 export kitchen -o out.deltamem --builder 'The kitchen team'
 export kitchen -o out.deltamem
@@ -245,8 +243,8 @@ info shed
 parameters shed task.k_cons=1 env.k_cons=1
 consolidate shed --model openai/gpt-4o-mini --dry-run
 consolidate shed --model openai/gpt-4o-mini
-replay kitchen --model openai/gpt-4o-mini --method reasoningbank --order recorded
-replay kitchen --model openai/gpt-4o-mini --method awm --max-cost 0 --no-cache
+lab replay kitchen --model openai/gpt-4o-mini --method reasoningbank
+lab replay kitchen --model openai/gpt-4o-mini --method awm --max-cost 0 --no-cache
 info ./killed
 extract ./killed --model openai/gpt-4o-mini --concurrency 2
 cache

@@ -1,4 +1,4 @@
-"""A small environment, an agent without a model, and what an evaluation of them needs.
+"""A small environment, an agent without a model, and what a contest of them needs.
 
 A machine of a colour wants its own verb. The agent does first what its memory says, then tries
 all verbs in turn: so a memory is worth steps, and where there are fewer tries than verbs, games.
@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from deltamem_tui.embedding.load import load
-from deltamem_tui.lab.agent import AgentCost, Playthrough
-from deltamem_tui.lab.contestants.entrant import Entrant, entrants
+from deltamem_tui.lab.contest import Tools, hold
+from deltamem_tui.lab.contestants import Contestant, contestants
 from deltamem_tui.lab.environment import GameInfo, Observation, Start
-from deltamem_tui.lab.runs.evaluation import evaluate
-from deltamem_tui.lab.runs.plan import EvaluationPlan, digest_of_episodes
-from deltamem_tui.lab.runs.result import EvaluationResult
-from deltamem_tui.lab.runs.tools import EvaluationTools
+from deltamem_tui.lab.grounds import GameGround
+from deltamem_tui.lab.plan import Plan, digest_of_episodes
+from deltamem_tui.lab.play import AgentCost, Playthrough
+from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
@@ -88,37 +88,37 @@ def solved(colour: str, number: int) -> Trajectory:
 LOG = [solved(colour, number) for number in range(2) for colour in WANTED]
 
 
-def plan(protocol: Any, who: Sequence[Entrant] | None = None, **facts: Any) -> EvaluationPlan:
+def plan(protocol: Any, who: Sequence[Contestant] | None = None, **facts: Any) -> Plan:
     """A plan of the arcade's test games; `log` is what is learnt before."""
-    log = facts.pop("log", ())
     known = {
         "environment": "arcade",
         "split": "test",
         "games": tuple(Arcade().games("test")),
-        "order": "environment",
-        "seed": 0,
         "limit": LIMIT,
-        "tries": 1,
         "agent": "tinkerer",
         "domain": "generic",
         "embedder": "hashing",
-        "learnt_from": digest_of_episodes(log),
+        "learnt_from": digest_of_episodes(facts.pop("log", ())),
     }
-    chosen = entrants(["nothing", "raw", "synapse"]) if who is None else tuple(who)
-    return EvaluationPlan(protocol=protocol, entrants=chosen, **{**known, **facts})
+    chosen = contestants(["nothing", "raw", "synapse"], {}) if who is None else tuple(who)
+    return Plan(protocol=protocol, contestants=chosen, **{**known, **facts})
 
 
-def tools(parallel: int = 1) -> EvaluationTools:
-    arcade = Arcade()
-    return EvaluationTools(
-        lambda info: nullcontext(arcade.load(info)),
-        arcade.game_of,
-        Tinkerer(),
-        load("hashing"),
-        RulesExtractor(),
-        parallel,
-    )
+class InProcess:
+    """The arcade without worker processes."""
+
+    def __init__(self) -> None:
+        self.environment = Arcade()
+
+    def playing(self, info: GameInfo) -> AbstractContextManager[Machine]:
+        return nullcontext(self.environment.load(info))
 
 
-def run(folder: Path, wanted: EvaluationPlan, parallel: int = 1, **rest: Any) -> EvaluationResult:
-    return evaluate(wanted, tools(parallel), folder, **rest)
+def tools(parallel: int = 1) -> Tools:
+    workers: Any = InProcess()
+    ground = GameGround(workers, Tinkerer(), LIMIT, "generic")
+    return Tools(ground, load("hashing"), RulesExtractor(), parallel)
+
+
+def run(folder: Path, wanted: Plan, parallel: int = 1, **rest: Any) -> ContestResult:
+    return hold(wanted, tools(parallel), folder, **rest)

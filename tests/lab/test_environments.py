@@ -7,17 +7,14 @@ import shutil
 import tarfile
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from deltamem_tui import paths
 from deltamem_tui.errors import UsageError
-from deltamem_tui.lab.environment import GameInfo
-from deltamem_tui.lab.environments import needs, scienceworld
-from deltamem_tui.lab.environments.webshop import WebShopEnvironment
-from deltamem_tui.lab.registry import environment_named
+from deltamem_tui.lab import environment as environments
+from deltamem_tui.lab.environment import GameInfo, environment_named
+from deltamem_tui.lab.environments import scienceworld
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.places import GENERATED
@@ -28,7 +25,7 @@ HOUSE = Path(__file__).with_name("house.py")
 @pytest.fixture
 def every_module(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if everything that can be imported were installed."""
-    monkeypatch.setattr(needs, "find_spec", lambda _: object())
+    monkeypatch.setattr(environments, "find_spec", lambda _: object())
 
 
 def packed(folder: Path, *games: str, solvable: str = "true") -> Path:
@@ -45,14 +42,12 @@ def packed(folder: Path, *games: str, solvable: str = "true") -> Path:
 def test_a_missing_simulator_is_named_with_what_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(needs, "find_spec", lambda _: None)
+    monkeypatch.setattr(environments, "find_spec", lambda _: None)
     scienceworld.simulator.cache_clear()
     with pytest.raises(UsageError, match=r"scienceworld .*deltamem-tui\[scienceworld\]"):
         environment_named("scienceworld").games("dev")
     with pytest.raises(UsageError, match=r"alfworld and textworld .*deltamem-tui\[alfworld\]"):
         environment_named("alfworld", games=tmp_path).games("dev")
-    with pytest.raises(UsageError, match=r"web_agent_site .*PYTHONPATH"):
-        environment_named("webshop").games("test")
 
 
 @pytest.mark.usefixtures("every_module")
@@ -115,8 +110,6 @@ def test_games_without_a_solution_are_passed_over(
         ("alfworld", {"game": "valid_seen/heat-Mug-None-A-1/trial_T1_2"}, None),
         ("alfworld", {"id": "json_2.1.1/valid_seen/heat-Mug-None-A-1/trial_T1_2"}, None),
         ("alfworld", {"id": "env_7"}, ""),
-        ("webshop", {"id": "fixed_7"}, "7"),
-        ("webshop", {"id": "20220427_1_13"}, ""),
     ],
 )
 def test_the_game_of_an_episode_is_named_as_games_are(
@@ -169,44 +162,6 @@ def test_what_is_no_environment_is_refused(tmp_path: Path) -> None:
         environment_named(f"{tmp_path}/none.py:World")
     with pytest.raises(UsageError, match="--games-from"):
         environment_named("scienceworld", games=tmp_path)
-
-
-class Shop:
-    """As much of WebShop's text environment as the adapter uses."""
-
-    server = SimpleNamespace(goals=[{}] * 501)
-    instruction_text = "Instruction: i want a mug"
-
-    def __init__(self) -> None:
-        self.did: list[Any] = []
-
-    def reset(self, session: int) -> tuple[str, None]:
-        self.did = [session]
-        return "WebShop [SEP] Instruction: [SEP] i want a mug [SEP] Search", None
-
-    def step(self, action: str) -> tuple[str, float, bool, None]:
-        self.did.append(action)
-        bought = action == "click[buy now]"
-        return f"after {action}", 0.5 * bought, bought, None
-
-    def get_available_actions(self) -> dict[str, Any]:
-        return {"has_search_bar": len(self.did) == 1, "clickables": ["search", "buy now"]}
-
-
-def test_webshops_adapter_speaks_to_its_interface() -> None:
-    webshop = WebShopEnvironment()
-    webshop.__dict__["_shop"] = shop = Shop()
-    assert [len(webshop.games(split)) for split in webshop.splits] == [500, 1, 0]
-    other = WebShopEnvironment(HOUSE)
-    other.__dict__["_shop"] = shop
-    assert other.games("dev") != webshop.games("dev")
-    game = webshop.load(webshop.games("dev")[0])
-    start = game.start()
-    assert (start.task, start.scene) == ("i want a mug", "WebShop [SEP] Search")
-    assert start.commands == ("search[words]", "click[buy now]")
-    assert game.step("search[mug]").commands == ("click[buy now]",)
-    bought = game.step("click[buy now]")
-    assert (bought.score, bought.done, shop.did[0]) == (0.5, True, 500)
 
 
 @pytest.mark.skipif(

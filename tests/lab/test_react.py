@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import BudgetError, ModelUnavailableError, PromptTooLongError
-from deltamem_tui.lab.agent import Playthrough
 from deltamem_tui.lab.agents.react import ModelMove, ReActAgent, read_move
+from deltamem_tui.lab.play import Playthrough
 from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.client import RetryPolicy
@@ -39,7 +39,7 @@ def test_a_game_is_played_by_questions_that_hold_all_that_was_seen(server: Model
     played = game()
     agent = ReActAgent(client(server), "alfworld")
     cost = agent.play(played, "<memory>\na mug is in a fridge\n</memory>")
-    assert played.score == 1
+    assert played.best == 1
     assert [step.action for step in played.steps] == [*WAY, LAST]
     assert {step.thought for step in played.steps} == {"so it goes on"}
     assert (cost.calls, cost.cost) == (5, None)
@@ -79,7 +79,7 @@ def test_what_was_answered_once_is_not_paid_again_and_the_key_is_nowhere(
     server.script(*answers(LAST))
     played = game()
     assert agent().play(played, "").calls == 5
-    assert (played.score, len(server.requests)) == (1, 1)
+    assert (played.best, len(server.requests)) == (1, 1)
     assert agent().play(game(), "").calls == 5
     assert len(server.requests) == 1
     kept = [path.read_text() for path in tmp_path.rglob("*.json")]
@@ -95,7 +95,7 @@ def test_rate_limits_are_waited_out_and_the_budget_stops_before_it_is_passed(
     waits = Waits()
     played = game()
     ReActAgent(client(server, sleep=waits), "alfworld").play(played, "")
-    assert (played.score, waits.seconds) == (1, [7.0])
+    assert (played.best, waits.seconds) == (1, [7.0])
 
     server.script(*answers("look"))
     price, budget = Price(1e-6, 1e-6), Budget(0.005)

@@ -1,14 +1,13 @@
-"""The agent without a model carries out what a text says, in worlds of its own."""
+"""The agents without a model carry out what a text says, or explore, in worlds of their own."""
 
 from __future__ import annotations
 
 import pytest
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.lab.agent import AgentCost, Playthrough
-from deltamem_tui.lab.agents.player import found_in, renamed
-from deltamem_tui.lab.agents.rules import RulesAgent
-from deltamem_tui.lab.environment import Game
+from deltamem_tui.lab.agents.rules import RulesAgent, found_in, renamed
+from deltamem_tui.lab.environment import Game, Observation, Start
+from deltamem_tui.lab.play import AgentCost, Playthrough
 from tests.lab.house import House, Rooms
 
 
@@ -44,7 +43,7 @@ PUT_MUG = "1. take mug 1 from fridge 1\n2. put mug 1 in cabinet 1"
 )
 def test_commands_are_read_however_the_text_lists_them(text: str) -> None:
     game = kitchen()
-    assert play("alfworld", game, text).score == 1
+    assert play("alfworld", game, text).best == 1
     assert game.did == [
         "go to fridge 1",
         "take mug 1 from fridge 1",
@@ -56,13 +55,13 @@ def test_commands_are_read_however_the_text_lists_them(text: str) -> None:
 def test_names_of_a_past_task_stand_for_the_present_ones() -> None:
     game = kitchen()
     past = "Task: put some egg in drawer\n> take egg 2 from fridge 3\n> move egg 2 to drawer 4"
-    assert play("alfworld", game, past).score == 1
+    assert play("alfworld", game, past).best == 1
 
 
 def test_closed_places_are_opened_and_counted_as_steps() -> None:
     game = kitchen(closed=("fridge 1", "cabinet 1"))
     played = play("alfworld", game, PUT_MUG)
-    assert (played.score, len(played.steps)) == (1, len(game.did))
+    assert (played.best, len(played.steps)) == (1, len(game.did))
     assert [each for each in game.did if each.startswith("open")] == [
         "open fridge 1",
         "open cabinet 1",
@@ -79,7 +78,7 @@ def test_closed_places_are_opened_and_counted_as_steps() -> None:
 )
 def test_what_is_not_there_is_searched(text: str, first: str) -> None:
     game = kitchen()
-    assert play("alfworld", game, text).score == 1
+    assert play("alfworld", game, text).best == 1
     assert game.did[0] == f"go to {first}"
 
 
@@ -90,7 +89,7 @@ def test_two_objects_are_brought_and_what_was_put_is_not_taken_again() -> None:
         lambda house: {house.lies["mug 1"], house.lies["mug 2"]} == {"cabinet 1"},
     )
     twice = "take mug from countertop\nput mug in cabinet\n" * 2
-    assert play("alfworld", game, twice).score == 1
+    assert play("alfworld", game, twice).best == 1
     assert game.did.count("take mug 1 from countertop 1") == 1
 
 
@@ -98,7 +97,7 @@ def test_what_is_treated_is_treated_at_a_place_of_the_kind() -> None:
     game = kitchen("heat some mug and put it in cabinet.")
     game.goal = lambda house: house.lies["mug 1"] == "cabinet 1" and "mug 1" in house.hot
     text = "take mug from fridge\nheat mug with microwave\nput mug in cabinet"
-    assert play("alfworld", game, text).score == 1
+    assert play("alfworld", game, text).best == 1
 
 
 @pytest.mark.parametrize(
@@ -112,12 +111,12 @@ def test_what_is_treated_is_treated_at_a_place_of_the_kind() -> None:
 def test_what_a_warning_covers_is_left_alone(warning: str) -> None:
     game = kitchen()
     played = play("alfworld", game, warning)
-    assert (played.score, played.steps, game.did) == (0, [], [])
+    assert (played.best, played.steps, game.did) == (0, [], [])
 
 
 def test_nothing_is_done_without_a_text_or_beyond_the_limit() -> None:
     game = kitchen()
-    assert play("alfworld", game, "").score == 0
+    assert play("alfworld", game, "").best == 0
     assert game.did == []
     rooms = Rooms("focus on the wire", "never")
     played = play("scienceworld", rooms, "look around\n" * 100)
@@ -127,7 +126,7 @@ def test_nothing_is_done_without_a_text_or_beyond_the_limit() -> None:
 def test_scienceworlds_agent_walks_by_itself_and_opens_doors_on_the_way() -> None:
     game = Rooms("boil water.", "focus on water", closed=("kitchen",))
     text = "1. open door to bathroom\n2. go to bathroom\n3. activate [device]\n4. focus on water"
-    assert play("scienceworld", game, text).score == 1
+    assert play("scienceworld", game, text).best == 1
     assert game.did == [
         "go to kitchen",
         "open door to kitchen",
@@ -147,7 +146,7 @@ def test_an_episode_and_a_procedure_are_read_alike(world: str) -> None:
         numbered = "\n".join(f"{at}. {each}" for at, each in enumerate(commands, 1))
         text = f"### Skill\nWhen: melt lead.\nHow:\n{numbered}"
     game = Rooms("melt lead.", "focus on lead")
-    assert play("scienceworld", game, text).score == 1
+    assert play("scienceworld", game, text).best == 1
     assert game.did == commands
 
 
@@ -166,3 +165,62 @@ def test_places_are_read_from_lines_that_say_where_things_were() -> None:
 def test_a_domain_without_a_player_is_refused() -> None:
     with pytest.raises(UsageError, match="webshop"):
         RulesAgent("webshop")
+
+
+PLACES: dict[str, tuple[str, ...]] = {
+    "countertop 1": ("plate 1",),
+    "fridge 1": ("mug 1",),
+    "microwave 1": (),
+    "cabinet 1": (),
+}
+
+
+class OpenHouse(House):
+    """A house that says where one can go, too."""
+
+    def start(self) -> Start:
+        begun = super().start()
+        return Start(begun.task, begun.scene, self._offered())
+
+    def step(self, action: str) -> Observation:
+        seen = super().step(action)
+        return Observation(seen.text, seen.score, seen.done, self._offered())
+
+    def _offered(self) -> tuple[str, ...]:
+        ways = [f"go to {place}" for place in self.places if place != self.here]
+        return ("look", "inventory", *ways, *self.commands())
+
+
+def explored(
+    task: str, *, hot: bool = False, memory: str = "", domain: str = "alfworld"
+) -> list[str]:
+    def reached(house: House) -> bool:
+        return house.lies["mug 1"] == "cabinet 1" and (not hot or "mug 1" in house.hot)
+
+    game = Playthrough(OpenHouse(task, PLACES, reached), 12)
+    RulesAgent(domain, explores=True).play(game, memory)
+    assert game.best == (not hot)
+    return [each.action for each in game.steps]
+
+
+def test_an_explorer_does_in_time_what_the_task_names_and_finds_out_nothing() -> None:
+    task, hot = "put a mug in cabinet.", "put a hot mug in cabinet."
+    assert explored(task)[-1] == "move mug 1 to cabinet 1"
+    actions = explored(hot, hot=True)
+    assert len(actions) == 12
+    assert not {"look", "inventory"} & {*actions}
+    assert actions == explored(hot, hot=True)
+    game = Playthrough(House(task, PLACES, lambda _: False), 12)
+    RulesAgent("own", explores=True).play(game, "")  # a game that offers nothing
+    assert game.steps == []
+
+
+def test_an_explorer_follows_the_memory_first_where_it_knows_the_commands() -> None:
+    task, memory = "put a mug in cabinet.", "1. go to fridge 1\n2. take mug 1 from fridge 1"
+    assert explored(task, memory=memory) == [
+        "go to fridge 1",
+        "take mug 1 from fridge 1",
+        "go to cabinet 1",
+        "move mug 1 to cabinet 1",
+    ]
+    assert explored(task, memory=memory, domain="own") == explored(task, domain="own")

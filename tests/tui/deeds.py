@@ -14,8 +14,7 @@ from deltamem_tui.memory.episodes.outcomes import with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
-from tests.places import DOCS
-from tests.tui.runs import copied_run, finished_run, stopped
+from tests.tui.contests import copied_contest, finished_contest, stopped
 from tests.tui.support import Person, take_in_many
 
 BROKEN_MICROWAVE = "heat some object with a broken microwave"
@@ -72,39 +71,26 @@ async def two_banks(person: Person) -> None:
     await person.press("R", "c", "enter")
 
 
-async def a_replay(person: Person) -> None:
-    """A finished replay on the screen."""
+async def a_contest(person: Person) -> None:
+    """A contest on the screen."""
     await person.press("r")
-    await person.write(str(DOCS / "sample" / "replay.json"))
-    await person.press("enter")
-
-
-async def a_run(person: Person) -> None:
-    """The run of an evaluation on the screen."""
-    await person.press("r")
-    await person.write(str(finished_run()))
+    await person.write(str(finished_contest()))
     await person.press("enter")
 
 
 async def at_the_second(person: Person) -> None:
     """The same, at the second contestant."""
-    await a_run(person)
+    await a_contest(person)
     await person.press("l")
 
 
-async def a_run_that_goes_on(person: Person) -> None:
-    """A run that was unfinished when it was opened."""
-    path = stopped(copied_run(person.app.folder.parent / "run"))
+async def a_contest_that_goes_on(person: Person) -> None:
+    """A contest that was unfinished when it was opened."""
+    path = stopped(copied_contest(person.app.folder.parent / "run"))
     await person.press("r")
     await person.write(str(path))
     await person.press("enter")
-    shutil.copytree(finished_run(), path, dirs_exist_ok=True)
-
-
-async def a_game(person: Person) -> None:
-    """The first game of the run as the third contestant played it, whose bank showed two nodes."""
-    await a_run(person)
-    await person.press("l", "l", "enter")
+    shutil.copytree(finished_contest(), path, dirs_exist_ok=True)
 
 
 async def another_threshold(person: Person) -> None:
@@ -223,7 +209,7 @@ DEEDS: Mapping[str, Deed] = {
     "rename_bank": asks("Rename kitchen", bank=None),
     "delete_bank": asks("Delete kitchen?", bank=None),
     "look_again": Deed({"lines": 2}, bank=None, ready=another_bank),
-    "open_replay": asks("Open a replay or an evaluation", bank=None),
+    "open_contest": asks("Open a contest", bank=None),
     "compare_banks": Deed(
         {"screen": "AskDialog", "title": "Compare kitchen with"},
         bank=None,
@@ -244,25 +230,14 @@ DEEDS: Mapping[str, Deed] = {
     "leave_comparison": Deed({"screen": "BanksScreen"}, bank=None, ready=two_banks),
     "merge_right": Deed({"screen": "ConfirmDialog"}, bank=None, ready=two_banks),
     "swap_sides": Deed({"left": "other"}, bank=None, ready=two_banks),
-    # A finished replay
-    "leave_replay": Deed({"screen": "BanksScreen"}, bank=None, ready=a_replay),
-    "copy_replay": Deed({"copied": True}, "copied ", bank=None, ready=a_replay),
-    # An evaluation
-    "leave_run": Deed({"screen": "BanksScreen"}, bank=None, ready=a_run),
-    "show_run_episode": Deed({"screen": "RunEpisodeScreen"}, bank=None, ready=a_run),
-    "next_contestant": Deed({"contestant": "b"}, bank=None, ready=a_run),
+    # A contest
+    "leave_contest": Deed({"screen": "BanksScreen"}, bank=None, ready=a_contest),
+    "toggle_steps": Deed({"steps": True}, bank=None, ready=a_contest),
+    "next_contestant": Deed({"contestant": "b"}, bank=None, ready=a_contest),
     "previous_contestant": Deed({"contestant": "a"}, bank=None, ready=at_the_second),
-    "toggle_curves": Deed({"numbers": True}, bank=None, ready=a_run),
-    "read_run_again": Deed({"finished": True}, bank=None, ready=a_run_that_goes_on),
-    "copy_run": Deed({"copied": True}, "copied ", bank=None, ready=a_run),
-    # A game of an evaluation
-    "leave_run_episode": Deed({"screen": "RunScreen"}, bank=None, ready=a_game),
-    "next_try": Deed({"player": "a"}, bank=None, ready=a_game),
-    "previous_try": Deed({"player": "b"}, bank=None, ready=a_game),
-    "next_recalled": Deed({"recalled": 2}, bank=None, ready=a_game),
-    "show_recalled": Deed({"screen": "TreesScreen"}, bank=None, ready=a_game),
-    "copy_run_episode": Deed({"copied": True}, "copied ", bank=None, ready=a_game),
-    "read_run_episode": Deed({"paged": True}, bank=None, ready=a_game),
+    "read_contest_again": Deed({"finished": True}, bank=None, ready=a_contest_that_goes_on),
+    "copy_contest": Deed({"copied": True}, "copied ", bank=None, ready=a_contest),
+    "read_contest": Deed({"paged": True}, bank=None, ready=a_contest),
     # Any screen of a bank
     "show_trees": shows("TreesScreen", "3"),
     "show_recall": shows("RecallScreen"),

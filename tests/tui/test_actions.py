@@ -21,16 +21,14 @@ from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.core.actions import ACTIONS, SCOPE_TITLES, Action
 from deltamem_tui.tui.core.state import load_theme, save_theme
 from deltamem_tui.tui.screens.comparison import ComparisonScreen
+from deltamem_tui.tui.screens.contest import ContestScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.growth import GrowthScreen
 from deltamem_tui.tui.screens.node_map import NodeMapScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.review import ReviewScreen
-from deltamem_tui.tui.screens.run import RunScreen
-from deltamem_tui.tui.screens.run_episode import RunEpisodeScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.contestants import ContestantList
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from deltamem_tui.tui.widgets.growth import GrowthSlider
@@ -99,18 +97,14 @@ def screen_state(person: Person) -> dict[str, object]:
     return lab_state(screen)
 
 
-def run_state(person: Person) -> dict[str, object]:
-    """The same of the screens of an evaluation."""
+def contest_state(person: Person) -> dict[str, object]:
+    """The same of a contest."""
     screen = person.app.screen
-    if isinstance(screen, RunScreen):
-        table, numbers = screen.query_one(ContestantList), screen.query_one(TextPane).display
-        run = table.table.run
-        letter = table.table.rows[table.cursor].letter
-        return {"contestant": letter, "numbers": numbers, "finished": run.finished}
-    if isinstance(screen, RunEpisodeScreen):
-        player = str(screen.query_one("#steps", TextPane).border_title)[:1]
-        return {"player": player, "recalled": screen.query_one("#recalled", TextPane).current}
-    return {}
+    if not isinstance(screen, ContestScreen):
+        return {}
+    steps = str(screen.query_one(TextPane).border_title) == "game"
+    letter = screen.view.letters[screen.contestants.cursor]
+    return {"contestant": letter, "steps": steps, "finished": screen.view.contest.finished}
 
 
 def state(person: Person) -> dict[str, object]:
@@ -127,7 +121,7 @@ def state(person: Person) -> dict[str, object]:
     }
     if isinstance(focused, LineList):
         found |= {"line": focused.cursor, "lines": focused.line_count()}
-    found |= screen_state(person) | run_state(person)
+    found |= screen_state(person) | contest_state(person)
     if app.session.home is not None and not app.session.home.is_closed:
         bank = app.session.bank
         found |= {

@@ -17,14 +17,12 @@ from deltamem_tui.tui.core.actions import ACTIONS, TOGETHER
 from deltamem_tui.tui.core.keymap import checked_keys
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.comparison import ComparisonScreen
+from deltamem_tui.tui.screens.contest import ContestScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.growth import GrowthScreen
 from deltamem_tui.tui.screens.node_map import NodeMapScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
-from deltamem_tui.tui.screens.replay import ReplayScreen
 from deltamem_tui.tui.screens.review import ReviewScreen
-from deltamem_tui.tui.screens.run import RunScreen
-from deltamem_tui.tui.screens.run_episode import RunEpisodeScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
@@ -33,7 +31,7 @@ from tests.tui.support import Person, browse
 def test_the_scopes_that_share_a_screen_are_those_of_the_screens() -> None:
     screens = (
         *(BanksScreen, TreesScreen, RecallScreen, EpisodesScreen, StatisticsScreen),
-        *(ReviewScreen, NodeMapScreen, GrowthScreen, ReplayScreen, RunScreen, RunEpisodeScreen),
+        *(ReviewScreen, NodeMapScreen, GrowthScreen, ContestScreen),
         ComparisonScreen,
     )
     assert [screen.SCOPES for screen in screens] == list(TOGETHER)

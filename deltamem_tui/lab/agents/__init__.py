@@ -1,1 +1,1 @@
-"""The agents: one without a model, one that asks a model, and any program."""
+"""Agents: without a model, asking a model, and any program."""

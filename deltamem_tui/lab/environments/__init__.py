@@ -1,1 +1,1 @@
-"""The environments that the program knows: ALFWorld, ScienceWorld and WebShop."""
+"""The simulators: ALFWorld and ScienceWorld."""

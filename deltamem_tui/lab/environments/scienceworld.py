@@ -5,38 +5,48 @@ from __future__ import annotations
 import atexit
 import random
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.lab.environment import GameInfo, Observation, Start
-from deltamem_tui.lab.environments.needs import no_such_game, no_such_split, require
+from deltamem_tui.lab.environment import (
+    GameInfo,
+    Observation,
+    Start,
+    no_such_game,
+    no_such_split,
+    require,
+)
 from deltamem_tui.trajectory.model import Trajectory
 
 _INSTALL = "pip install 'deltamem-tui[scienceworld]'"
-_INSTALL_JAVA = "ScienceWorld runs on Java 8 or newer"
-_SPLITS = ("dev", "test", "train")
 _LONGEST = 1_000  # the simulator's own limit, above all that an agent is given
 
 
 class ScienceWorldEnvironment:
-    """Variations of tasks; the score is the share of sub-goals reached.
+    """Variations of tasks, three a task; the score is the share of sub-goals reached.
 
-    Of each task three variations of a split are drawn by a fixed seed. Only one game of a process
-    can be under way, because the simulator has one house.
+    A process has one house, hence one game at a time.
     """
 
     name = "scienceworld"
     domain = "scienceworld"
     limit = 60
-    splits = _SPLITS
+    splits = ("dev", "test", "train")
 
     def games(self, split: str) -> Sequence[GameInfo]:
-        """The variations of a split, by task."""
+        """Return the variations of a split, three of each task, drawn by a fixed seed."""
         if split not in self.splits:
             raise no_such_split(split, self.splits)
-        return list(_variations(simulator(), split))
+        world, drawn = simulator(), random.Random(7)  # noqa: S311 - the same ones each time
+        found: list[GameInfo] = []
+        for task in sorted(world.get_task_names()):
+            world.load(task, 0, "")
+            numbers = list(getattr(world, f"get_variations_{split}")())
+            some = sorted(drawn.sample(numbers, min(3, len(numbers))))
+            found += [GameInfo(f"{task}/{number}", split, task) for number in some]
+        return found
 
     def load(self, game: GameInfo) -> ScienceWorldGame:
         """Load a variation."""
@@ -46,7 +56,7 @@ class ScienceWorldEnvironment:
         return ScienceWorldGame(task, int(variation))
 
     def game_of(self, episode: Trajectory) -> str:
-        """The task and the variation that an episode's log names."""
+        """Return the task and the variation that an episode's log names."""
         facts = episode.metadata
         if facts.get("task_type") and facts.get("variation", "").isdecimal():
             return f"{facts['task_type']}/{facts['variation']}"
@@ -58,58 +68,37 @@ class ScienceWorldGame:
 
     def __init__(self, task: str, variation: int) -> None:
         self._task, self._variation = task, variation
-        self._best = 0.0
 
     def start(self) -> Start:
         """Begin."""
-        self._best = 0.0
         world = simulator()
         world.load(self._task, self._variation, "")
         world.reset()
-        task = world.get_task_description().partition("Task Description:")[2] or ""
+        task = world.get_task_description().partition("Task Description:")[2]
         return Start(task.strip() or world.get_task_description(), world.look())
 
     def step(self, action: str) -> Observation:
-        """Do something."""
+        """Take an action. A wrong act that ends the game with −100 leaves a score of 0."""
         server = simulator().server  # `env.step` looks at every possible action, which is slow
-        text = str(server.step(action))
-        score = float(server.getScore())
-        self._best = max(self._best, score)
-        return Observation(text, self._best, bool(server.getCompleted()) or score < 0)
+        text, score = str(server.step(action)), float(server.getScore())
+        return Observation(text, max(score, 0.0), bool(server.getCompleted()) or score < 0)
 
 
 @cache
 def simulator() -> Any:
-    """The simulator, a Java process, started once.
+    """Return the simulator, a Java process that is started once.
 
     Raises:
         UsageError: ScienceWorld or a Java is missing.
     """
     require(("scienceworld",), _INSTALL)
     if shutil.which("java") is None:
-        raise UsageError("ScienceWorld needs a Java, which is not installed", hint=_INSTALL_JAVA)
+        hint = "ScienceWorld runs on Java 8 or newer"
+        raise UsageError("ScienceWorld needs a Java, which is not installed", hint=hint)
     from scienceworld import ScienceWorldEnv
 
     world = ScienceWorldEnv("", envStepLimit=_LONGEST)
     # Its own end comes when the interpreter is half gone, and fails with a traceback.
     atexit.register(world.close)
-    ScienceWorldEnv.__del__ = _leave_alone
+    ScienceWorldEnv.__del__ = lambda _: None
     return world
-
-
-def _leave_alone(_: object) -> None:
-    """Does nothing: the process was ended before."""
-
-
-def _variations(world: Any, split: str) -> Iterator[GameInfo]:
-    drawn = random.Random(7)  # noqa: S311 - the same ones each time
-    numbers_of = {
-        "dev": world.get_variations_dev,
-        "test": world.get_variations_test,
-        "train": world.get_variations_train,
-    }[split]
-    for task in sorted(world.get_task_names()):
-        world.load(task, 0, "")
-        numbers = list(numbers_of())
-        for number in sorted(drawn.sample(numbers, min(3, len(numbers)))):
-            yield GameInfo(f"{task}/{number}", split, task)

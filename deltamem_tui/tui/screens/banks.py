@@ -250,11 +250,11 @@ class BanksScreen(Screen[None]):
         if path := self._path:
             bank_actions.merge(self.browser, path)
 
-    def action_open_replay(self) -> None:
-        """Asks for a finished replay, or the run of an evaluation."""
-        from deltamem_tui.tui.screens.results import ask_for_results
+    def action_open_contest(self) -> None:
+        """Ask for a contest's folder, and open it."""
+        from deltamem_tui.tui.screens.contest import ask_for_contest
 
-        ask_for_results(self.browser, self)
+        ask_for_contest(self.browser, self)
 
     def action_compare_banks(self) -> None:
         """Asks which bank the one under the cursor is to be compared with."""

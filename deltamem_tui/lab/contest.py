@@ -1,0 +1,389 @@
+"""A contest: all contestants play the same games, or are asked about the same log.
+
+What is finished is kept, so that a contest that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.lab.contestants import Contestant, judged_by_chance
+from deltamem_tui.lab.environment import GameInfo
+from deltamem_tui.lab.grounds import Ground
+from deltamem_tui.lab.memories import BankMemory, Memory, RawMemory, SharedEmbedder, baseline
+from deltamem_tui.lab.plan import (
+    RESULT,
+    START,
+    ContestantFolder,
+    Plan,
+    StartPoint,
+    TrialResult,
+    keep_plan,
+    owned,
+    read_json,
+    read_plan,
+)
+from deltamem_tui.lab.result import ContestResult, Finish, contest_result
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.methods import settings_of
+from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.views.history import history
+from deltamem_tui.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.writers.extraction import Extractor
+    from deltamem_tui.memory.writers.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What all contestants share.
+
+    Attributes:
+        embedder: That of the banks which are made, and of the baselines.
+        writer: Puts experience into words, for any method.
+        parallel: The most games at once; where memories learn, contestants.
+        give_up: Called when games that are under way are not waited for any more.
+    """
+
+    ground: Ground
+    embedder: Embedder
+    writer: Writer | Extractor
+    parallel: int = 1
+    give_up: Callable[[], object] = lambda: None
+
+
+def hold(
+    plan: Plan,
+    tools: Tools,
+    folder: Path,
+    *,
+    log: Sequence[Trajectory] = (),
+    excluded: Mapping[str, int] | None = None,
+    between: Callable[[], object] = lambda: None,
+    advance: Callable[[Contestant], object] = lambda _: None,
+) -> ContestResult:
+    """Play what is left of a contest, and return what it came to.
+
+    Args:
+        plan: What is played.
+        tools: What is shared.
+        folder: Where it is kept.
+        log: The episodes that contestants learn before the games.
+        excluded: Records of the log that do not count, by the reason.
+        between: Called before each game and each episode that is learnt, in whatever thread; what
+            it raises ends the work.
+        advance: Called for each game that is finished.
+
+    Raises:
+        UsageError: The plan's parts do not go together, or the folder keeps another contest.
+        LanguageModelError: A model cannot be asked at all.
+        StorageError: The disk refused.
+    """
+    plan.check()
+    keep_plan(folder, plan)
+    halted = threading.Event()
+
+    def unless_halted() -> None:
+        if halted.is_set():
+            raise KeyboardInterrupt
+        between()
+
+    shared = SharedEmbedder(tools.embedder)
+    with owned(folder):
+        runners = [
+            _Runner(plan, tools, shared, each, folder / name, unless_halted, advance)
+            for each, name in zip(plan.contestants, plan.folders, strict=True)
+        ]
+        side_by_side = partial(_side_by_side, tools=tools, halted=halted)
+        side_by_side([partial(each.begin, log) for each in runners])
+        lanes = [(plan.games, runners)]
+        if tools.parallel > 1:
+            lanes = [((game,), runners) for game in plan.games]
+            if plan.learns:
+                lanes = [(plan.games, [each]) for each in runners]
+        side_by_side([partial(_play, *lane) for lane in lanes])
+        result = contest_result(plan, [each.finish() for each in runners], excluded)
+        files.replace(folder / RESULT, msgspec.json.encode(result))
+        return result
+
+
+def _play(games: Sequence[GameInfo], runners: Sequence[_Runner]) -> None:
+    for info in games:
+        for each in runners:
+            each.play(info)
+
+
+class _Runner:
+    """One contestant's way through the games."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        tools: Tools,
+        embedder: SharedEmbedder,
+        contestant: Contestant,
+        folder: Path,
+        between: Callable[[], object],
+        advance: Callable[[Contestant], object],
+    ) -> None:
+        self._plan, self._tools, self._embedder = plan, tools, embedder
+        self._contestant, self._between, self._advance = contestant, between, advance
+        self._folder = ContestantFolder(folder)
+        self._memory: Memory
+        self._start: StartPoint
+
+    def begin(self, log: Sequence[Trajectory]) -> None:
+        """Make the memory, and have it learn what comes before the games."""
+        self._folder.mend()
+        finished = [*self._folder.episodes().values()] if self._plan.learns else []
+        sort = self._contestant.sort
+        if sort == "baseline":
+            known = (*log, *finished)
+            name, domain = self._contestant.method, self._plan.domain
+            self._memory = baseline(name, domain, self._embedder, known)
+        else:
+            bank = self._bank()
+            embedder: Embedder = self._embedder
+            if bank.manifest.embedder.get("model") != embedder.card.model:
+                embedder = SharedEmbedder(embedder_of(bank))
+            admitted = partial(self._admitted, bank)
+            self._memory = BankMemory(bank, embedder, self._tools.writer, admitted)
+        start = self._folder.start
+        if start is None:
+            usage = self._paid() if sort == "bank" else Usage()
+            for each in log if sort == "method" else ():
+                self._between()
+                self._memory.learn(each)
+            start = self._start_point(usage)
+            self._folder.begin(start)
+        elif sort != "baseline" and finished:
+            self._memory.learn(finished[-1])  # it may have been played, but not learnt yet
+        self._start = start
+
+    def play(self, info: GameInfo) -> None:
+        """Play a game, if it was not played before."""
+        if info.name not in self._folder.results:
+            self._between()
+            result, episode = self._tools.ground.trial(info, self._contestant, self._memory)
+            self._folder.keep(result, episode)
+            if self._plan.learns and episode.steps:
+                self._memory.learn(episode)
+        self._advance(self._contestant)
+
+    def finish(self) -> Finish:
+        """Return what came of it."""
+        usage = self._start.usage
+        if self._plan.learns or self._contestant.sort == "method":
+            usage = self._paid()
+        results = [self._folder.results[each.name] for each in self._plan.games]
+        size, paid = self._memory.size(), usage - self._start.usage
+        return Finish(self._contestant, self._start, results, size, paid)
+
+    def _bank(self) -> Bank:
+        path, given = self._folder.path / "bank", self._contestant.bank
+        if given and not self._plan.learns:
+            return Bank.open(given)
+        if path.exists():
+            return Bank.open(path)
+        if given:
+            return copy_bank(Bank.open(given), path, history=True)
+        domain = self._plan.domain
+        return create_bank(
+            path,
+            embedder=self._embedder,
+            domain=domain,
+            method=self._contestant.method,
+            parameters=self._contestant.settings(domain),
+        )
+
+    def _admitted(self, bank: Bank, episode: Trajectory) -> Trajectory | None:
+        if self._plan.judge_error is not None:
+            episode = judged_by_chance(episode, self._plan.judge_error, self._plan.seed)
+        given = self._contestant.sort == "bank"
+        return self._contestant.admitted(episode, settings_of(bank).admission if given else "")
+
+    def _paid(self) -> Usage:
+        memory = self._memory
+        return history(memory.bank).usage if isinstance(memory, BankMemory) else Usage()
+
+    def _start_point(self, usage: Usage) -> StartPoint:
+        """Note which of the games the memory had learnt from, as far as its episodes say."""
+        known: set[str] = set()
+        played: dict[str, str] = {}
+        if isinstance(self._memory, RawMemory):
+            played = {each.id: self._tools.ground.game_of(each) for each in self._memory.episodes}
+        elif isinstance(self._memory, BankMemory):
+            bank = self._memory.bank
+            trees = bank.trees.values()
+            known = {each for tree in trees for node in tree for each in node.origin.episodes}
+            for each in episodes(bank):
+                if each.id in known or bank.episodes.state(each.id) == EpisodeState.LEARNT:
+                    played[each.id] = self._tools.ground.game_of(each)
+        unknown = len([each for each in {*known, *played} if not played.get(each)])
+        seen = len({each.name for each in self._plan.games} & {*played.values()})
+        return StartPoint(len({*known, *played}), seen, unknown, self._memory.size(), usage)
+
+
+def _side_by_side(
+    pieces: Sequence[Callable[[], None]], *, tools: Tools, halted: threading.Event
+) -> None:
+    """Do pieces of work, so many at once; the first that fails ends the others."""
+    if tools.parallel == 1:
+        for each in pieces:
+            each()
+        return
+    with ThreadPoolExecutor(tools.parallel) as pool:
+        running = [pool.submit(each) for each in pieces]
+        done: set[Future[None]] = set()
+        try:
+            done, _ = wait(running, return_when=FIRST_EXCEPTION)
+        except KeyboardInterrupt:
+            tools.give_up()
+            raise
+        finally:
+            if len(done) < len(running):
+                halted.set()
+                pool.shutdown(cancel_futures=True)
+        for ended in done:
+            ended.result()
+
+
+class ContestEstimate(Struct, frozen=True):
+    """What is left of a contest.
+
+    Attributes:
+        contestants: How many compete.
+        games: How many count, for each of them.
+        left: Games that are left, of all contestants together.
+        actions: The most actions in those.
+        learnt: The most episodes that are still learnt.
+        played: Games that are finished; the mean of those is `calls`, `tokens` and `cost`.
+        cost_left: What all games that are left would then cost, in US dollars.
+    """
+
+    contestants: int
+    games: int
+    left: int
+    actions: int
+    learnt: int
+    played: int
+    calls: float | None = None
+    tokens: float | None = None
+    cost: float | None = None
+    cost_left: float | None = None
+
+
+def estimate(plan: Plan, folder: Path, log: int) -> ContestEstimate:
+    """Estimate what is left of a contest, if it was begun. Nothing is written."""
+    done: list[TrialResult] = []
+    left = learnt = 0
+    for each, name in zip(plan.contestants, plan.folders, strict=True):
+        kept = ContestantFolder(folder / name)
+        mine = [kept.results[game.name] for game in plan.games if game.name in kept.results]
+        done += mine
+        left += len(plan.games) - len(mine)
+        learnt += (len(plan.games) - len(mine)) * (plan.learns and each.method != "nothing")
+        if each.sort == "method" and not (folder / name / START).exists():
+            learnt += log
+    found = ContestEstimate(
+        len(plan.contestants), len(plan.games), left, left * plan.limit, learnt, len(done)
+    )
+    if not done:
+        return found
+    costs = [each.cost for each in done if each.cost is not None]
+    cost = sum(costs) / len(costs) if len(costs) == len(done) else None
+    return msgspec.structs.replace(
+        found,
+        calls=sum(each.calls for each in done) / len(done),
+        tokens=sum(each.tokens for each in done) / len(done),
+        cost=cost,
+        cost_left=None if cost is None else cost * left,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KeptContest:
+    """A contest as it is in its folder, finished or not, for those who look at it.
+
+    Attributes:
+        folders: A folder a contestant.
+        compared: The games that all contestants who have begun have finished, in their order.
+        result: What those came to, for the contestants who have begun; None if there are none.
+    """
+
+    folder: Path
+    plan: Plan
+    folders: Sequence[ContestantFolder]
+    compared: Sequence[GameInfo]
+    result: ContestResult | None
+
+    @property
+    def finished(self) -> bool:
+        """True if every contestant has played every game."""
+        return all(len(each.results) >= len(self.plan.games) for each in self.folders)
+
+
+def writer_usage(plan: Plan, tools: Tools, log: Sequence[Trajectory]) -> Usage | None:
+    """Estimate what learning a log takes a model, for all methods; None if the rules write."""
+    from deltamem_tui.memory.runs.estimate import estimate_learning
+    from deltamem_tui.memory.writers.model import ModelExtractor
+
+    if not isinstance(tools.writer, ModelExtractor):
+        return None
+    usage = Usage()
+    for each in plan.contestants:
+        if each.sort == "method":
+            admitted = [kept for episode in log if (kept := each.admitted(episode))]
+            with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
+                bank = create_bank(
+                    Path(folder) / "bank",
+                    embedder=tools.embedder,
+                    domain=plan.domain,
+                    method=each.method,
+                    parameters=each.settings(plan.domain),
+                )
+                usage += estimate_learning(bank, admitted, tools.writer, tools.embedder)
+    return usage
+
+
+def read_contest(folder: Path) -> KeptContest:
+    """Read a contest. Nothing is written.
+
+    Raises:
+        UsageError: The folder does not keep one, or what it keeps is damaged.
+        StorageError: It cannot be read.
+    """
+    plan = read_plan(folder)
+    kept = [ContestantFolder(folder / name) for name in plan.folders]
+    begun = [each for each in kept if each.results]
+    compared = [g for g in plan.games if begun and all(g.name in each.results for each in begun)]
+    result = None
+    if (folder / RESULT).is_file():
+        result = read_json(folder / RESULT, ContestResult)
+    elif compared:
+        finishes = [
+            Finish(who, each.start or StartPoint(), [each.results[g.name] for g in compared])
+            for who, each in zip(plan.contestants, kept, strict=True)
+            if each in begun
+        ]
+        part = msgspec.structs.replace(plan, games=tuple(compared))
+        result = contest_result(part, finishes)
+    return KeptContest(folder, plan, kept, compared, result)

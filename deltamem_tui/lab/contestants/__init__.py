@@ -1,1 +1,0 @@
-"""Who competes: methods with their policies, raw memories, banks that are given."""

@@ -1,0 +1,230 @@
+"""Results of a contest: measures with paired bootstrap intervals, in all and by kind of task.
+
+A measure is the mean over the games that have it. Games are drawn with what all contestants did
+in them; for a difference the same games are drawn for both, which is what makes it paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from deltamem_tui.lab.contestants import Contestant
+from deltamem_tui.lab.environment import Count, Dollars
+from deltamem_tui.lab.memories import MemorySize
+from deltamem_tui.lab.plan import LOG, Plan, StartPoint, TrialResult
+from deltamem_tui.llm.cost import Usage
+
+MEASURES: Mapping[str, str] = {
+    "score": "best score in a game, from 0 to 1",
+    "final": "score when the game ended: 0 where a wrong act lost it",
+    "success": "games that were solved",
+    "steps": "actions in a game; the limit where it was not solved",
+    "recalled": "episodes for which anything was recalled",
+    "same_kind": "episodes for which something of their kind was recalled, of those whose kind "
+    "had succeeded before",
+    "precision": "recalled records that do not come from a misjudged episode",
+    "memory_tokens": "tokens of the text that the memory handed over",
+    "calls": "questions to the agent's model, a game",
+    "tokens": "tokens of the agent's model, a game",
+    "cost": "cost of the agent's model, a game, in US dollars",
+}
+"""What each measure of a contest is."""
+
+SAMPLES = 2000
+_MIDDLE = (2.5, 97.5)
+_SEED = 7
+
+Numbers = NDArray[np.float64]
+
+
+class Estimate(Struct, frozen=True):
+    """A value and the middle 95 % of its bootstrap; None where there is nothing."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Measure(Struct, frozen=True):
+    """A measure of a contestant, and how much more it is than the first contestant's."""
+
+    estimate: Estimate
+    difference: Estimate = Estimate()
+
+
+class KindResult(Struct, frozen=True):
+    """A contestant's measures in the games of one kind of task."""
+
+    games: int
+    measures: Mapping[str, Measure]
+
+
+class WriterUsage(Struct, frozen=True):
+    """What a model took to put experience into words; cost in US dollars, None if unknown."""
+
+    calls: Count = 0
+    tokens: Count = 0
+    cost: Dollars | None = 0.0
+
+
+class ContestantResult(Struct, frozen=True):
+    """What one contestant came to.
+
+    Attributes:
+        measures: By name; one that no game has is missing.
+        size: Its memory after the games.
+        results: Every game.
+    """
+
+    contestant: Contestant
+    measures: Mapping[str, Measure]
+    by_kind: Mapping[str, KindResult]
+    start: StartPoint
+    size: MemorySize
+    writer: WriterUsage
+    results: tuple[TrialResult, ...]
+
+
+class ContestResult(Struct, frozen=True):
+    """What a contest came to; the others are compared with the first contestant.
+
+    Attributes:
+        games: How many were played.
+        excluded: Records of the log that do not count, by the reason.
+    """
+
+    environment: str
+    split: str
+    protocol: str
+    agent: str
+    games: int
+    order: str
+    seed: int
+    limit: int
+    domain: str
+    embedder: str
+    writer: str
+    contestants: tuple[ContestantResult, ...]
+    excluded: Mapping[str, int] = {}
+
+    @property
+    def of_log(self) -> bool:
+        """True if no agent acted."""
+        return self.environment == LOG
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """What a contestant ended with."""
+
+    contestant: Contestant
+    start: StartPoint
+    results: Sequence[TrialResult]
+    size: MemorySize = field(default_factory=MemorySize)
+    usage: Usage = field(default_factory=Usage)
+
+
+def contest_result(
+    plan: Plan, finishes: Sequence[Finish], excluded: Mapping[str, int] | None = None
+) -> ContestResult:
+    """Return what all contestants came to, compared with the first of them."""
+    return ContestResult(
+        environment=plan.environment,
+        split=plan.split,
+        protocol=plan.protocol,
+        agent=plan.agent,
+        games=len(plan.games),
+        order=plan.order,
+        seed=plan.seed,
+        limit=plan.limit,
+        domain=plan.domain,
+        embedder=plan.embedder,
+        writer=plan.writer.split()[0],
+        contestants=tuple(_result(each, finishes[0]) for each in finishes),
+        excluded=excluded or {},
+    )
+
+
+def _result(finish: Finish, first: Finish) -> ContestantResult:
+    kinds: dict[str, list[int]] = {}
+    for at, each in enumerate(finish.results):
+        if each.kind:
+            kinds.setdefault(each.kind, []).append(at)
+    usage = finish.usage
+    return ContestantResult(
+        finish.contestant,
+        measured(finish.results, first.results),
+        {kind: _of_kind(finish, first, places) for kind, places in kinds.items()},
+        finish.start,
+        finish.size,
+        WriterUsage(usage.calls, usage.prompt_tokens + usage.completion_tokens, usage.cost),
+        tuple(replace(each, memory="") for each in finish.results),
+    )
+
+
+def _of_kind(finish: Finish, first: Finish, places: Sequence[int]) -> KindResult:
+    some, others = ([each.results[at] for at in places] for each in (finish, first))
+    return KindResult(len(places), measured(some, others))
+
+
+def measured(results: Sequence[TrialResult], first: Sequence[TrialResult]) -> dict[str, Measure]:
+    """Measure what a contestant did, and compare it with the first over the same games."""
+    one, other = _columns(results), _columns(first)
+    found = {}
+    for name, values in one.items():
+        difference = Estimate()
+        if name in other:
+            apart = _mean(values) - _mean(other[name])
+            difference = _estimate(apart, _samples(values) - _samples(other[name]))
+        found[name] = Measure(_estimate(_mean(values), _samples(values)), difference)
+    return found
+
+
+def _columns(results: Sequence[TrialResult]) -> dict[str, Numbers]:
+    """Return the values of each measure by game; NaN where a game does not have it."""
+    names = list(dict.fromkeys(name for each in results for name in each.measures))
+    found = {
+        name: np.array([each.measures.get(name, np.nan) for each in results]) for name in names
+    }
+    if any(each.calls for each in results):
+        found["calls"] = np.array([float(each.calls) for each in results])
+        found["tokens"] = np.array([float(each.tokens) for each in results])
+        costs = [each.cost for each in results]
+        if None not in costs:
+            found["cost"] = np.array(costs, dtype=np.float64)
+    return found
+
+
+def _mean(values: Numbers) -> float:
+    return float(np.nanmean(values))
+
+
+def _samples(values: Numbers) -> Numbers:
+    """Return the mean in each sample; NaN where no drawn game counts. float64 [samples]."""
+    weights, known = _weights(len(values)), ~np.isnan(values)
+    whole = weights @ known
+    parts = weights @ np.where(known, values, 0.0)
+    found: Numbers = np.divide(parts, whole, out=np.full(len(parts), np.nan), where=whole > 0)
+    return found
+
+
+@lru_cache(maxsize=2)
+def _weights(games: int) -> Numbers:
+    """Return how often each sample draws each game. float64 [samples, games]."""
+    picks = np.random.default_rng(_SEED).integers(0, max(games, 1), (SAMPLES, games))
+    return np.array([np.bincount(each, minlength=games) for each in picks], dtype=np.float64)
+
+
+def _estimate(value: float, samples: Numbers) -> Estimate:
+    known = samples[~np.isnan(samples)]
+    if not len(known):
+        return Estimate(value)
+    low, high = np.percentile(known, _MIDDLE)
+    return Estimate(value, float(low), float(high))

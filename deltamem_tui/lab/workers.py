@@ -1,0 +1,244 @@
+"""Games in worker processes, one game each at a time.
+
+Simulators keep one game a process, print as they like and may crash. A worker whose simulator
+fails is killed with all that it started, and the next question starts another.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from deltamem_tui.errors import DeltaMemError, GameError, UsageError
+from deltamem_tui.lab.environment import GameInfo, Observation, Start, environment_named
+from deltamem_tui.text import clean, one_line
+from deltamem_tui.typed import decoded
+
+T = TypeVar("T")
+
+_PATIENCE = 600.0  # seconds for an answer
+_GRACE = 3.0  # seconds for an idle worker to end by itself
+
+
+class Workers:
+    """Worker processes with one environment each; any number of threads may ask for games.
+
+    Args:
+        spec: The environment, as `environment_named` takes it.
+        count: The most games under way at once.
+        games: Where its games are, if that is told.
+        patience: Seconds after which a worker that does not answer is killed.
+
+    Attributes:
+        environment: The environment in this process, its simulator not loaded.
+    """
+
+    def __init__(
+        self, spec: str, count: int = 1, *, games: Path | None = None, patience: float = _PATIENCE
+    ) -> None:
+        self.environment = environment_named(spec, games=games)
+        self._all = [_Worker(spec, games, patience) for _ in range(count)]
+        self._free: queue.LifoQueue[_Worker] = queue.LifoQueue()
+        for each in self._all:
+            self._free.put(each)
+
+    def __enter__(self) -> Workers:
+        """Start no process before it is asked."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all workers; threads that still play get a `GameError`."""
+        for each in self._all:
+            each.close()
+
+    def games(self, split: str) -> list[GameInfo]:
+        """Return the games of a split, in the environment's order; a failure is tried again."""
+        with self._worker() as worker:
+            with suppress(GameError):
+                return worker.ask(list[GameInfo], "games", split)
+            return worker.ask(list[GameInfo], "games", split)
+
+    @contextmanager
+    def playing(self, info: GameInfo) -> Iterator[PlayedGame]:
+        """Load a game in a worker that is this thread's until the block ends.
+
+        Raises:
+            UsageError: There is no such game.
+            GameError: The simulator failed; also from the game's own methods.
+        """
+        with self._worker() as worker:
+            worker.ask(type(None), "load", info)
+            yield PlayedGame(worker)
+
+    @contextmanager
+    def _worker(self) -> Iterator[_Worker]:
+        worker = self._free.get()
+        try:
+            yield worker
+        finally:
+            self._free.put(worker)
+
+
+class PlayedGame:
+    """A game in a worker; its texts are cleaned."""
+
+    def __init__(self, worker: _Worker) -> None:
+        self._worker = worker
+
+    def start(self) -> Start:
+        """Begin."""
+        seen = self._worker.ask(Start, "start", None)
+        return Start(clean(seen.task), clean(seen.scene), tuple(map(clean, seen.commands)))
+
+    def step(self, action: str) -> Observation:
+        """Take an action."""
+        seen = self._worker.ask(Observation, "step", action)
+        commands = tuple(map(clean, seen.commands))
+        return Observation(clean(seen.text), seen.score, seen.done, commands)
+
+
+class _Answer(Struct):
+    """A value as JSON; or why there is none, as an error for people has it."""
+
+    value: Raw = Raw(b"null")
+    failed: str = ""
+    refused: tuple[str, str | None, str | None] | None = None
+
+
+class _Worker:
+    """A process, started when it is first asked and again after it failed."""
+
+    def __init__(self, spec: str, games: Path | None, patience: float) -> None:
+        self._arguments, self._patience = (spec, games), patience
+        self._pool: ProcessPoolExecutor | None = None
+        self._pid = 0
+        self._closed = self._busy = False
+        self._lock = threading.Lock()
+
+    def ask(self, kind: type[T], act: str, argument: object) -> T:
+        """Put a question to the worker, and wait for the answer."""
+        self._busy = True
+        try:
+            pool = self._started()
+            answer = decoded(pool.submit(_answer, act, argument).result(self._patience), _Answer)
+            if answer.refused:
+                message, source, hint = answer.refused
+                raise UsageError(message, source=source, hint=hint)
+            if answer.failed:
+                raise self._failed(answer.failed)
+            return decoded(bytes(answer.value), kind)
+        except TimeoutError as error:
+            raise self._failed(f"no answer within {self._patience:g} s") from error
+        except (BrokenExecutor, RuntimeError) as error:
+            raise self._failed("its process ended") from error
+        except msgspec.MsgspecError as error:
+            raise GameError(
+                f"the environment breaks its protocol: {one_line(str(error), 200)}"
+            ) from error
+        except KeyboardInterrupt:  # its answer would be taken for the next one's
+            self._kill()
+            raise
+        finally:
+            self._busy = False
+
+    def close(self) -> None:
+        """End the process, at once if it is busy, and start no other."""
+        with self._lock:
+            self._closed = True
+        self._kill(_GRACE if not self._busy else 0.0)
+
+    def _started(self) -> ProcessPoolExecutor:
+        with self._lock:
+            if self._closed:
+                raise GameError("the games were ended")
+            if self._pool is None:
+                spawn = multiprocessing.get_context("spawn")
+                self._pool = ProcessPoolExecutor(1, spawn, _open, self._arguments)
+                self._pid = self._pool.submit(os.getpid).result(self._patience)
+            return self._pool
+
+    def _failed(self, why: str) -> GameError:
+        self._kill()
+        if self._closed:
+            return GameError("the games were ended")
+        hint = "leave the game out, or see whether the simulator runs by itself"
+        return GameError(f"the simulator failed: {why}", hint=hint)
+
+    def _kill(self, grace: float = 0.0) -> None:
+        """Kill the process with all that it started, a Java for instance."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        pool.shutdown(wait=False, cancel_futures=True)
+        for each in multiprocessing.active_children():
+            if each.pid == self._pid and grace:
+                each.join(grace)
+        with suppress(ProcessLookupError, PermissionError):
+            if self._pid:
+                os.killpg(self._pid, signal.SIGKILL)
+        pool.shutdown()
+
+
+# In the worker
+
+_here: dict[str, Any] = {}
+
+
+def _open(spec: str, games: Path | None) -> None:
+    os.setsid()  # an interrupt does not reach it; what it starts is killed with it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _here.update(spec=spec, games=games)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.killpg(0, signal.SIGKILL)
+
+
+def _answer(act: str, argument: Any) -> bytes:
+    try:
+        value = _ACTS[act](argument)
+        return msgspec.json.encode(_Answer(Raw(msgspec.json.encode(value))))
+    except DeltaMemError as error:
+        return msgspec.json.encode(_Answer(refused=(error.message, error.source, error.hint)))
+    except BaseException as error:  # noqa: BLE001 - whatever a simulator raises
+        why = one_line(f"{type(error).__name__}: {error}", 200)
+        return msgspec.json.encode(_Answer(failed=why))
+
+
+def _environment() -> Any:
+    if "environment" not in _here:
+        _here["environment"] = environment_named(_here["spec"], games=_here["games"])
+    return _here["environment"]
+
+
+def _load(game: GameInfo) -> None:
+    if _here.get("info") != game:
+        _here.pop("info", None)
+        _here.pop("game", None)  # its memory is free before the next game takes some
+        _here["game"], _here["info"] = _environment().load(game), game
+
+
+_ACTS: dict[str, Callable[[Any], object]] = {
+    "games": lambda split: list(_environment().games(split)),
+    "load": _load,
+    "start": lambda _: _here["game"].start(),
+    "step": lambda action: _here["game"].step(action),  # noqa: PLW0108 - the game changes
+}

@@ -1,1 +1,0 @@
-"""Replay: one log through several methods and policies, measured. No agent acts."""

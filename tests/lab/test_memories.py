@@ -1,0 +1,105 @@
+"""Raw memories, contestants by name, and what each may learn."""
+
+from __future__ import annotations
+
+import pytest
+
+from deltamem_tui.embedding.load import load
+from deltamem_tui.errors import ConfigurationError, UsageError
+from deltamem_tui.lab.contestants import BASELINES, contestants, judged_by_chance
+from deltamem_tui.lab.environment import GameInfo
+from deltamem_tui.lab.memories import baseline
+from deltamem_tui.lab.plan import drawn, in_order
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+
+EMBEDDER = load("hashing")
+
+
+def episode(task: str, action: str, *, success: bool = True) -> Trajectory:
+    return Trajectory(task, "a room", (Step(action, "You did it."),), Outcome(success=success))
+
+
+EPISODES = [
+    episode("put a mug in cabinet.", "move mug 1 to cabinet 1"),
+    episode("put a plate in shelf.", "move plate 1 to shelf 1"),
+    episode("cool some mug and put it in cabinet.", "cool mug 1 with fridge 1"),
+    episode("put a hot egg in fridge.", "heat egg 1 with microwave 1"),
+    episode("heat some mug and put it in cabinet.", "look", success=False),
+]
+
+
+def told(name: str, task: str) -> str:
+    return baseline(name, "alfworld", EMBEDDER, EPISODES).recall(task, "").text
+
+
+def test_a_raw_episode_is_the_nearest_success_with_all_its_steps() -> None:
+    task = "put a plate in shelf."
+    assert told("raw", task) == f"Task: {task}\n> move plate 1 to shelf 1\nYou did it."
+    assert [bool(told(name, task)) for name in BASELINES] == [False, True, True, True]
+
+
+def test_the_kind_decides_before_the_names_do() -> None:
+    heat = "heat some mug and put it in cabinet."
+    assert "cool mug" in told("weighted", heat)
+    assert "cool mug" in told("raw", heat)
+    assert "heat egg" in told("kind", heat)
+
+
+def test_words_that_many_tasks_share_weigh_more() -> None:
+    many = [episode("put a mug in cabinet.", f"take mug {at} from shelf 1") for at in range(5)]
+    made = baseline("weighted", "alfworld", EMBEDDER, [episode("zzz a plate.", "look"), *many])
+    assert "mug" in made.recall("zzz put a plate in cabinet.", "").text
+
+
+def test_contestants_are_named_with_their_parameters() -> None:
+    found = contestants(["raw", "synapse:capacity=3,admission=unjudged", "synapse", "raw"], {})
+    assert [each.name for each in found] == [
+        "raw",
+        "synapse capacity=3 admission=unjudged",
+        "synapse",
+    ]
+    _, some, plain = found
+    settings = some.settings("generic")
+    assert (settings.capacity, settings.forget_every) == (3, 1)
+    failed = Trajectory("a task", steps=(Step("x"),), outcome=Outcome(False, source="stated"))
+    learnt = some.admitted(failed)
+    assert learnt is not None
+    assert (learnt.outcome.success, learnt.outcome.source) == (True, "judge")
+    assert plain.admitted(failed) == failed
+
+
+@pytest.mark.parametrize("spec", ["nonsense", "raw:capacity=3", ""])
+def test_an_unknown_contestant_is_refused(spec: str) -> None:
+    with pytest.raises(UsageError):
+        contestants([spec] if spec else [], {})
+    with pytest.raises(ConfigurationError, match="capacitx"):
+        contestants(["synapse:capacitx=3"], {})
+
+
+def test_a_simulated_judge_errs_as_often_as_is_said_and_the_same_each_time() -> None:
+    some = [
+        Trajectory(f"task {at}", steps=(Step("x"),), outcome=Outcome(True, source="stated"))
+        for at in range(400)
+    ]
+    judged = [judged_by_chance(each, 0.25, 7) for each in some]
+    assert judged == [judged_by_chance(each, 0.25, 7) for each in judged]
+    wrong = sum(not each.verdicts[0].success for each in judged)
+    assert 70 < wrong < 130
+    assert all(each.outcome.success for each in judged)
+
+
+def test_games_are_drawn_evenly_and_ordered() -> None:
+    games = [
+        GameInfo(f"{kind}{at}", "test", kind)
+        for kind, n in (("a", 10), ("b", 5))
+        for at in range(n)
+    ]
+    some = drawn(games, 6, 1)
+    assert [each.kind for each in some] == ["a"] * 3 + ["b"] * 3
+    assert some == [each for each in games if each in some] == drawn(games, 6, 1)
+    mixed = in_order(games, "shuffled", 3)
+    assert sorted(mixed, key=games.index) == sorted(games, key=games.index) != list(mixed)
+    assert [each.kind for each in in_order(mixed, "kinds", 0)] in (
+        ["a"] * 10 + ["b"] * 5,
+        ["b"] * 5 + ["a"] * 10,
+    )
