@@ -40,7 +40,7 @@ DOCS = Path(__file__).parent
 SHIPPED = DOCS.parent / "memory_banks"
 _SCORE = (
     "What the same rules learn from all training episodes scores {} in development games "
-    "(`deltamem evaluate`)."
+    "(`deltamem lab`)."
 )
 BANKS: Mapping[str, str] = {
     "scienceworld": "Skills and scene knowledge from 30 kinds of ScienceWorld tasks. "

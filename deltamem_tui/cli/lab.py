@@ -26,6 +26,7 @@ from deltamem_tui.cli.models import (
 from deltamem_tui.cli.option_struct import with_options
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
+from deltamem_tui.lab.environment import ENVIRONMENTS
 from deltamem_tui.llm.cost import Budget
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from deltamem_tui.lab.contest import Tools
     from deltamem_tui.lab.contestants import Contestant
     from deltamem_tui.lab.environment import Environment
-    from deltamem_tui.lab.plan import Plan
+    from deltamem_tui.lab.plan import ContestPlan
     from deltamem_tui.lab.play import Agent
     from deltamem_tui.lab.result import ContestResult
     from deltamem_tui.trajectory.model import Trajectory
@@ -45,7 +46,7 @@ REPLAY = "replay"
 What = Annotated[
     str,
     typer.Argument(
-        metavar="WHAT", help="alfworld, scienceworld, FILE.py:NAME of your own; or replay LOG…"
+        metavar="WHAT", help=f"{', '.join(ENVIRONMENTS)}, FILE.py:NAME of your own; or replay LOG…"
     ),
 ]
 Logs = Annotated[
@@ -108,7 +109,11 @@ Games = Annotated[
 ]
 GamesFrom = Annotated[
     Path | None,
-    typer.Option("--games-from", metavar="PATH", help="Where ALFWorld's games are."),
+    typer.Option(
+        "--games-from",
+        metavar="PATH",
+        help="Where an environment's games are, if not in their usual place.",
+    ),
 ]
 OrderName = Annotated[
     str,
@@ -235,7 +240,7 @@ class _Setup:
             budget=Budget(wishes.max_cost),
         )
 
-    def ready(self) -> tuple[Plan, Tools]:
+    def ready(self) -> tuple[ContestPlan, Tools]:
         """Return the plan and its tools; processes that are started end with the stack.
 
         Raises:
@@ -264,7 +269,7 @@ class _Setup:
 
     def _over_games(
         self, facts: dict[str, Any], contestants: Sequence[Contestant], banks: Sequence[Bank]
-    ) -> tuple[Plan, Tools]:
+    ) -> tuple[ContestPlan, Tools]:
         from deltamem_tui.lab.environment import no_such_split
         from deltamem_tui.lab.grounds import GameGround
         from deltamem_tui.lab.plan import drawn, in_order
@@ -295,7 +300,7 @@ class _Setup:
 
     def _over_log(
         self, facts: dict[str, Any], contestants: Sequence[Contestant], banks: Sequence[Bank]
-    ) -> tuple[Plan, Tools]:
+    ) -> tuple[ContestPlan, Tools]:
         from deltamem_tui.lab.contestants import judged_by_chance, true_outcome
         from deltamem_tui.lab.environment import GameInfo
         from deltamem_tui.lab.grounds import LogGround, kinds_of
@@ -344,18 +349,18 @@ class _Setup:
         domain: str,
         contestants: Sequence[Contestant],
         banks: Sequence[Bank],
-    ) -> tuple[Plan, Tools]:
+    ) -> tuple[ContestPlan, Tools]:
         from dataclasses import asdict
 
         from msgspec import json
 
         from deltamem_tui.lab.contest import Tools
-        from deltamem_tui.lab.plan import Plan, digest_of_episodes
+        from deltamem_tui.lab.plan import ContestPlan, digest_of_episodes
 
         writer, key = self._writer(domain, contestants, banks)
         embedder = self._embedder(contestants, [*banks, *([self.source] if self.source else [])])
         vectors = hashlib.sha256(json.encode(asdict(embedder.card))).hexdigest()[:16]
-        plan = Plan(
+        plan = ContestPlan(
             domain=domain,
             embedder=embedder.card.model,
             vectors=vectors,
@@ -468,7 +473,9 @@ def _own_file(spec: str) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
-def _held(setup: _Setup, plan: Plan, tools: Tools, folder: Path) -> tuple[ContestResult, bool]:
+def _held(
+    setup: _Setup, plan: ContestPlan, tools: Tools, folder: Path
+) -> tuple[ContestResult, bool]:
     """Return what came of it, and True if anything was played for that now."""
     from deltamem_tui.lab.contest import hold
 
@@ -497,7 +504,7 @@ def _held(setup: _Setup, plan: Plan, tools: Tools, folder: Path) -> tuple[Contes
     return found, bool(begun)
 
 
-def _estimated(setup: _Setup, plan: Plan, tools: Tools, folder: Path) -> Result:
+def _estimated(setup: _Setup, plan: ContestPlan, tools: Tools, folder: Path) -> Result:
     from msgspec.structs import asdict, replace
 
     from deltamem_tui.lab.agents.react import ReActAgent

@@ -30,7 +30,7 @@ from deltamem_tui.lab.plan import (
     RESULT,
     START,
     ContestantFolder,
-    Plan,
+    ContestPlan,
     StartPoint,
     TrialResult,
     keep_plan,
@@ -71,7 +71,7 @@ class Tools:
 
 
 def hold(
-    plan: Plan,
+    plan: ContestPlan,
     tools: Tools,
     folder: Path,
     *,
@@ -136,7 +136,7 @@ class _Runner:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: ContestPlan,
         tools: Tools,
         embedder: SharedEmbedder,
         contestant: Contestant,
@@ -291,7 +291,7 @@ class ContestEstimate(Struct, frozen=True):
     cost_left: float | None = None
 
 
-def estimate(plan: Plan, folder: Path, log: int) -> ContestEstimate:
+def estimate(plan: ContestPlan, folder: Path, log: int) -> ContestEstimate:
     """Estimate what is left of a contest, if it was begun. Nothing is written."""
     done: list[TrialResult] = []
     left = learnt = 0
@@ -330,7 +330,7 @@ class KeptContest:
     """
 
     folder: Path
-    plan: Plan
+    plan: ContestPlan
     folders: Sequence[ContestantFolder]
     compared: Sequence[GameInfo]
     result: ContestResult | None
@@ -341,7 +341,7 @@ class KeptContest:
         return all(len(each.results) >= len(self.plan.games) for each in self.folders)
 
 
-def writer_usage(plan: Plan, tools: Tools, log: Sequence[Trajectory]) -> Usage | None:
+def writer_usage(plan: ContestPlan, tools: Tools, log: Sequence[Trajectory]) -> Usage | None:
     """Estimate what learning a log takes a model, for all methods; None if the rules write."""
     from deltamem_tui.memory.runs.estimate import estimate_learning
     from deltamem_tui.memory.writers.model import ModelExtractor

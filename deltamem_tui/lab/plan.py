@@ -47,7 +47,7 @@ StructT = TypeVar("StructT", bound=Struct)
 T = TypeVar("T")
 
 
-class Plan(Struct, frozen=True):
+class ContestPlan(Struct, frozen=True):
     """All that a contest's result depends on.
 
     Attributes:
@@ -228,7 +228,7 @@ def _episode(line: dict[str, object]) -> Trajectory:
     return from_record(line)
 
 
-def keep_plan(folder: Path, plan: Plan) -> None:
+def keep_plan(folder: Path, plan: ContestPlan) -> None:
     """Keep in a contest's folder what is played there.
 
     Raises:
@@ -237,7 +237,7 @@ def keep_plan(folder: Path, plan: Plan) -> None:
     path, source = folder / CONTEST_PLAN, one_line(str(folder), 200)
     other = "choose another --out"
     if path.exists():
-        if read_json(path, Plan) != plan:
+        if read_json(path, ContestPlan) != plan:
             hint = f"{other}, or give the same options as before"
             raise UsageError("another contest is kept here", source=source, hint=hint)
         return
@@ -249,7 +249,7 @@ def keep_plan(folder: Path, plan: Plan) -> None:
     files.replace(path, msgspec.json.format(msgspec.json.encode(plan)))
 
 
-def read_plan(folder: Path) -> Plan:
+def read_plan(folder: Path) -> ContestPlan:
     """Read the plan of a contest's folder.
 
     Raises:
@@ -258,7 +258,7 @@ def read_plan(folder: Path) -> Plan:
     if not (folder / CONTEST_PLAN).is_file():
         hint = "`deltamem lab` says where a contest is kept"
         raise UsageError("not a contest's folder", source=one_line(str(folder), 200), hint=hint)
-    plan = read_json(folder / CONTEST_PLAN, Plan)
+    plan = read_json(folder / CONTEST_PLAN, ContestPlan)
     if not plan.games or not plan.contestants:
         raise damaged(folder / CONTEST_PLAN, "it plans nothing")
     return plan

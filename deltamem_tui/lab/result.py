@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from deltamem_tui.lab.contestants import Contestant
 from deltamem_tui.lab.environment import Count, Dollars
 from deltamem_tui.lab.memories import MemorySize
-from deltamem_tui.lab.plan import LOG, Plan, StartPoint, TrialResult
+from deltamem_tui.lab.plan import LOG, ContestPlan, StartPoint, TrialResult
 from deltamem_tui.llm.cost import Usage
 
 MEASURES: Mapping[str, str] = {
@@ -132,7 +132,7 @@ class Finish:
 
 
 def contest_result(
-    plan: Plan, finishes: Sequence[Finish], excluded: Mapping[str, int] | None = None
+    plan: ContestPlan, finishes: Sequence[Finish], excluded: Mapping[str, int] | None = None
 ) -> ContestResult:
     """Return what all contestants came to, compared with the first of them."""
     return ContestResult(

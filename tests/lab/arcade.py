@@ -17,7 +17,7 @@ from deltamem_tui.lab.contest import Tools, hold
 from deltamem_tui.lab.contestants import Contestant, contestants
 from deltamem_tui.lab.environment import GameInfo, Observation, Start
 from deltamem_tui.lab.grounds import GameGround
-from deltamem_tui.lab.plan import Plan, digest_of_episodes
+from deltamem_tui.lab.plan import ContestPlan, digest_of_episodes
 from deltamem_tui.lab.play import AgentCost, Playthrough
 from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.memory.rules_extractor import RulesExtractor
@@ -88,7 +88,7 @@ def solved(colour: str, number: int) -> Trajectory:
 LOG = [solved(colour, number) for number in range(2) for colour in WANTED]
 
 
-def plan(protocol: Any, who: Sequence[Contestant] | None = None, **facts: Any) -> Plan:
+def plan(protocol: Any, who: Sequence[Contestant] | None = None, **facts: Any) -> ContestPlan:
     """A plan of the arcade's test games; `log` is what is learnt before."""
     known = {
         "environment": "arcade",
@@ -101,7 +101,7 @@ def plan(protocol: Any, who: Sequence[Contestant] | None = None, **facts: Any) -
         "learnt_from": digest_of_episodes(facts.pop("log", ())),
     }
     chosen = contestants(["nothing", "raw", "synapse"], {}) if who is None else tuple(who)
-    return Plan(protocol=protocol, contestants=chosen, **{**known, **facts})
+    return ContestPlan(protocol=protocol, contestants=chosen, **{**known, **facts})
 
 
 class InProcess:
@@ -120,5 +120,5 @@ def tools(parallel: int = 1) -> Tools:
     return Tools(ground, load("hashing"), RulesExtractor(), parallel)
 
 
-def run(folder: Path, wanted: Plan, parallel: int = 1, **rest: Any) -> ContestResult:
+def run(folder: Path, wanted: ContestPlan, parallel: int = 1, **rest: Any) -> ContestResult:
     return hold(wanted, tools(parallel), folder, **rest)

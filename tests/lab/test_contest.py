@@ -19,7 +19,7 @@ from deltamem_tui.lab.contestants import Contestant, contestants, judged_by_chan
 from deltamem_tui.lab.environment import GameInfo, Observation
 from deltamem_tui.lab.grounds import LogGround, kinds_of
 from deltamem_tui.lab.plan import LOG as OF_LOG
-from deltamem_tui.lab.plan import RESULT, Plan
+from deltamem_tui.lab.plan import RESULT, ContestPlan
 from deltamem_tui.lab.report import markdown_page, warnings
 from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.memory.banks import create_bank
@@ -109,7 +109,7 @@ def test_a_contest_killed_time_and_again_ends_like_an_undisturbed_one(tmp_path: 
         assert list(dict.fromkeys(ids(other))) == ids(mine)  # a game's line may stand twice
 
 
-def kill_in_a_game(folder: Path, wanted: Plan) -> None:
+def kill_in_a_game(folder: Path, wanted: ContestPlan) -> None:
     """Go on with a contest in a process that is killed when the fourth action is taken."""
     child = os.fork()
     if child == 0:

@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.contest import read_contest
-from deltamem_tui.lab.plan import RESULT, Plan
+from deltamem_tui.lab.plan import RESULT, ContestPlan
 from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.paths import results_named
 from deltamem_tui.tui.app import DeltaMemApp
@@ -58,7 +58,7 @@ def test_a_contest_is_told_as_far_as_it_was_played(tmp_path: Path) -> None:
         ("plan.json", '"games": [', '"games": 7, "others": ['),
         ("01-nothing/results.jsonl", '"calls":', '"calls":-'),
         ("02-raw/episodes.jsonl", '"game":', '"gamble":'),
-        ("result.json", '"tokens": ', '"tokens": "x'),
+        ("result.json", '"tokens":', '"tokens":-'),
     ],
 )
 def test_a_broken_contest_is_refused_in_one_line(
@@ -109,7 +109,7 @@ def test_hostile_texts_of_a_contest_are_harmless(tmp_path: Path, folder: Path) -
     plan["environment"], plan["agent"] = TEXTS[2], TEXTS[3]
     for game, text in zip(plan["games"], TEXTS, strict=False):
         game["name"] = game["kind"] = text[:50_000]
-    where = [run / name for name in msgspec.convert(plan, type=Plan).folders]
+    where = [run / name for name in msgspec.convert(plan, type=ContestPlan).folders]
     (run / "plan.json").write_bytes(msgspec.json.encode(plan))
     (run / RESULT).unlink()
     lines = (finished_contest() / "03-deltamem" / "results.jsonl").read_bytes().splitlines()

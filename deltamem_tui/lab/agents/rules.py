@@ -8,22 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from difflib import SequenceMatcher
 from hashlib import sha256
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.lab.environment import Observation
+from deltamem_tui.lab.agents.players import PLAYERS
 from deltamem_tui.lab.play import AgentCost, Playthrough
 from deltamem_tui.text import one_line
 
-_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•>]|(?:action|act)\s*\d*:)?\s*`?", re.IGNORECASE)
-_WARNING = re.compile(r"\[(?:FAILED|TRIED|UNEXPLORED|PARTIAL|TRAP)\]|\bnever\b|\bavoid\b|warning")
-_TAIL = re.compile(r"\s+(?:→|->|=>|\(|—|#)|[;`]|\.$")
-_TASK = re.compile(
-    r"(?:^|\n)\W*(?:task|when|goal|example|your task is to)\s*:?\s*(.+)", re.IGNORECASE
-)
-_FOUND = re.compile(r"^\W*(?:found: )?([a-z ]+?)(?: (?:was|were) found (?:on|in))?\s*:\s*(.+)$")
 _MOVES = frozenset(("go", "goto", "walk", "open", "enter"))
 _IDLE = frozenset(("look", "examine", "inventory", "help", "wait", "check", "task", "close"))
 _SMALL = frozenset(
@@ -47,9 +38,7 @@ class RulesAgent:
     """
 
     def __init__(self, domain: str, *, explores: bool = False) -> None:
-        from deltamem_tui.lab.agents.players import PLAYERS
-
-        self._player: Callable[[Playthrough], TextPlayer] | None = PLAYERS.get(domain)
+        self._player = PLAYERS.get(domain)
         self._explores = explores
         self.name = "explorer" if explores else "rules"
         if self._player is None and not explores:
@@ -65,92 +54,6 @@ class RulesAgent:
         if self._explores:
             _explore(game)
         return AgentCost()
-
-
-class TextPlayer:
-    """Plays one game by a text; a simulator's player says how a command is carried out.
-
-    A line that begins with a verb of the game is a command, what a warning covers is left alone,
-    and the names of a past task stand for those of the present one.
-
-    Args:
-        game: The game, at its start.
-        verbs: The first words of this game's commands.
-    """
-
-    def __init__(self, game: Playthrough, verbs: Sequence[str]) -> None:
-        self.game = game
-        self.start = game.start
-        self.verbs = tuple(f"{verb} " for verb in verbs)
-        self.last = Observation("", 0.0, done=False)
-
-    def play(self, text: str) -> None:
-        """Carry out a text until the game is over or the text ends."""
-        self.begin(text)
-        for task, command in self.commands(text):
-            if self.over:
-                break
-            names = self.renamed(task) if task else {}
-            for old, new in sorted(names.items(), key=lambda pair: -len(pair[0])):
-                whole = rf"(?<!\w){re.escape(old)}(?!\w)"
-                command = re.sub(whole, new, command, flags=re.IGNORECASE)  # noqa: PLW2901
-            self.carry_out(command)
-
-    @property
-    def over(self) -> bool:
-        """True if nothing more can be done."""
-        return self.game.over
-
-    def act(self, action: str) -> str:
-        """Take an action, and return what is seen; nothing when the game is over."""
-        if self.over:
-            return ""
-        self.last = self.game.act(action)
-        return self.last.text
-
-    def begin(self, text: str) -> None:
-        """Read the text beside its commands."""
-
-    def renamed(self, past: str) -> dict[str, str]:
-        """Map the names of a past task to those of the present one."""
-        return renamed(past, self.start.task)
-
-    def carry_out(self, command: str) -> None:
-        """Do what a command says, as well as it goes."""
-        self.act(command)
-
-    def commands(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield the commands of a text, each with the task that the text names for it."""
-        task, warned = "", False
-        for line in text.splitlines():
-            if line.startswith("#"):
-                warned = bool(_WARNING.search(line.lower()))
-            if named := _TASK.match(line):
-                task = named[1]
-            if warned or _WARNING.search(line):
-                continue
-            words = _MARK.sub("", line, count=1).strip()
-            if f"{words} ".lower().startswith(self.verbs):
-                yield task, _TAIL.split(words)[0].strip()
-
-
-def renamed(past: str, present: str) -> dict[str, str]:
-    """Map words of one task to those in their place in another."""
-    old, new = (re.findall(r"[\w'-]+", text) for text in (past, present))
-    names: dict[str, str] = {}
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "replace" and b - a <= 4 and d - c <= 4:
-            names.setdefault(" ".join(old[a:b]), " ".join(new[c:d]))
-    return {before: after for before, after in names.items() if len(before) > 2}
-
-
-def found_in(text: str) -> dict[str, list[str]]:
-    """Map things to the kinds of places that a text says they were found in, in its order."""
-    places: dict[str, list[str]] = {}
-    for line in text.lower().splitlines():
-        if found := _FOUND.match(line):
-            places.setdefault(found[1].strip(), []).extend(re.findall(r"[a-z]+", found[2]))
-    return places
 
 
 def _explore(game: Playthrough) -> None:
