@@ -6,6 +6,14 @@ package costs nothing and `deltamem --help` loads no numerical library.
     from deltamem_tui import open_bank, recall
 
     print(recall(open_bank("my-project"), "Fix the failing test of the mailer").context)
+
+Nodes are put right with `editing`, each change one commit that `editing.undo` takes back:
+
+    from deltamem_tui import editing, open_bank
+
+    bank = open_bank("my-project")
+    node = bank.tree("task").roots()[0]
+    editing.edit(bank, "task", node, {**node.payload, "termination_condition": "Tests pass."})
 """
 
 from __future__ import annotations
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.tree import Counts as Counts
     from deltamem_tui.bank.tree import Tree as Tree
     from deltamem_tui.errors import DeltaMemError as DeltaMemError
+    from deltamem_tui.memory import editing as editing
     from deltamem_tui.memory.banks import create_bank as create_bank
     from deltamem_tui.memory.banks import open_bank as open_bank
     from deltamem_tui.memory.deltamem.definition import Payload as Payload
@@ -54,6 +63,7 @@ _HOMES = {
     "Tree": "bank.tree",
     "TreeParameters": "memory.deltamem.definition",
     "create_bank": "memory.banks",
+    "editing": "memory",
     "learn": "memory.engine",
     "open_bank": "memory.banks",
     "read_logs": "trajectory.readers",
@@ -66,7 +76,8 @@ __all__ = sorted(_HOMES)  # noqa: PLE0605 - the names of the table above
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    home = import_module(f"{__name__}.{_HOMES[name]}")
+    return getattr(home, name, None) or import_module(f"{home.__name__}.{name}")
 
 
 def __dir__() -> list[str]:

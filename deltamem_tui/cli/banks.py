@@ -408,3 +408,44 @@ def compact(context: typer.Context, bank: options.Bank, dry_run: options.DryRun 
     saved = f"outdated lines: {found.rows_saved:,}, lines of the journal: {lines:,}"
     notes = (f"{would} {counted(found.bytes_saved, 'byte')} in {bank}; {saved}",)
     return Result("compact", data, view=view, notes=notes)
+
+
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="The new name.")]
+Sure = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
+
+
+def rename(context: typer.Context, bank: options.Bank, name: NewName) -> Result:
+    """Give a bank another name."""
+    from deltamem_tui.bank import place
+
+    invocation = Invocation.of(context)
+    path = place.rename(invocation.own_bank(bank), name)
+    return Result("rename", {"bank": path.name, "path": path}, notes=[f"{bank} is now {path.name}"])
+
+
+def copy(context: typer.Context, bank: options.Bank, name: options.NewBank) -> Result:
+    """Copy a bank, with its episodes, under another name; a copy can be written."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.transfer.copying import copy_bank
+
+    invocation = Invocation.of(context)
+    path = invocation.new_bank(name)
+    copied = copy_bank(Bank.open(invocation.bank(bank)), path, history=True)
+    return Result(
+        "copy", {"bank": copied.name, "path": path}, notes=[f"{name} is a copy of {bank}"]
+    )
+
+
+def remove(context: typer.Context, bank: options.Bank, yes: Sure = False) -> Result:
+    """Remove a bank with all that is in its folder, for good."""
+    from deltamem_tui.bank import place
+
+    invocation = Invocation.of(context)
+    path = invocation.own_bank(bank)
+    held = place.contents(path)
+    nodes = counted(sum(held.nodes.values()), "node")
+    if not yes:
+        episodes = counted(held.episodes, "episode")
+        invocation.confirm(f"remove {bank} ({nodes}, {episodes}) for good?")
+    place.delete(path, held)
+    return Result("remove", {"bank": bank, "path": path}, notes=[f"{bank} was removed"])

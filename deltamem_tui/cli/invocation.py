@@ -152,6 +152,16 @@ class Invocation:
             f"`deltamem install {shlex.quote(one_line(str(path)))} --unfreeze` makes one",
         )
 
+    def own_bank(self, bank: str) -> Path:
+        """Return the folder or archive of a bank that did not come with the package.
+
+        Raises:
+            BankFrozenError: The bank came with the package.
+            BankNotFoundError: There is none.
+        """
+        path = self.bank(bank)
+        return path if path.is_file() else self.writable_bank(bank)
+
     def new_bank(self, bank: str) -> Path:
         """Where a bank that is to be made will lie.
 

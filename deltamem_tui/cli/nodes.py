@@ -1,4 +1,4 @@
-"""Commands about nodes: outlines, chains, single nodes, and their last changes."""
+"""Commands that show nodes and episodes: outlines, chains, single nodes, lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
@@ -154,39 +154,45 @@ def chain(
     return Result("chain", {"tree": name, "nodes": records}, view=view)
 
 
-def undo(context: typer.Context, bank: options.Bank) -> Result:
-    """Take back the last change by hand, or the last deletion by a rule; again for the one before.
+Waiting = Annotated[bool, typer.Option("--waiting", help="Only those that are not learnt yet.")]
 
-    As `u` does in the browser. What was learnt stays; an episode's outcome is taken back by
-    `deltamem outcome --undo`.
+
+def episodes(context: typer.Context, bank: options.Bank, waiting: Waiting = False) -> Result:
+    """List a bank's episodes: id, state, outcome and task.
+
+    Example: deltamem episodes work --waiting
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.editing import nothing_to_undo, undo, undoable
+    from deltamem_tui.bank.episodes import EpisodeState
+    from deltamem_tui.memory.episodes.stored_episodes import episode
 
-    opened = Bank.open(Invocation.of(context).writable_bank(bank))
-    commit = undoable(opened)
-    if commit is None:
-        raise nothing_to_undo(opened)
-    change = undo(opened, commit)
-    nodes = [each.id for each in change.nodes]
-    data = {"undone": commit.event, "tree": change.tree, "nodes": nodes}
-    return Result("undo", data, notes=[f"{commit.event} undone: {counted(len(nodes), 'node')}"])
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    found = []
+    for name in opened.episodes.ids():
+        learnt = opened.episodes.state(name) == EpisodeState.LEARNT
+        kept = episode(opened, name)
+        if kept is None or (waiting and learnt):
+            continue
+        outcome = {True: "success", False: "failure", None: "unknown"}[kept.outcome.success]
+        found.append(
+            {
+                "id": name,
+                "state": "learnt" if learnt else "waiting",
+                "outcome": outcome,
+                "steps": len(kept.steps),
+                "task": one_line(kept.task, 200),
+            }
+        )
 
+    def view(page: Page) -> None:
+        columns = ("id", "state", "outcome", "steps", "task")
+        rows = [[each[name] for name in columns] for each in found]
+        page.table(columns, rows, headed=True)
 
-def redo(context: typer.Context, bank: options.Bank) -> Result:
-    """Make the change again that was undone last; again for the one before.
-
-    As `U` does in the browser. Another change by hand ends what can be redone.
-    """
-    from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.redoing import nothing_to_redo, redo, redoable
-
-    opened = Bank.open(Invocation.of(context).writable_bank(bank))
-    found = redoable(opened)
-    if found is None:
-        raise nothing_to_redo(opened)
-    undone, made = found
-    change = redo(opened, undone)
-    nodes = [each.id for each in change.nodes]
-    data = {"redone": made.event, "tree": change.tree, "nodes": nodes}
-    return Result("redo", data, notes=[f"{made.event} redone: {counted(len(nodes), 'node')}"])
+    unknown = sum(each["outcome"] == "unknown" for each in found)
+    notes = (
+        [f"`deltamem outcome {bank} ID success|failure` says how an episode ended"]
+        if unknown
+        else []
+    )
+    return Result("episodes", {"episodes": found}, view=view, notes=notes)

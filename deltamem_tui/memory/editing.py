@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ChangeKind = Literal["edit", "relabel", "move", "delete", "forget", "undo", "redo"]
-BY_HAND: tuple[ChangeKind, ...] = ("edit", "relabel", "move", "delete", "forget")
+ChangeKind = Literal["edit", "relabel", "move", "join", "delete", "forget", "undo", "redo"]
+BY_HAND: tuple[ChangeKind, ...] = ("edit", "relabel", "move", "join", "delete", "forget")
 """The changes that can be undone."""
 
 
@@ -116,6 +116,36 @@ def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
             kind="residual" if above else "root",
         )
         return _commit(batch, "move", tree, nodes, moved)
+
+
+def join(bank: Bank, tree: str, node: Node, other: Node) -> Change:
+    """Join two nodes that say the same: `other` goes, and what is below it moves below `node`.
+
+    Both are given as they were read. The counts of `other` stay with its tombstone.
+
+    Raises:
+        BankError: One is the other or below it, or the subtree would pass D_max, or a node was
+            changed since it was read.
+    """
+    bank.require_writable()
+    with bank.writing() as batch:
+        shown = bank.tree(tree)
+        kept, gone = _unchanged(shown, node), _unchanged(shown, other)
+        below = subtree(shown, gone.id)[1:]
+        if kept.id == gone.id or any(kept.id == each.id for each in below):
+            raise BankError("a node cannot be joined with itself or one above it", source=node.id)
+        deeper = kept.depth - gone.depth
+        _refuse_too_deep(bank, tree, max([kept.depth, *(each.depth + deeper for each in below)]))
+        moved = [
+            structs.replace(
+                each,
+                depth=each.depth + deeper,
+                parent=kept.id if each.parent == gone.id else each.parent,
+            )
+            for each in below
+        ]
+        after = [*moved, structs.replace(gone, deleted=True)]
+        return _commit(batch, "join", tree, [*below, gone], after)
 
 
 def delete(bank: Bank, tree: str, node: Node) -> Change:

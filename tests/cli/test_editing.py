@@ -1,0 +1,94 @@
+"""A bank put right by hand from the command line, and everything taken back."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from tests.cli.support import RECORDS, Program, heat
+
+
+@pytest.fixture
+def home(empty: Program) -> Program:
+    """The program with a bank `home` that learnt three of four episodes."""
+    (empty.folder / "log.jsonl").write_text("\n".join(map(json.dumps, [*RECORDS, heat("cup")])))
+    assert empty("init", "home", "--embedder", "hashing", "--domain", "alfworld").code == 0
+    assert empty("import", "home", "log.jsonl").code == 0
+    assert empty("extract", "home", "--extractor", "rules").code == 0
+    return empty
+
+
+def outline(home: Program) -> list[tuple[str, str | None, str, int]]:
+    nodes = home.json("tree", "home", "--tree", "task").data["nodes"]
+    return [(each["id"], each["parent"], each["label"], each["depth"]) for each in nodes]
+
+
+def test_episodes_are_listed_with_what_they_wait_for(home: Program) -> None:
+    listed = home.json("episodes", "home").data["episodes"]
+    assert [each["state"] for each in listed].count("waiting") == 1
+    (waiting,) = home.json("episodes", "home", "--waiting").data["episodes"]
+    assert (waiting["outcome"], waiting["steps"]) == ("unknown", 4)
+    assert "potato" in waiting["task"]
+    assert home("outcome", "home", waiting["id"], "success").code == 0
+    assert "potato" in home("episodes", "home", "--waiting").out
+    assert home("extract", "home", "--extractor", "rules").code == 0
+    assert home.json("episodes", "home", "--waiting").data["episodes"] == []
+
+
+def test_texts_are_changed_by_argument_and_in_an_editor(
+    home: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first, *_) = outline(home)
+    field = "termination_condition"
+    assert home("edit", "home", first[0][:8], f"{field}=It is hot.").code == 0
+    assert "It is hot." in home("show", "home", first[0]).out
+    editor = home.folder / "editor.py"
+    editor.write_text(
+        "import sys, pathlib\np = pathlib.Path(sys.argv[1])\n"
+        "p.write_text(p.read_text().replace('It is hot.', 'It steams.'))\n"
+    )
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {editor}")
+    assert home("edit", "home", first[0]).code == 0
+    assert "It steams." in home("show", "home", first[0]).out
+    editor.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).write_text('gone')\n")
+    assert "heading" in home("edit", "home", first[0]).error
+    assert "expected FIELD=TEXT" in home("edit", "home", first[0], "nothing").error
+    assert "It steams." in home("show", "home", first[0]).out
+
+
+def test_nodes_are_relabelled_moved_joined_deleted_and_all_of_it_undone(home: Program) -> None:
+    before = outline(home)
+    roots = [each for each in before if each[1] is None]
+    one, other = roots[0][0], roots[1][0]
+    word = {"success": "failure", "failure": "success"}[roots[0][2]]
+    assert home("relabel", "home", one, word).code == 0
+    assert home("move", "home", other, one).code == 0
+    assert home.json("show", "home", other).data["nodes"][0]["parent"] == one
+    assert home("move", "home", other, "root").code == 0
+    assert home("join", "home", one, other).code == 0
+    assert other not in [each[0] for each in outline(home)]
+    assert {each[1] for each in outline(home)} <= {None, *(each[0] for each in outline(home))}
+    below = sum(each[1] is not None for each in outline(home))
+    refused = home("delete", "home", one)
+    assert (refused.code == 0) == (below == 0)
+    assert home("delete", "home", one, "--yes").code == (0 if refused.code else 1)
+    assert home("verify", "home").code == 0
+    for _ in range(5):
+        assert home("undo", "home").code == 0
+    assert outline(home) == before
+    assert "itself" in home("join", "home", one, one).error
+
+
+def test_banks_are_copied_renamed_and_removed(home: Program) -> None:
+    assert home("copy", "home", "second").code == 0
+    assert home("rename", "second", "third").code == 0
+    names = {each["name"] for each in home.json("list").data["banks"]}
+    assert {"home", "third"} <= names
+    assert "second" not in names
+    refused = home("remove", "third")
+    assert refused.code != 0
+    assert "--yes" in refused.error
+    assert home("remove", "third", "--yes").code == 0
+    assert "third" not in {each["name"] for each in home.json("list").data["banks"]}
