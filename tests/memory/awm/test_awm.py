@@ -15,9 +15,6 @@ from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from tests.memory.awm.support import Inducer, attempt, new_bank, steps_of, teach
-from tests.memory.method_trials import (
-    assert_whole_wherever_it_ends,
-)
 from tests.memory.writers.model.support import EPISODE
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST
 
@@ -166,12 +163,3 @@ def test_a_way_leaves_open_where_the_object_lay() -> None:
     ]
     assert "unverified" not in way_of(HEAT)
     assert way_of(HEAT_LOST).endswith("unverified")
-
-
-def test_killed_anywhere_it_goes_on(tmp_path: Path) -> None:
-    bank, writer = new_bank(tmp_path / "bank"), Inducer([WASH, FULL])
-    teach(bank, attempt("a cup", *FULL), writer)
-    teach(bank, attempt("a pot", *FULL, number=1), Inducer())
-    last = attempt("a pan", *WASH, number=2)
-    writer = Inducer([WASH, WASH[::-1]])
-    assert_whole_wherever_it_ends(bank, last, embedder_of(bank), writer, tmp_path)

@@ -8,12 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.awm.definition import INDUCE, WORKFLOWS
+from deltamem_tui.memory.awm.definition import WORKFLOWS
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.runs.estimate import estimate_learning
-from deltamem_tui.memory.runs.preview import preview
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.fixtures import running, server
@@ -62,18 +59,6 @@ def test_workflows_are_induced_from_all_solved_tasks_of_the_kind(
     assert (PROMPTS / domain / "_awm_example.md").read_text("utf-8").strip() in prompt
 
 
-def test_what_would_be_asked_is_shown_and_estimated_unsent(
-    tmp_path: Path, server: ModelServer
-) -> None:
-    bank = new_bank(tmp_path / "bank")
-    frugal = ModelExtractor(client(server, budget=NoBudget()), method="awm")
-    episodes = [attempt(task, "wash it", number=at) for at, task in enumerate(("a cup", "a pan"))]
-    usage = estimate_learning(bank, episodes, frugal, embedder_of(bank))
-    assert (usage.calls, len(server.requests)) == (2, 0)
-    learn(bank, attempt("a pot", "wash it", "dry it"))
-    assert "2. dry it" in preview(bank, INDUCE)
-
-
 def test_a_kind_is_asked_for_where_the_rules_know_none(tmp_path: Path, server: ModelServer) -> None:
     bank = new_bank(tmp_path / "bank")
     server.answer('{"kind": "clean dishes"}', said(WAY))
@@ -95,16 +80,3 @@ def test_after_a_useless_answer_the_induction_is_made_up_for(
     assert done is not None
     assert done.written
     assert steps_of(bank) == [["take [object] from [place]", "clean [object] with sinkbasin"]]
-
-
-def test_a_person_s_prompt_takes_the_place_of_the_package_s(
-    tmp_path: Path, server: ModelServer
-) -> None:
-    own = tmp_path / "prompts" / "generic" / f"{INDUCE}.md"
-    own.parent.mkdir(parents=True)
-    text = (PROMPTS / "generic" / f"{INDUCE}.md").read_text("utf-8")
-    own.write_text(text.replace("You look for routines", "Find the habits"), "utf-8")
-    server.answer(said(WAY))
-    bank = new_bank(tmp_path / "bank")
-    learn(bank, attempt("a cup", "wash it", "dry it"), asking(server, own.parents[1]))
-    assert "Find the habits" in server.requests[-1].prompt

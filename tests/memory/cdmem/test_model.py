@@ -9,12 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.cdmem.definition import (
     ENVIRONMENTS,
     INSIGHTS,
-    PROMPTS,
     TASK_INSIGHTS,
 )
 from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
@@ -100,34 +98,6 @@ def test_each_prompt_is_asked_and_its_answer_kept(
     assert engine.due(bank) == []
 
 
-WRONG = [
-    "no json",
-    json.dumps({"locations": "x"}),
-    json.dumps({**EXPERT, "actions": ""}),
-    json.dumps({**EXPERT, "actions": "word " * 1000}),
-]
-
-
-@pytest.mark.parametrize("answer", WRONG)
-def test_a_wrong_answer_is_asked_for_again(
-    bank: Bank, server: ModelServer, writer: ModelExtractor, answer: str
-) -> None:
-    server.answer(answer, *said(EXPERT, WAY))
-    result = learn(bank, EPISODE, writer)
-    assert [call.attempts for call in result.calls] == [1, 2]
-    assert len(texts(bank, SHORT)) == 3
-
-
-def test_an_episode_without_a_usable_answer_is_not_learnt(
-    bank: Bank, server: ModelServer, writer: ModelExtractor
-) -> None:
-    server.answer(*["no json"] * 9)
-    with pytest.raises(ExtractionError):
-        learn(bank, EPISODE, writer)
-    assert bank.episodes.learnt() == 0
-    assert texts(bank, SHORT) == []
-
-
 def test_insights_without_a_usable_answer_are_made_later(
     bank: Bank, server: ModelServer, writer: ModelExtractor
 ) -> None:
@@ -142,23 +112,3 @@ def test_insights_without_a_usable_answer_are_made_later(
     (made,) = consolidate(bank, writer)
     assert made.written
     assert "take, clean, put" in texts(bank, INSIGHTS[SHORT])
-
-
-def test_a_person_s_prompt_goes_before_the_shipped_one(
-    bank: Bank, server: ModelServer, tmp_path: Path
-) -> None:
-    for name, use in PROMPTS.items():
-        path = tmp_path / "prompts" / "generic" / f"{name}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fields = ", ".join(f"{field} = 50" for field in use.fields)
-        head = f'purpose = "Mine"\ninputs = ["words"]\noutput = {{ {fields} }}\n'
-        head += f"items = {use.items}\n" if use.items else ""
-        path.write_text(f"+++\n{head}+++\nMy own {name}: items {{{{ words }}}}\n")
-    mine = ModelExtractor(client(server), folders=[tmp_path / "prompts"], method="cdmem")
-    mine.check()
-    server.answer(*said(EXPERT, WAY))
-    learn(bank, EPISODE, mine)
-    assert [each.prompt.split(":")[0] for each in server.requests] == [
-        "My own cdmem_expert",
-        "My own cdmem_shortcut",
-    ]

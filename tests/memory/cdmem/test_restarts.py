@@ -26,7 +26,6 @@ from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.cdmem.support import ROOMS, TASKS, EchoWriter, episode, new_bank
-from tests.memory.method_trials import assert_whole_wherever_it_ends
 from tests.memory.writers.model.learning import learnt_files
 
 STREAM = [
@@ -74,16 +73,6 @@ def test_a_restart_after_any_episode_changes_no_byte(bank: Bank, tmp_path: Path)
     assert learnt_files(other) == learnt_files(bank)
 
 
-def test_killed_anywhere_an_episode_and_its_batches_are_there_or_not(
-    bank: Bank, tmp_path: Path
-) -> None:
-    first, second = episode(TASKS[0], ROOMS[0], at=1), episode(TASKS[1], ROOMS[2], at=2)
-    learn(bank, first, EchoWriter())
-    assert_whole_wherever_it_ends(bank, second, embedder_of(bank), EchoWriter(), tmp_path)
-    learn(bank, second, EchoWriter())
-    assert len(texts(bank)) == 6  # it filled two batches: two insights each, and two kinds
-
-
 def test_equal_plans_of_equal_banks(bank: Bank) -> None:
     for each in STREAM[:9]:
         learn(bank, each, EchoWriter())
@@ -125,17 +114,6 @@ def test_all_full_batches_are_made_by_one_consolidation(bank: Bank) -> None:
     assert len(list(consolidate(bank, writer))) == 3
     assert len({batch for _, batch, _ in writer.batches}) == 3
     assert engine.due(bank) == []
-
-
-def test_an_insight_that_persists_keeps_its_id_and_counts(bank: Bank) -> None:
-    for at in range(3):
-        learn(bank, episode(TASKS[0], ROOMS[0], 2, at=at), EchoWriter())
-    before = {node.id for node in bank.tree(TASK_INSIGHTS) if node.depth == 2}
-    learn(bank, episode(TASKS[0], ROOMS[0], 2, at=9), EchoWriter())
-    tree = bank.tree(TASK_INSIGHTS)
-    kept = before & {node.id for node in tree}
-    assert kept
-    assert all(tree.counts(each).recalls == 2 for each in kept)
 
 
 def test_counts_and_batches_follow_a_deleted_memory(bank: Bank) -> None:

@@ -120,6 +120,16 @@ def test_an_example_has_the_answer_to_what_worked_not_to_its_refusal(tmp_path: P
     assert steps_in(recall(bank, "open a box").context) == [("open box", "It is open.")]
 
 
+def test_a_budget_shortens_an_example_and_drops_none(tmp_path: Path) -> None:
+    contexts = []
+    for budget in (None, 1):
+        bank = new_bank(tmp_path / f"bank-{budget}", budget=budget)
+        learn(bank, HEAT)
+        contexts.append(recall(bank, HEAT.task, HEAT.environment).context)
+    assert [each.count("### Example") for each in contexts] == [1, 1]
+    assert len(contexts[1]) < len(contexts[0])
+
+
 def steps_in(context: str) -> list[tuple[str, str]]:
     lines = context.splitlines()
     return [

@@ -9,17 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import ExtractionError
-from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import CollectionResult
-from deltamem_tui.memory.memp.definition import PROCEDURES, PROMPTS, MempNumbers
-from deltamem_tui.memory.runs.estimate import estimate_learning
+from deltamem_tui.memory.memp.definition import PROCEDURES
 from deltamem_tui.memory.runs.run import LearningRun
-from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.fixtures import running, server
@@ -96,18 +92,6 @@ def test_weak_answers_are_asked_again_and_unknown_facts_left_out(
     assert facts(bank, record) == {"object": "cup", "state": "clean"}
 
 
-def test_what_it_will_take_is_estimated_and_nothing_sent(
-    tmp_path: Path, server: ModelServer
-) -> None:
-    numbers = MempNumbers(build="script")
-    bank = create_bank(
-        tmp_path / "bank", embedder="hashing", domain="alfworld", method="memp", parameters=numbers
-    )
-    frugal = ModelExtractor(client(server, budget=NoBudget()), folders=[SHIPPED], method="memp")
-    usage = estimate_learning(bank, [EPISODE], frugal, embedder_of(bank))
-    assert (usage.calls, len(server.requests)) == (2, 0)
-
-
 def test_the_order_is_the_log_s_and_not_that_of_the_answers(
     tmp_path: Path, server: ModelServer
 ) -> None:
@@ -135,37 +119,3 @@ def test_the_order_is_the_log_s_and_not_that_of_the_answers(
     assert server.most_in_flight > 1
     assert len(records(alone)) > 1
     assert learnt_files(alone) == learnt_files(together)
-
-
-def test_what_cannot_be_used_leaves_the_episode_waiting(bank: Bank, server: ModelServer) -> None:
-    server.answer(*["no JSON"] * 9)
-    with pytest.raises(ExtractionError):
-        teach(bank, EPISODE, asking(server))
-    assert bank.episodes.learnt() == 0
-    assert records(bank) == []
-
-
-def test_no_facts_are_an_answer_too(bank: Bank, server: ModelServer) -> None:
-    server.answer(SCRIPT, said())
-    teach(bank, EPISODE, asking(server))
-    assert facts(bank, records(bank)[0]) == {}
-
-
-@pytest.mark.parametrize("name", PROMPTS)
-def test_each_prompt_can_be_ones_own(
-    bank: Bank, server: ModelServer, tmp_path: Path, name: str
-) -> None:
-    text = (SHIPPED / "generic" / f"{name}.md").read_text()
-    own = tmp_path / "prompts" / "alfworld" / f"{name}.md"
-    own.parent.mkdir(parents=True)
-    own.write_text(f"{text}\nIn my own words.")
-    server.answer(SCRIPT, FACTS, REPAIR)
-    writer = asking(server, tmp_path / "prompts")
-    for episode in (EPISODE, replace(LOST, steps=LOST.steps[1:])):
-        fresh = Trajectory(
-            episode.task, steps=episode.steps, outcome=episode.outcome, domain="alfworld"
-        )
-        teach(bank, fresh, writer)
-    assert ["In my own words." in each.prompt for each in server.requests] == [
-        each == name for each in ("memp_script", "memp_facts", "memp_adjust")
-    ]

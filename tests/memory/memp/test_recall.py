@@ -9,19 +9,14 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.engine import due, learn, maintain, recall, search
+from deltamem_tui.memory.engine import due, maintain, recall, search
 from deltamem_tui.memory.memp.definition import KEY, PROCEDURES, WAITING
-from deltamem_tui.memory.memp.write import steps_of
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.settings import replaced
-from deltamem_tui.trajectory.model import Step, Trajectory
-from tests.bank.fragile import NEVER, FragileOS, KilledError
-from tests.effort import in_turn
 from tests.memory.memp.support import (
     SaidWriter,
     WordEmbedder,
     attempt,
-    facts,
     new_bank,
     numbered,
     records,
@@ -115,13 +110,6 @@ def test_a_record_keeps_what_is_built(
     assert f"Task: {HOT}" in context
 
 
-def test_a_very_long_episode_is_kept_whole_in_steps_but_not_to_the_letter() -> None:
-    long = Trajectory("t", steps=(Step("look", "x" * 200_000), Step("go", "there")))
-    kept = steps_of(long)
-    assert len(kept) < 100_000
-    assert kept.endswith("…\nAction: go\nObservation: there")
-
-
 def test_an_update_comes_every_so_many_episodes_and_waits_for_what_fails(tmp_path: Path) -> None:
     bank = grown(tmp_path / "bank", 2, every=3)
     assert not records(bank)
@@ -144,34 +132,3 @@ def test_an_update_comes_every_so_many_episodes_and_waits_for_what_fails(tmp_pat
     found = maintain(bank, task, writer, WordEmbedder())
     assert found is not None
     assert len(bank.tree(WAITING)) == 1
-
-
-def test_killed_at_any_effect_the_repair_is_there_or_not(tmp_path: Path) -> None:
-    def fresh(name: str) -> Bank:
-        return grown(tmp_path / name, 2, k=2, every=2, least_recalls=1)
-
-    undisturbed = fresh("undisturbed")
-    shown_to_both = recall(undisturbed, HOT, embedder=WordEmbedder()).receipt
-    assert shown_to_both
-    last = attempt(HOT, success=False, action="repair")
-    both = [each.with_facts(receipts=(shown_to_both,)) for each in (numbered(last, 7), last)]
-
-    def teach_both(bank: Bank) -> None:
-        for each in both:
-            learn(bank, each, SaidWriter(), embedder=WordEmbedder())
-
-    def state(bank: Bank) -> list[object]:
-        texts = [(node.id, node.payload, facts(bank, node)) for node in records(bank)]
-        return [texts, [node.id for node in bank.tree(WAITING)]]
-
-    with FragileOS(NEVER).at_work() as counting:
-        teach_both(undisturbed)
-    for effect in in_turn(len(counting.names), apart=12):
-        bank = fresh(f"killed-{effect}")
-        try:
-            with FragileOS(effect, "before").at_work():
-                teach_both(bank)
-        except KilledError:
-            bank = Bank.open(bank.path)
-        teach_both(bank)
-        assert state(bank) == state(undisturbed)

@@ -13,15 +13,10 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.reasoningbank.definition import LESSONS, TRIALS
-from deltamem_tui.memory.writers.model.judge import verdict
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
-from tests.bank.fragile import NEVER, FragileOS
-from tests.bank.killing import run_until_killed
-from tests.effort import in_turn
 from tests.llm.fixtures import running, server
 from tests.llm.server import ModelServer
 from tests.llm.support import client
@@ -63,28 +58,6 @@ def test_an_entry_whose_lessons_a_person_deleted_is_not_recalled_either(bank: Ba
     assert recalled(bank, X) == [lesson(Y)]
 
 
-def test_killed_at_any_point_there_is_an_entry_with_its_vectors_and_lessons_or_none(
-    tmp_path: Path,
-) -> None:
-    def learnt(name: str, last: int = NEVER) -> Bank:
-        bank = lessons_bank(tmp_path / name)
-        teach(bank, trial(X, "first"), lesson(X))
-        run_until_killed(lambda: teach(bank, again, lesson(X, "b"), lesson(Y, "c")), last)
-        return Bank.open(bank.path)
-
-    again = trial(X, "again")
-    undisturbed = lessons_bank(tmp_path / "undisturbed")
-    teach(undisturbed, trial(X, "first"), lesson(X))
-    with FragileOS(NEVER).at_work() as counting:
-        teach(undisturbed, again, lesson(X, "b"), lesson(Y, "c"))
-    for last in in_turn(len(counting.names), apart=6):
-        bank = learnt(f"killed {last}", last)
-        assert len(bank.tree(LESSONS)) in (2, 5)
-        teach(bank, again, lesson(X, "b"), lesson(Y, "c"))
-        assert list(bank.tree(LESSONS)) == list(undisturbed.tree(LESSONS))
-        assert recalled(bank, X) == [lesson(X)]  # of use once, the newer one not yet
-
-
 def test_a_rerun_does_not_find_itself(bank: Bank) -> None:
     episode = trial(X, "act")
     assert teach(bank, episode, lesson(X)).trees[LESSONS].match is None
@@ -104,12 +77,6 @@ def test_lessons_are_not_split_at_blank_lines_and_musing_is_none(
     assert kept.payload["content"] == content
 
 
-def test_failures_are_learnt_from_like_successes(bank: Bank) -> None:
-    teach(bank, trial(X, "act", success=False), lesson(X))
-    assert recalled(bank, X) == [lesson(X)]
-    assert {node.label for node in bank.tree(LESSONS)} == {"failure"}
-
-
 def test_a_reward_of_0_is_not_called_a_success_where_trials_are_compared(tmp_path: Path) -> None:
     bank = lessons_bank(tmp_path / "bank", trials=2)
     teach(bank, trial(X, "lost", success=False), lesson(X, "a"))
@@ -119,14 +86,6 @@ def test_a_reward_of_0_is_not_called_a_success_where_trials_are_compared(tmp_pat
     assert [node.payload for node in notes] == [lesson(X, "a")]
     told = inputs[TRIALS][0]
     assert told.startswith("In this trial the task was not solved.")
-
-
-@pytest.mark.parametrize(
-    "reply", ["unsuccessful", "success", "It was not a success.", "no success"]
-)
-def test_a_judge_that_only_mentions_success_gives_no_verdict(reply: str) -> None:
-    with pytest.raises(UnusableAnswer):
-        verdict(reply)
 
 
 @dataclass(frozen=True)

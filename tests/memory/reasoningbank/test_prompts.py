@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,28 +10,21 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.errors import ExtractionError
-from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.prompts import library
 from deltamem_tui.memory.reasoningbank.definition import (
-    CONTRAST,
     FAILURE,
     LESSONS,
-    PROMPTS,
     SUCCESS,
     ReasoningBankSettings,
 )
-from deltamem_tui.memory.runs.estimate import estimate_learning
-from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.fixtures import running, server
 from tests.llm.server import ModelServer
 from tests.llm.support import client
 from tests.memory.writers.model.support import EPISODE, LOST
-from tests.places import PROMPTS as FOLDER
 
 __all__ = ["running", "server"]
 
@@ -75,18 +67,6 @@ def test_up_to_three_lessons_are_taken_and_wrong_answers_asked_again(
     assert "put cup 2 in cabinet 1" in server.requests[0].prompt
 
 
-def test_a_model_that_gives_nothing_usable_leaves_the_episode_to_be_learnt(
-    bank: Bank, server: ModelServer
-) -> None:
-    server.answer(items())
-    with pytest.raises(ExtractionError):
-        learn(bank, EPISODE, ModelExtractor(client(server)))
-    assert len(bank.tree(LESSONS)) == 0
-    server.answer(items("look"))
-    learn(bank, EPISODE, ModelExtractor(client(server)))
-    assert contents(bank) == ["look"]
-
-
 def test_trials_of_one_task_are_compared_and_share_an_entry(
     bank: Bank, server: ModelServer
 ) -> None:
@@ -117,23 +97,3 @@ def test_trials_of_one_task_are_compared_and_share_an_entry(
     elsewhere = replace(EPISODE, environment="Another room with a cabinet 7.")
     server.answer(items("new"))
     assert learn(bank, elsewhere, asking).trees[LESSONS].decision == "entry"
-
-
-def test_they_are_estimated_unsent_and_a_person_s_own_files_come_first(
-    bank: Bank, server: ModelServer, tmp_path: Path
-) -> None:
-    frugal = ModelExtractor(client(server, budget=NoBudget()))
-    usage = estimate_learning(bank, [EPISODE, replace(LOST, task="x")], frugal, embedder_of(bank))
-    assert (usage.calls, len(server.requests)) == (2, 0)
-    own = tmp_path / "own"
-    for name in PROMPTS:
-        path = own / "alfworld" / f"{name}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(FOLDER / "generic" / f"{name}.md", path)
-        path.write_text(path.read_text().replace("Think first", "Ponder first"))
-    asking = ModelExtractor(client(server), folders=[own, FOLDER])
-    asking.check()
-    server.answer(items("look"))
-    learn(bank, EPISODE, asking)
-    assert "Ponder first" in server.requests[0].prompt
-    assert "Ponder first" in library.find("alfworld", CONTRAST, [own, FOLDER]).path.read_text()

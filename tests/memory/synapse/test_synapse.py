@@ -23,9 +23,6 @@ from deltamem_tui.memory.synapse.write import dialogue_of
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
-from tests.memory.method_trials import (
-    assert_whole_wherever_it_ends,
-)
 from tests.memory.support import ChosenEmbedder, unit
 from tests.memory.writers.model.support import EPISODE, LOST
 
@@ -181,10 +178,3 @@ def test_an_episode_that_shows_nothing_is_no_exemplar(tmp_path: Path) -> None:
     for each in (LOST, only_thought):
         assert learn(bank, each).trees[EXEMPLARS].decision == "skip"
     assert recall(bank, "put a cup in cabinet.").context == ""
-
-
-def test_killed_anywhere_it_goes_on(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", k=2)
-    for number, task in enumerate((X, Y)):
-        teach(bank, attempt(task, number))
-    assert_whole_wherever_it_ends(bank, attempt(NEAR_X, 3), EMBEDDER, None, tmp_path)
