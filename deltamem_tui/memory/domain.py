@@ -122,7 +122,7 @@ class Move:
         place: Where the agent went with it; empty if it did not move.
         room: Where it was made; empty if that is not known.
         wording: The action as the agent wrote it, to tell a repeat from a further instance.
-        is_needed: Whether it is proved that the goal is not reached without it.
+        is_needed: Whether it is known to have brought the goal about.
     """
 
     action: str
@@ -178,12 +178,10 @@ class Shortcut:
     Attributes:
         actions: The commands as the log has them, in order.
         plan: The same with blanks, for other instances of the goal; where its object lay is open.
-        verified: Whether it is proved that just these commands reach the goal.
     """
 
     actions: tuple[str, ...]
     plan: tuple[str, ...]
-    verified: bool = False
 
 
 def tallied(moves: Sequence[Move]) -> list[tuple[Move, int]]:
@@ -361,10 +359,6 @@ class Domain:
     def source_left_open(self, actions: Iterable[str]) -> tuple[str, ...]:
         """Actions without where the goal's object was taken from."""
         return tuple(actions)
-
-    def abridged(self, actions: Sequence[str]) -> list[str]:
-        """Actions as the lines of a note, runs of a kind as one where they can be told."""
-        return list(actions)
 
     def shortcut(self, trajectory: Trajectory) -> Shortcut | None:  # noqa: ARG002
         """The shortest way that an episode is known to contain; None if it cannot be told."""

@@ -19,8 +19,6 @@ from deltamem_tui.memory.wording import condense, key, listed
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
-UNVERIFIED = "unverified"
-"""What a text says of a shortcut that was not replayed."""
 _THOUGHT = re.compile(r"think(?::|\[| :)", re.IGNORECASE)
 _WORDS = 25
 _AHEAD = 10  # moves after a refusal in which something may have worked instead
@@ -76,13 +74,11 @@ def shortcut(trajectory: Trajectory) -> Shortcut:
     )
 
 
-def of_actions(
-    trajectory: Trajectory, actions: tuple[str, ...], *, verified: bool = False
-) -> Shortcut:
+def of_actions(trajectory: Trajectory, actions: tuple[str, ...]) -> Shortcut:
     """Actions of an episode as its shortcut."""
     domain = domain_for(trajectory.domain)
     plan = domain.source_left_open(blanked(trajectory, actions))
-    return Shortcut(actions, plan, verified)
+    return Shortcut(actions, plan)
 
 
 @dataclass(frozen=True, slots=True)

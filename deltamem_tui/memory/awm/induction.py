@@ -14,8 +14,6 @@ from difflib import SequenceMatcher
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.tree import Tree
@@ -30,11 +28,11 @@ from deltamem_tui.memory.awm.definition import (
     TASKS,
     WORKFLOWS,
 )
-from deltamem_tui.memory.findings import UNVERIFIED, blanked, effective_actions, shortcut
+from deltamem_tui.memory.findings import blanked, effective_actions, shortcut
 from deltamem_tui.memory.method import cleaned
-from deltamem_tui.memory.plan import Change, Revise
+from deltamem_tui.memory.plan import Change
 from deltamem_tui.memory.procedure import numbered
-from deltamem_tui.memory.record_sets import SetChange, addition, set_change
+from deltamem_tui.memory.record_sets import addition, set_change
 from deltamem_tui.memory.rules_extractor import skimmed
 from deltamem_tui.memory.vectors.exact import nodes_with_key
 from deltamem_tui.memory.writers.extraction import (
@@ -116,7 +114,6 @@ def induce(
     change = set_change(group.workflows, wanted, lambda each: same_steps(each["steps"]))
     new = [_born(each, solved, written, writer.name) for each in change.added]
     changes: list[Change] = list(change.deletions(WORKFLOWS))
-    changes += _retitled(change, wanted)
     changes += [addition(tree, node, group.vector) for node in new]
     first = next(iter([*new, *change.kept]))
     return WorkflowInduction(written.reason, calls, tuple(changes), first, is_new=bool(new))
@@ -138,18 +135,6 @@ def usable(kind: str, payloads: Sequence[Mapping[str, str]]) -> list[dict[str, s
     fields = COLLECTIONS[WORKFLOWS].fields
     found = [cleaned({"group": kind, **each}, fields) for each in payloads]
     return [each for each in found if len(actions_in(each["steps"])) >= _LEAST_STEPS]
-
-
-def _retitled(change: SetChange, wanted: Sequence[Mapping[str, str]]) -> list[Revise]:
-    """Workflows that stay, and are called unverified no longer."""
-    titles = {same_steps(each["steps"]): each["title"] for each in reversed(wanted)}
-    found = []
-    for node in change.kept:
-        title = titles[same_steps(node.payload["steps"])]
-        if UNVERIFIED in node.payload["title"] and UNVERIFIED not in title:
-            payload = {**node.payload, "title": title}
-            found.append(Revise(WORKFLOWS, replace(node, payload=payload)))
-    return found
 
 
 def _born(
@@ -199,10 +184,6 @@ def write_by_rules(
     if not ways:
         return Extraction(None, "no task took two steps")
     shortest = min(ways, key=len)
-    is_verified = any(
-        actions_in(text) == shortest and UNVERIFIED not in text.splitlines() for text in texts
-    )
-    title = title if is_verified else f"{title} ({UNVERIFIED})"
     return Extraction(_workflow(title, shortest), "the shortest way that is known")
 
 
@@ -347,13 +328,11 @@ def same_steps(text: str) -> str:
 
 
 def way_of(episode: Trajectory) -> str:
-    """The shortest way to the goal that an episode shows, as numbered steps with blanks.
+    """Return the shortest way to the goal that an episode shows, as numbered steps with blanks.
 
-    A last line says so if its steps were not replayed. Empty if nothing was done.
+    Empty if nothing was done.
     """
-    way = shortcut(skimmed(episode))
-    lines = numbered(way.plan)
-    return "\n".join([*lines, *[UNVERIFIED] * (bool(lines) and not way.verified)])
+    return "\n".join(numbered(shortcut(skimmed(episode)).plan))
 
 
 def solved_text(solved: Node) -> str:

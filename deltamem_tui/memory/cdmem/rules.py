@@ -21,14 +21,13 @@ from deltamem_tui.memory.cdmem.definition import (
     SHORTCUT,
 )
 from deltamem_tui.memory.domain import domain_for
-from deltamem_tui.memory.findings import UNVERIFIED, effective_actions, failure_of, shortcut
+from deltamem_tui.memory.findings import effective_actions, failure_of, shortcut
 from deltamem_tui.memory.record_sets import normal_text
 from deltamem_tui.memory.wording import ARROW
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 
-_MARK = f"({UNVERIFIED})"
 _MOST_ITEMS = 12
 _NOTHING = "did nothing"
 
@@ -69,7 +68,7 @@ def expert_notes(episode: Trajectory) -> dict[str, str]:
     return {
         "locations": "\n".join(located),
         "functions": "\n".join(fact.line for fact in domain.functions(episode)),
-        "actions": "\n".join(domain.abridged(effective_actions(episode))) or "none had an effect",
+        "actions": "\n".join(effective_actions(episode)) or "none had an effect",
     }
 
 
@@ -87,10 +86,8 @@ def _shortcut(episode: Trajectory) -> Extraction:
     way = shortcut(episode)
     if not way.actions:
         return Extraction(None, "no action had an effect")
-    plan = "\n".join([*way.plan, *([] if way.verified else [_MARK])])
-    size = counted(len(way.actions), "action")
-    reason = f"{size} reach the goal" if way.verified else f"{size}, {UNVERIFIED}"
-    return Extraction({"actions": "\n".join(way.actions), "plan": plan}, reason)
+    texts = {"actions": "\n".join(way.actions), "plan": "\n".join(way.plan)}
+    return Extraction(texts, counted(len(way.actions), "action"))
 
 
 def _failure(episode: Trajectory, known: str) -> Extraction:
@@ -115,16 +112,9 @@ def _insights(purpose: str, notes: Sequence[Node]) -> Extraction:
 
 
 def plans(notes: Sequence[Node]) -> list[str]:
-    """The shortcuts, equal ones once: those of more episodes first, then the shorter ones."""
-    support: Counter[str] = Counter()
-    verified: set[str] = set()
-    for node in notes:
-        text = node.payload["text"].removesuffix(_MARK).strip()
-        support[text] += 1
-        if not node.payload["text"].endswith(_MARK):
-            verified.add(text)
-    ranked = sorted(support, key=lambda text: (-support[text], text.count("\n"), text))
-    return [text if text in verified else f"{text}\n{_MARK}" for text in ranked]
+    """Return the shortcuts: those of more episodes first, then the shorter ones."""
+    support = Counter(node.payload["text"].strip() for node in notes)
+    return sorted(support, key=lambda text: (-support[text], text.count("\n"), text))
 
 
 def mistakes(notes: Sequence[Node]) -> list[str]:

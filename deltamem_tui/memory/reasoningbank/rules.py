@@ -12,7 +12,6 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.domain import Diagnosis, domain_for
 from deltamem_tui.memory.findings import (
-    UNVERIFIED,
     Attempt,
     Recovery,
     failure_of,
@@ -99,8 +98,6 @@ def _of_success(episode: Trajectory, goal: str) -> list[Lesson]:
     way = shortcut(episode)
     if way.plan:
         lines = shortened(numbered(way.plan), _PLAN_LINES)
-        if not way.verified:
-            lines.append(f"({UNVERIFIED}: no replay showed that just these steps are enough)")
         when = f"The task is: {goal}. Not if it asks for more than that."
         lessons.append(_lesson(_PLAN, when, "\n".join(lines)))
     lessons += [_recovery(goal, each, _names(episode)) for each in recoveries(episode)[:1]]

@@ -16,7 +16,7 @@ from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from tests.memory.awm.support import Inducer, attempt, new_bank, steps_of, teach
 from tests.memory.writers.model.support import EPISODE
-from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST
+from tests.memory.writers.rules.episodes import HEAT
 
 WASH = ("wash it", "dry it")
 FULL = ("rinse it", *WASH)
@@ -134,7 +134,6 @@ def induced(*ways: str) -> list[str]:
 def test_rules_find_what_recurs_and_with_one_task_its_way() -> None:
     ways = ["1. wash\n2. dry\n3. store", "1. fetch\n2. wash\n3. dry"]
     assert induced(*ways) == ["wash, dry"]
-    assert induced("1. wash\n2. dry\nunverified") == ["wash, dry"]
     assert induced(*ways, "1. sing") == ["wash, dry"]
     assert induced("1. a\n2. b\n3. c", "1. c\n2. a") == ["c, a"]  # nothing recurs
     assert induced("1. sing") == []
@@ -144,22 +143,9 @@ def test_rules_find_what_recurs_and_with_one_task_its_way() -> None:
         write_by_rules("awm_other", None, ())
 
 
-def test_what_recurs_is_called_unverified_no_longer(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    teach(bank, attempt("a cup", *WASH))
-    (first,) = bank.tree(WORKFLOWS)
-    teach(bank, attempt("a pan", *WASH, number=1))
-    (second,) = bank.tree(WORKFLOWS)
-    assert (first.payload["title"], first.id) == ("chores (unverified)", second.id)
-    assert second.payload["title"] == "chores"
-    assert bank.tree(WORKFLOWS).counts(first.id).successes == 1
-
-
 def test_a_way_leaves_open_where_the_object_lay() -> None:
     assert actions_in(way_of(HEAT))[:3] == [
         "go to [place]",
         "take [object] from [place]",
         "go to microwave",
     ]
-    assert "unverified" not in way_of(HEAT)
-    assert way_of(HEAT_LOST).endswith("unverified")

@@ -35,7 +35,7 @@ def test_a_success_teaches_its_plan_a_recovery_and_where_things_were() -> None:
         "4. put [object] in [receptacle]",
     ]
     (unknown, *_) = written(SUCCESS, replace(SOLVED, domain=""))
-    assert unknown["content"].splitlines()[-1].startswith("(unverified: ")
+    assert unknown["content"].splitlines()[-1] == "4. put cup N in cabinet N"
     assert "take [object] from countertop` is refused" in recovery["description"]
     assert "`go to countertop`, then `take [object] from countertop`" in recovery["content"]
     assert "cup at the countertop" in place["content"]

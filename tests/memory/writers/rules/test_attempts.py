@@ -1,10 +1,14 @@
-"""What did not help, what worked instead, and where things were found."""
+"""What any episode shows: what did not help, what worked instead, why it failed, where it was."""
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from deltamem_tui.memory.findings import (
     Attempt,
     Recovery,
+    blanked,
+    failure_of,
     found_at,
     fruitless,
     recoveries,
@@ -56,3 +60,15 @@ def test_the_goals_things_are_found_where_they_were_first() -> None:
     assert found_at(HEAT) == {"mug": "countertop"}
     assert found_at(melting("sodium chloride")) == {"sodium chloride": "glass jar in kitchen"}
     assert found_at(HAIR) == found_at(CODING) == {}
+
+
+def test_any_agent_s_failure_is_of_planning_or_operation() -> None:
+    tried = replace(CODING, steps=(CODING.steps[0], CODING.steps[2]))
+    assert failure_of(tried).kind == "planning"
+    refused = failure_of(replace(CODING, steps=CODING.steps[1:2]))
+    assert (refused.kind, refused.action) == ("operation", "bash: pytst")
+    assert failure_of(Trajectory("t")).kind == "planning"
+
+
+def test_addresses_and_numbers_are_blanks() -> None:
+    assert blanked(Trajectory("t"), ["open https://a.b/c 12 times"]) == ("open {url} N times",)
