@@ -1,4 +1,4 @@
-"""Settings: the user's `deltamem.toml`, the one here, the environment, and flags, in this order.
+"""Settings: the user's `deltamem.toml`, the environment, and flags, in this order.
 
 Each later place overrules the earlier ones, and each value remembers where it came from,
 so that an error about it can say so.
@@ -37,7 +37,7 @@ PUBLISHED_EMBEDDER = "intfloat/e5-base-v2"
 """The embedder that the published thresholds belong to."""
 
 _PREFIX = "DELTAMEM_"
-_NO_SETTINGS = frozenset({paths.GAMES_VARIABLE})  # read where it is used
+_NO_SETTINGS = frozenset({paths.GAMES_VARIABLE, paths.SETTINGS_VARIABLE})  # read where it is used
 _FOLDERS = frozenset({"banks", "prompts"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -100,17 +100,17 @@ SETTINGS = tuple(item.name for item in fields(Configuration) if item.compare)
 
 
 def load(environment: Mapping[str, str] | None = None) -> Configuration:
-    """Read the settings of the files and the environment.
+    """Read the settings of the file and the environment.
 
     Args:
         environment: The environment's variables; those of this process if None.
 
     Raises:
-        ConfigurationError: A file cannot be read or is not TOML, a setting in it does not
+        ConfigurationError: The file cannot be read or is not TOML, a setting in it does not
             exist, or a value is of the wrong type.
     """
     configuration = Configuration()
-    for file in paths.settings_files():
+    if file := paths.settings_file():
         values = _read_file(file)
         configuration = _overruled(configuration, values, dict.fromkeys(values, str(file)))
     variables = os.environ if environment is None else environment

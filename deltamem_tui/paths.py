@@ -1,4 +1,7 @@
-"""Where things live: the banks folder, the banks and prompts of the package, the settings files.
+"""Where things live: the banks folder, the banks and prompts of the package, the settings file.
+
+All of it is in the user's own folders, in the package, or named by the user. Nothing is taken
+from the working folder, which may be anybody's: agents are handed what is found here.
 
 Everything here is about names and places. Whether a bank is sound, the bank package decides;
 here a folder with a manifest counts as one.
@@ -24,6 +27,7 @@ from deltamem_tui.text import one_line
 
 APPLICATION = "deltamem"
 BANKS_VARIABLE = "DELTAMEM_BANKS"
+SETTINGS_VARIABLE = "DELTAMEM_CONFIG"
 GAMES_VARIABLE = "DELTAMEM_GAMES"
 MANIFEST = "bank.json"
 ARCHIVE_SUFFIX = ".deltamem"
@@ -54,17 +58,14 @@ class BankPlace:
 
 
 def banks_folder(chosen: str | Path | None = None) -> Path:
-    """The folder in which banks are looked up by name. It may not exist yet.
+    """Return the folder in which banks are looked up by name. It may not exist yet.
 
     Args:
         chosen: A folder that was named. Without one it is the environment's
-            `DELTAMEM_BANKS`, else `./memory_banks` if it is there, else the user's data folder.
+            `DELTAMEM_BANKS`, else in the user's data folder.
     """
     named = chosen or os.environ.get(BANKS_VARIABLE)
-    if named:
-        return Path(named).expanduser()
-    here = Path("memory_banks")
-    return here if here.is_dir() else _user_folder("data") / "memory_banks"
+    return Path(named).expanduser() if named else _user_folder("data") / "memory_banks"
 
 
 def contests_folder() -> Path:
@@ -92,12 +93,8 @@ def shipped_prompts_folder() -> Path:
 
 
 def prompt_folders() -> tuple[Path, ...]:
-    """The folders that hold `<domain>/<prompt>.md`, the first to be asked first.
-
-    Prompts edited here (`./prompts`) come before the user's own, and those before the
-    prompts of the package.
-    """
-    places = (Path("prompts"), _user_folder("config") / "prompts", shipped_prompts_folder())
+    """Return the folders that hold `<domain>/<prompt>.md`: the user's, then the package's."""
+    places = (_user_folder("config") / "prompts", shipped_prompts_folder())
     return tuple(place for place in places if place.is_dir())
 
 
@@ -111,10 +108,12 @@ def games_folder() -> Path:
     return _user_folder("cache") / "games"
 
 
-def settings_files() -> tuple[Path, ...]:
-    """The settings files that exist, the one that is read first and overruled later first."""
-    places = (_user_folder("config") / SETTINGS_FILE, Path(SETTINGS_FILE))
-    return tuple(place for place in places if place.is_file())
+def settings_file() -> Path | None:
+    """Return the settings file: the one `DELTAMEM_CONFIG` names, else the user's if it exists."""
+    if named := os.environ.get(SETTINGS_VARIABLE):
+        return Path(named).expanduser()
+    own = _user_folder("config") / SETTINGS_FILE
+    return own if own.is_file() else None
 
 
 def find_banks(folder: Path) -> tuple[BankPlace, ...]:
@@ -136,8 +135,8 @@ def find_bank(bank: str, folder: Path) -> Path:
 
     Args:
         bank: A name, looked up in `folder` and then among the banks of the package; or a
-            path, which is anything with a separator in it and any folder here that is a bank.
-            An archive's name ends in `.deltamem`.
+            path, which is anything with a separator in it, and an archive's name, which ends
+            in `.deltamem`.
         folder: The banks folder.
 
     Raises:
@@ -156,7 +155,9 @@ def find_bank(bank: str, folder: Path) -> Path:
             hint=Remedy.LIST_BANKS,
         )
     name = check_bank_name(bank)
-    candidates = (folder / name, shipped_banks_folder() / name, Path(name))
+    candidates = [folder / name, shipped_banks_folder() / name]
+    if name.endswith(ARCHIVE_SUFFIX):
+        candidates.append(Path(name))
     for path in candidates:
         if is_bank(path):
             return path

@@ -15,7 +15,7 @@ import pytest
 from deltamem_tui.cli import app
 
 USER_FOLDERS = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME")
-VARIABLES = ("BANKS", "MODEL", "EMBEDDER", "DOMAIN", "PROMPTS")
+VARIABLES = ("BANKS", "CONFIG", "MODEL", "EMBEDDER", "DOMAIN", "PROMPTS")
 
 
 @dataclass(frozen=True)
@@ -60,4 +60,5 @@ def own_folders(folder: Path) -> Iterator[Path]:
             patch.delenv(f"DELTAMEM_{name}", raising=False)
         for name in USER_FOLDERS:
             patch.setenv(name, str(folder / "user" / name.lower()))
+        patch.setenv("DELTAMEM_BANKS", "memory_banks")
         yield banks

@@ -13,11 +13,11 @@ from deltamem_tui.errors import ConfigurationError
 
 @pytest.fixture(autouse=True)
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder and a user's folder without settings."""
-    (tmp_path / "here").mkdir()
+    """A user's folder without settings, in which we are."""
     (tmp_path / "user").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(paths, "_user_folder", lambda kind: tmp_path / "user")
+    monkeypatch.chdir(tmp_path / "user")
+    monkeypatch.delenv(paths.SETTINGS_VARIABLE, raising=False)
+    monkeypatch.setattr(paths, "_user_folder", lambda kind: Path())
     return tmp_path
 
 
@@ -42,17 +42,14 @@ def test_without_settings_there_are_defaults() -> None:
     assert configuration.origins == {}
 
 
-def test_each_layer_overrules_the_one_before_and_is_remembered(folders: Path) -> None:
-    users = folders / "user" / paths.SETTINGS_FILE
-    users.write_text('model = "a"\nembedder = "a"\ndomain = "a"\ntheme = "a"\n')
-    here = written('embedder = "b"\ndomain = "b"\ntheme = "b"\n')
+def test_each_layer_overrules_the_one_before_and_is_remembered() -> None:
+    written('model = "a"\ndomain = "a"\ntheme = "a"\n')
     environment = {"DELTAMEM_DOMAIN": "c", "DELTAMEM_THEME": "c", "DELTAMEM_MODEL": ""}
     configuration = config.load(environment).with_flags(theme="d", domain=None)
-    assert (configuration.model, configuration.embedder) == ("a", "b")
+    assert (configuration.model, configuration.embedder) == ("a", "minilm")
     assert (configuration.domain, configuration.theme) == ("c", "d")
     assert configuration.origins == {
-        "model": str(users),
-        "embedder": str(here),
+        "model": paths.SETTINGS_FILE,
         "domain": "DELTAMEM_DOMAIN",
         "theme": "--theme",
     }
@@ -65,14 +62,17 @@ def test_the_environment_of_the_process_is_the_one_that_counts(
     assert config.load().model == "openai/x"
 
 
-def test_a_banks_folder_is_relative_to_the_file_that_names_it(folders: Path) -> None:
-    (folders / "user" / paths.SETTINGS_FILE).write_text('banks = "banks"\n')
+def test_a_banks_folder_is_relative_to_the_file_that_names_it(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written('banks = "banks"\n')
+    monkeypatch.setenv(paths.SETTINGS_VARIABLE, str(folders / "user" / paths.SETTINGS_FILE))
     assert config.load({}).banks == folders / "user/banks"
     assert config.load({"DELTAMEM_BANKS": "banks"}).banks == Path("banks")
 
 
 def test_a_folder_of_prompts_comes_before_the_usual_ones(folders: Path) -> None:
-    own = folders / "here" / "ours"
+    own = folders / "user" / "ours"
     written('prompts = "ours"\n')
     settings = config.load({})
     with pytest.raises(ConfigurationError, match=r"ours, deltamem\.toml: there is no folder"):

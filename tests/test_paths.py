@@ -23,6 +23,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.delenv(paths.BANKS_VARIABLE, raising=False)
+    monkeypatch.delenv(paths.SETTINGS_VARIABLE, raising=False)
     monkeypatch.setattr(paths, "_user_folder", lambda kind: tmp_path / "user" / kind)
     monkeypatch.setattr(paths, "_shipped_root", lambda: tmp_path / "package")
     return tmp_path
@@ -37,9 +38,8 @@ def make_bank(path: Path) -> Path:
 def test_the_banks_folder_is_the_first_that_applies(
     house: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    Path("memory_banks").mkdir()  # the working folder may be anybody's
     assert paths.banks_folder() == house / "user" / "data" / "memory_banks"
-    Path("memory_banks").mkdir()
-    assert paths.banks_folder() == Path("memory_banks")
     monkeypatch.setenv(paths.BANKS_VARIABLE, "elsewhere")
     assert paths.banks_folder() == Path("elsewhere")
     assert paths.banks_folder("chosen") == Path("chosen")
@@ -50,13 +50,23 @@ def test_a_tilde_is_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:
     assert paths.banks_folder("~/banks") == Path("/home/somebody/banks")
 
 
-def test_a_name_is_looked_up_in_the_folder_then_in_the_package_then_here(house: Path) -> None:
-    here = make_bank(Path("kitchen"))
-    assert paths.find_bank("kitchen", house / "banks") == here
+def test_a_name_is_looked_up_in_the_folder_then_in_the_package(house: Path) -> None:
+    make_bank(Path("kitchen"))
+    with pytest.raises(BankNotFoundError):
+        paths.find_bank("kitchen", house / "banks")
     shipped = make_bank(house / "package/memory_banks/kitchen")
     assert paths.find_bank("kitchen", house / "banks") == shipped
     own = make_bank(house / "banks/kitchen")
     assert paths.find_bank("kitchen", house / "banks") == own
+
+
+def test_a_name_with_the_suffix_of_archives_may_be_one_here(house: Path) -> None:
+    archive = Path("kitchen.deltamem")
+    archive.touch()
+    assert paths.find_bank("kitchen.deltamem", house / "banks") == archive
+    (house / "banks").mkdir()
+    (house / "banks/kitchen.deltamem").touch()
+    assert paths.find_bank("kitchen.deltamem", house / "banks") == house / "banks" / archive
 
 
 def test_a_path_is_taken_as_it_is(house: Path) -> None:
@@ -199,27 +209,24 @@ def test_a_new_bank_lies_where_nothing_lies(house: Path) -> None:
         paths.new_bank_path("..", house / "banks")
 
 
-def test_prompts_edited_here_come_before_those_of_the_package(house: Path) -> None:
+def test_prompts_of_the_user_come_before_those_of_the_package(house: Path) -> None:
     (house / "package/prompts").mkdir()
+    Path("prompts").mkdir()
     assert paths.prompt_folders() == (house / "package/prompts",)
     (house / "user/config/prompts").mkdir(parents=True)
-    Path("prompts").mkdir()
-    assert paths.prompt_folders() == (
-        Path("prompts"),
-        house / "user/config/prompts",
-        house / "package/prompts",
-    )
+    assert paths.prompt_folders() == (house / "user/config/prompts", house / "package/prompts")
 
 
-def test_settings_here_are_read_after_the_users(house: Path) -> None:
-    assert paths.settings_files() == ()
+def test_settings_are_the_users_unless_others_are_named(
+    house: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("deltamem.toml").write_text("")
+    assert paths.settings_file() is None
     (house / "user/config").mkdir()
     (house / "user/config/deltamem.toml").write_text("")
-    Path("deltamem.toml").write_text("")
-    assert paths.settings_files() == (
-        house / "user/config/deltamem.toml",
-        Path("deltamem.toml"),
-    )
+    assert paths.settings_file() == house / "user/config/deltamem.toml"
+    monkeypatch.setenv(paths.SETTINGS_VARIABLE, "deltamem.toml")
+    assert paths.settings_file() == Path("deltamem.toml")
 
 
 @pytest.fixture

@@ -33,12 +33,12 @@ def prompt_context(
 ) -> tuple[SessionFile, str]:
     """What a bank knows of a prompt and a working folder that the session was not told yet."""
     bank, scene = Bank.open(Path(session.bank)), workspace(directory=told.folder)
-    found = engine.recall(bank, told.prompt, scene, folders=_folders())
+    found = engine.recall(bank, told.prompt, scene, folders=paths.prompt_folders())
     new = [each for each in found.shown if _name(each) not in session.given]
     text = found.context
     if len(new) < len(found.shown):
         entries = _entries(bank, found.collections.values(), new)
-        text = compose(bank.manifest.domain, entries, _folders())
+        text = compose(bank.manifest.domain, entries, paths.prompt_folders())
     text = fitted(text, characters, tokens)
     kept = replace(session, task=told.prompt[:_LONGEST_TASK])
     return _with(kept, bank, new if text else [], text, told.prompt, scene), text
@@ -59,7 +59,8 @@ def failures_for(
             if _name(each) not in session.given and _name(each) not in shown:
                 shown[_name(each)] = each
                 entries.append(entry)
-    text = fitted(compose(bank.manifest.domain, entries, _folders()), characters, tokens)
+    composed = compose(bank.manifest.domain, entries, paths.prompt_folders())
+    text = fitted(composed, characters, tokens)
     return _with(session, bank, list(shown.values()), text, session.task, ""), text
 
 
@@ -76,11 +77,6 @@ def fitted(text: str, characters: int, tokens: int) -> str:
             break
         kept.append(line)
     return "\n".join(kept) + end if len(kept) > 1 else ""
-
-
-def _folders() -> tuple[Path, ...]:
-    """Where the header is looked up: not in the working folder, which may be anybody's."""
-    return tuple(each for each in paths.prompt_folders() if each.is_absolute())
 
 
 def _name(shown: ShownNode) -> str:

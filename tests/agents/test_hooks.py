@@ -208,10 +208,10 @@ def test_each_bank_that_was_asked_hears_of_a_session(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One that is just named, in a project's settings, is the one that lies there."""
+    """One that is just named is looked up in the user's banks folder."""
     other = shutil.copytree(bank, tmp_path / "memory_banks" / "other")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("DELTAMEM_BANKS", raising=False)
+    monkeypatch.setenv("DELTAMEM_BANKS", str(tmp_path / "memory_banks"))
     named, placed = (Agent(each, monkeypatch, capsys) for each in (Path("other"), other))
     assert "edit dates.py" in agent("prompt")
     assert "edit dates.py" in named("prompt")

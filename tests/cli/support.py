@@ -124,7 +124,7 @@ def settle_in(folder: Path, patch: pytest.MonkeyPatch) -> None:
     if not (package / "prompts").exists():
         (package / "prompts").symlink_to(PROMPTS)
     patch.chdir(folder)
-    patch.delenv(paths.BANKS_VARIABLE, raising=False)
+    patch.setenv(paths.BANKS_VARIABLE, "memory_banks")
     patch.setattr(paths, "_user_folder", lambda kind: folder / "user")
     patch.setattr(paths, "_shipped_root", lambda: package)
 

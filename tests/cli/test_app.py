@@ -26,7 +26,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     bank.mkdir(parents=True)
     (bank / paths.MANIFEST).write_text("{}")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(paths.BANKS_VARIABLE, raising=False)
+    monkeypatch.setenv(paths.BANKS_VARIABLE, "memory_banks")
     monkeypatch.setattr(paths, "_user_folder", lambda kind: tmp_path / "user")
     monkeypatch.setattr(paths, "_shipped_root", lambda: tmp_path / "package")
     return tmp_path
@@ -192,9 +192,10 @@ def test_a_mistake_in_the_call_is_one_line_or_one_document(
 
 
 def test_a_wrong_setting_is_a_usage_error_but_does_not_take_the_help_away(
-    capsys: Capture,
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("deltamem.toml").write_text("modle = 3\n")
+    monkeypatch.setenv("DELTAMEM_CONFIG", "deltamem.toml")
     assert app.run(["list"]) == 2
     assert "deltamem.toml, line 1" in capsys.readouterr().err
     assert app.run(["--help"]) == 0

@@ -87,7 +87,9 @@ def test_a_users_file_overrules_a_single_one(
     if way == "flag":
         flag = ("--prompts", "mine")
     elif way == "setting":
-        (program.folder / "deltamem.toml").write_text('prompts = "mine"\n')
+        settings = program.folder / "deltamem.toml"
+        settings.write_text('prompts = "mine"\n')
+        monkeypatch.setenv("DELTAMEM_CONFIG", str(settings))
     else:
         monkeypatch.setenv("DELTAMEM_PROMPTS", "mine")
     listed = program.json("prompts", *flag).data["prompts"]
