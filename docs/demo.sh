@@ -2,21 +2,21 @@
 # Real episodes become a bank: imported, learnt, and looked at. No model is asked.
 set -eu
 banks=demo
-task="Your task is to melt lead. First, focus on the substance. Then, take actions that will cause it to change its state of matter."
-scene="This room is called the kitchen. In it, you see: the agent, a counter, a fridge, a sink, a stove, a thermometer"
+task="put a hot egg in the fridge."
+scene="You are in the middle of a room. Looking quickly around you, you see a microwave 1, a fridge 1, a countertop 1, a diningtable 1."
 
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
 run() { say deltamem "$@"; deltamem --banks "$banks" "$@"; }
 
 rm -rf "$banks"
 mkdir "$banks"
-run init lab --embedder minilm --domain scienceworld
-run import lab docs/sample/scienceworld.jsonl.gz
+run init lab --domain alfworld
+run import lab docs/sample/alfworld.jsonl.gz
 run extract lab --extractor rules
 run info lab
 run tree lab --tree task --depth 2 --limit 24
 match=$(deltamem --banks "$banks" recall lab "$task" --json |
-    python -c 'import json, sys; print(json.load(sys.stdin)["data"]["task"]["match"])')
+    sed -n 's/.*"task":{[^{}]*"match":"\([0-9a-f]*\)".*/\1/p')
 run chain lab "$match"
 run recall lab "$task" --env "$scene"
 

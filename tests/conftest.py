@@ -26,7 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 MEMORY = Path("/dev/shm")
 ENOUGH = 4 << 30  # bytes; a run holds a fourth of it
 
-LONGEST = "test_readme.py"
+LONGEST = "test_wheel.py"
 
 
 def room_in_memory() -> bool:

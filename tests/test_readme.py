@@ -1,14 +1,12 @@
-"""Every command and code block of the README runs, in order, in a folder of its own.
+"""The README and the demo, followed in a clone: everything runs, and nothing lands in git.
 
-The commands are typed as they stand, to a shell. Those of `warm` find the libraries loaded; the
-blocks that follow them and the tests of the wheel start the installed program cold.
+The commands find the libraries loaded; `tests/test_wheel.py` follows the README in an environment
+that its own install line made.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,104 +17,70 @@ import pytest
 
 from tests.llm.hosted import hosted
 from tests.places import ROOT
+from tests.readme import blocks, check_outputs, languages, run, run_blocks
 from tests.warm import warm_programs
-
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-BLOCKS = [(match[1], match[2]) for match in BLOCK.finditer((ROOT / "README.md").read_text())]
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a reader of the README stands in, as far as its blocks look at it."""
-    folder = tmp_path_factory.mktemp("checkout")
-    for name in ("docs", "prompts"):
-        shutil.copytree(ROOT / name, folder / name)
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone as a reader has it: what git would hold of this one, committed."""
+    folder = tmp_path_factory.mktemp("clone")
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    files = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout
+    for name in files.decode().split("\0")[:-1]:
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / name)
+    identity = ["-c", "user.name=reader", "-c", "user.email=reader@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "clone"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
     return folder
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A reader's: with user folders of its own, and a key for a model that answers."""
-    programs = str(Path(sys.executable).parent)
-    with hosted(tmp_path_factory.mktemp("cache")) as (_, variables):
-        yield {
-            **os.environ,
-            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-            "XDG_DATA_HOME": str(tmp_path_factory.mktemp("data")),
-            "XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("config")),
-            **variables,
-        }
+    """A reader's home, and a key for a model that answers."""
+    home = tmp_path_factory.mktemp("home")
+    kept = {name: os.environ[name] for name in ("TMPDIR", "LANG") if name in os.environ}
+    with hosted(home / "cache") as (_, variables):
+        there = {**kept, "HOME": str(home), "PATH": os.environ["PATH"], **variables}
+        with warm_programs(tmp_path_factory.mktemp("warm"), there) as programs:
+            yield {**there, "PATH": f"{programs}{os.pathsep}{there['PATH']}"}
 
 
-@pytest.fixture(scope="module")
-def warm(
-    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, str]]:
-    """The same reader's, of whose `deltamem` the libraries are loaded already."""
-    with warm_programs(tmp_path_factory.mktemp("warm"), environment) as programs:
-        yield {**environment, "PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
+def changes(clone: Path) -> str:
+    return run(["git", "status", "--porcelain"], clone, dict(os.environ))
 
 
-def run(program: list[str], folder: Path, environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        program, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{program}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+def test_every_block_is_run() -> None:
+    assert languages() == {"sh", "python"}
+    assert len(blocks("sh")) > 5
+    assert len(blocks("python")) == 1
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
 
 
-def commands(block: str) -> list[str]:
-    whole = block.replace("\\\n", " ")
-    lines = (line.partition("#")[0].strip() for line in whole.splitlines())
-    return [line for line in lines if line]
+def test_the_commands_in_a_clone(clone: Path, environment: dict[str, str]) -> None:
+    install, *rest = blocks("sh")
+    assert install == "pip install deltamem-tui\n"
+    check_outputs(run_blocks(rest, clone, environment))
+    assert changes(clone) == ""
 
 
-def test_there_is_no_block_that_is_not_run() -> None:
-    assert {language for language, _ in BLOCKS} == {"sh", "json", "python"}
-    made = [line for language, block in BLOCKS if language == "sh" for line in commands(block)]
-    assert [line for line in made if not line.startswith("deltamem ")] == ["make demo", "make test"]
+def test_the_python_block(clone: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    (block,) = blocks("python")
+    environment = {**environment, "PYTHONPATH": str(clone)}
+    context = run([sys.executable, "-c", block], tmp_path, environment)
+    assert "make migrate ENV=staging" in context
+    assert changes(clone) == ""
 
 
-def test_the_commands(checkout: Path, warm: dict[str, str]) -> None:
-    said = {}
-    for language, block in BLOCKS:
-        for line in commands(block) if language == "sh" else ():
-            if line.startswith("deltamem "):
-                said[line] = run(["sh", "-c", line], checkout, warm)
-    assert "frozen\tyes" in run(["deltamem", "info", "household"], checkout, warm)
-    (context,) = (said[line] for line in said if line.startswith("deltamem recall scienceworld"))
-    assert "### Skill" in context
-    assert "### Where to look" in context
-
-
-def test_the_json_block(checkout: Path, environment: dict[str, str]) -> None:
-    (block,) = (block for language, block in BLOCKS if language == "json")
-    (checkout / "own.jsonl").write_text(block)
-    run(["deltamem", "init", "own", "--embedder", "hashing"], checkout, environment)
-    taken = json.loads(
-        run(["deltamem", "import", "own", "own.jsonl", "--json"], checkout, environment)
-    )
-    assert (taken["status"], taken["data"]["imported"]) == ("success", 1)
-    told = run(["deltamem", "info", "own", "--json"], checkout, environment)
-    assert json.loads(told)["data"]["without_outcome"] == 0
-
-
-def test_the_python_block(checkout: Path, environment: dict[str, str]) -> None:
-    (block,) = (block for language, block in BLOCKS if language == "python")
-    run([sys.executable, "-c", block], checkout, environment)
-    context = run([sys.executable, "-c", block], checkout, environment)
-    assert "### Skill" in context
-    assert "### Base knowledge" in context
-    assert len([line for line in block.splitlines() if line.strip()]) <= 12
-
-
-def test_make_test_runs_the_tests() -> None:
-    printed = run(["make", "--dry-run", "test"], ROOT, dict(os.environ))
-    assert "/pytest" in printed
-
-
-def test_the_demo(checkout: Path, warm: dict[str, str]) -> None:
-    printed = run(["sh", "docs/demo.sh"], checkout, warm)
-    wanted = ("imported\t179", "task tree (", "### Skill", "<past_experience>", "browse lab")
+def test_the_demo_in_a_clone(clone: Path, environment: dict[str, str]) -> None:
+    printed = run(["sh", "docs/demo.sh"], clone, environment)
+    wanted = ("imported\t56", "task tree (", "### Skill", "<past_experience>", "browse lab")
     assert [part for part in wanted if part not in printed] == []
+    assert changes(clone) == ""
+
+
+def test_make_runs_the_demo_and_the_tests() -> None:
     assert "docs/demo.sh" in run(["make", "--dry-run", "demo"], ROOT, dict(os.environ))
+    assert "/pytest" in run(["make", "--dry-run", "test"], ROOT, dict(os.environ))

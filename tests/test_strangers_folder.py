@@ -33,7 +33,9 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for domain in ("generic", "scienceworld"):
         (folder / "prompts" / domain).mkdir(parents=True)
         for prompt in (PROMPTS / "generic").glob("*.md"):
-            (folder / "prompts" / domain / prompt.name).write_text(prompt.read_text("utf-8") + PLANTED)
+            (folder / "prompts" / domain / prompt.name).write_text(
+                prompt.read_text("utf-8") + PLANTED
+            )
     (folder / "deltamem.toml").write_text('banks = "more"\nprompts = "prompts"\nmodel = "x/y"\n')
     for place in ("memory_banks/scienceworld", "more/scienceworld", "fresh"):
         bank = shutil.copytree(BANKS / "scienceworld", folder / place)

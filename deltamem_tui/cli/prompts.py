@@ -54,9 +54,8 @@ def run(
     """List the prompts, show or check them, or hand them out to be edited.
 
     A prompt is a file DOMAIN/NAME.md. One in the folder that --prompts or the setting
-    `prompts` names comes first, then one in ./prompts, in your own folder of prompts, and the
-    shipped one; a domain without its own takes the generic one. So it is enough to have the
-    files that you changed.
+    `prompts` names comes first, then one in your own folder of prompts, then the shipped one; a
+    domain without its own takes the generic one. Only the files that you changed are needed.
     """
     invocation = Invocation.of(context)
     name, *arguments = action or ["list"]
@@ -196,7 +195,7 @@ def _as_finding(flaw: ConfigurationError) -> DeltaMemError:
 
 
 def _apart(folders: Iterable[Path]) -> list[Path]:
-    """Each folder once, by the name it is looked up by: `./prompts` may be the shipped one."""
+    """Each folder once, by the name it is looked up by: `--prompts` may be a usual one."""
     apart: dict[Path, Path] = {}
     for folder in folders:
         apart.setdefault(folder.resolve(), folder)
