@@ -70,7 +70,7 @@ def main() -> NoReturn:
 
 def _hook(arguments: Sequence[str]) -> int:
     """Answer an agent's hook: every prompt waits for it, so nothing else is loaded."""
-    from deltamem_tui.agents.hook import run
+    from deltamem_tui.agents.hooks import run
 
     return run(arguments)
 

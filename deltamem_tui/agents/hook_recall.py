@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from deltamem_tui import paths
-from deltamem_tui.agents.protocols import HookInput
-from deltamem_tui.agents.session_files import SessionFile
+from deltamem_tui.agents.hooks import HookInput
+from deltamem_tui.agents.sessions import SessionFile
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory import engine

@@ -29,6 +29,6 @@ def run(
 
     Whatever fails, it exits with 0 and leaves a line in the hooks' own log.
     """
-    from deltamem_tui.agents.hook import run as answer
+    from deltamem_tui.agents.hooks import run as answer
 
     return answer([agent, event, "--bank", bank, "--budget", str(budget)])

@@ -14,7 +14,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from deltamem_tui.agents.installing import FileChange
+    from deltamem_tui.agents.settings import FileChange
 
 Verb = Annotated[
     Literal["install", "remove", "status"],
@@ -53,17 +53,17 @@ def run(
 
     Writes exactly its own entries into the agent's settings, and takes them out to the byte.
     """
-    from deltamem_tui.agents import installing
+    from deltamem_tui.agents import settings
 
     folder = Path() if project else Path.home()
     if verb == "status":
         return _status(folder, agent)
     if agent is None:
         raise UsageError("the agent is missing", hint="claude-code, codex, gemini or openhands")
-    protocol = installing.protocol_of(agent)
+    protocol = settings.protocol_of(agent)
     notes: list[str] = []
     if verb == "remove":
-        changes = installing.removal(protocol, folder)
+        changes = settings.removal(protocol, folder)
     else:
         if bank is None:
             raise UsageError("the bank is missing", hint="name it with --bank")
@@ -71,7 +71,7 @@ def run(
         path = Invocation.of(context).bank(bank)
         notes += _notes_on(context, bank)
         name = bank if project else str(path.resolve())
-        changes = installing.planned(protocol, folder, name, budget, portable=project)
+        changes = settings.planned(protocol, folder, name, budget, portable=project)
     changes = [each for each in changes if each.changes]
     if not dry_run:
         for each in changes:
@@ -93,15 +93,15 @@ def _notes_on(context: typer.Context, bank: str) -> list[str]:
 
 def _status(folder: Path, agent: str | None) -> Result:
     from deltamem_tui import paths
-    from deltamem_tui.agents import installing
-    from deltamem_tui.agents.protocols import PROTOCOLS
-    from deltamem_tui.agents.session_files import StateFolder
+    from deltamem_tui.agents import settings
+    from deltamem_tui.agents.hooks import PROTOCOLS
+    from deltamem_tui.agents.sessions import StateFolder
 
-    chosen = [installing.protocol_of(agent)] if agent else PROTOCOLS.values()
+    chosen = [settings.protocol_of(agent)] if agent else PROTOCOLS.values()
     agents: dict[str, Any] = {}
     for protocol in chosen:
-        entries = installing.installed(protocol, folder)
-        banks = sorted({installing.bank_of(each) for each in entries.values()})
+        entries = settings.installed(protocol, folder)
+        banks = sorted({settings.bank_of(each) for each in entries.values()})
         agents[protocol.name] = {
             "settings": str(folder / protocol.settings),
             "events": sorted(entries),

@@ -209,8 +209,7 @@ def without_empty(
 def import_queued(invocation: Invocation, only: str | None) -> Result:
     """Take in the sessions that wait, those of one bank if it is named."""
     from deltamem_tui import paths
-    from deltamem_tui.agents.queued_sessions import QueuedImport, take_queued
-    from deltamem_tui.agents.session_files import StateFolder
+    from deltamem_tui.agents.sessions import QueuedImport, StateFolder, take_queued
     from deltamem_tui.bank.bank import Bank
 
     def record(found: QueuedImport) -> dict[str, Any]:

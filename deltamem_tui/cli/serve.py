@@ -28,8 +28,7 @@ def run(context: typer.Context, banks: Banks = None, writable: Writable = False)
     Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE, and the
     banks' skills as skill://. An agent's configuration names the command and its arguments.
     """
-    from deltamem_tui.agents.mcp_server import serve
-    from deltamem_tui.agents.served_banks import ServedBanks
+    from deltamem_tui.agents.mcp import ServedBanks, serve
 
     invocation = Invocation.of(context)
     named = tuple(invocation.bank(bank) for bank in banks or ())

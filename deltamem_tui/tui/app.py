@@ -134,7 +134,7 @@ class DeltaMemApp(FailureKeeper):
 
     def _report_waiting(self) -> None:
         """Says how many sessions of agents wait to be imported, unless an error is shown."""
-        from deltamem_tui.agents.session_files import StateFolder
+        from deltamem_tui.agents.sessions import StateFolder
 
         if self.notes.current is not None:
             return

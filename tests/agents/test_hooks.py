@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from deltamem_tui.agents import hook, installing
+from deltamem_tui.agents import hooks, settings
 from deltamem_tui.agents.hook_recall import fitted
-from deltamem_tui.agents.protocols import PROTOCOLS, outcome_in, parsed
-from deltamem_tui.agents.session_files import SessionFile, StateFolder
+from deltamem_tui.agents.hooks import PROTOCOLS, outcome_in, parsed
+from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.credit.credit import node_credit
@@ -106,10 +106,10 @@ def text_in(agent: str, event: str, printed: str) -> str:
 @pytest.mark.parametrize("agent", PROTOCOLS)
 def test_each_agent_in_processes_of_their_own(agent: str, bank: Path, state: StateFolder) -> None:
     """The very commands that an install writes, once an event."""
-    (settings, *_) = installing.planned(
+    (written, *_) = settings.planned(
         PROTOCOLS[agent], Path("/nowhere"), str(bank), 1500, portable=True
     )
-    entries = json.loads(settings.after or "")["hooks"]
+    entries = json.loads(written.after or "")["hooks"]
     said = {}
     for event, handler in PROTOCOLS[agent].handlers.items():
         called = entries[handler.name][0]["hooks"][0]
@@ -148,7 +148,7 @@ class Agent:
         data = json.dumps(told).encode() if said is None else said
         self._patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
         arguments = ["claude-code", event, "--bank", str(self._bank), "--budget", str(budget)]
-        assert hook.run(arguments) == 0
+        assert hooks.run(arguments) == 0
         return text_in("claude-code", event, self._out.readouterr().out)
 
 
@@ -191,7 +191,7 @@ def test_the_end_of_a_session_loads_little(bank: Path, state: StateFolder) -> No
     )
     loaded = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
     assert state.waiting() == 1
-    assert "deltamem_tui.agents.hook" in loaded
+    assert "deltamem_tui.agents.hooks" in loaded
     assert not loaded & {"numpy", "msgspec", "orjson", "typer", "filelock", "deltamem_tui.bank"}
 
 
@@ -245,7 +245,7 @@ def test_no_failure_of_ours_reaches_the_agent(
         ["claude-code", "prompt", "--bank", "/no"],
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"prompt": "x"}')))
-        assert hook.run(arguments) == 0
+        assert hooks.run(arguments) == 0
     assert len((state.folder / "hook.log").read_text().splitlines()) == 3
 
 
@@ -385,7 +385,7 @@ def test_a_power_cut_leaves_the_settings_as_they_were_or_as_they_are(tmp_path: P
     path.chmod(0o640)
     disk = Disk(tmp_path / "home")
     with disk.recording():
-        installing.FileChange(path, "old" * 500, "new" * 900).apply()
+        settings.FileChange(path, "old" * 500, "new" * 900).apply()
     disk.acknowledge()
     for cut in disk.power_cuts():
         for drawn in product(Fate, repeat=len(cut.pending)):
@@ -410,11 +410,12 @@ def test_the_blocks_of_the_page(tmp_path: Path, bank: Path, state: StateFolder) 
 
 
 def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> None:
+    """What was there before comes back to the byte, however it was written."""
     with own_folders(tmp_path):
         home = Path(os.environ["HOME"])
-        settings = home / ".claude" / "settings.json"
-        settings.parent.mkdir(parents=True)
-        settings.write_text('{"model": "opus" /* mine */}\n')
+        kept = home / ".claude" / "settings.json"
+        kept.parent.mkdir(parents=True)
+        kept.write_text('{"model":"opus", "hooks": {"Stop": [],"SessionEnd": [{"hooks": []}]}}')
         (home / ".codex").mkdir()
         (home / ".codex" / "hooks.json").touch()
         before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
@@ -428,12 +429,44 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
             name: [str(bank)] for name in PROTOCOLS
         }
         assert not any(found["missing"] for found in shown.values())
+        (backup,) = kept.parent.glob("*.before-deltamem")
+        assert backup.read_bytes() == before[kept]
         for name in PROTOCOLS:
             deltamem("hooks", "remove", name)
         assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
-        assert deltamem("hooks", "install", "codex").code == 2
-        settings.write_text("{")
+
+
+def test_what_others_change_after_an_install_stays(tmp_path: Path, bank: Path) -> None:
+    with own_folders(tmp_path):
+        path = Path(os.environ["HOME"]) / ".claude" / "settings.json"
+        path.parent.mkdir(parents=True)
+        path.write_text('{"a": 1}')
+        deltamem("hooks", "install", "claude-code", "--bank", bank)
+        theirs = json.loads(path.read_text())
+        theirs["hooks"]["Stop"] = [1]
+        theirs["hooks"]["SessionEnd"].append({"theirs": True})
+        path.write_text(json.dumps(theirs))
+        deltamem("hooks", "install", "claude-code", "--bank", bank, "--budget", "90")
+        assert "90" in path.read_text()
+        deltamem("hooks", "remove", "claude-code")
+        left = {"a": 1, "hooks": {"Stop": [1], "SessionEnd": [{"theirs": True}]}}
+        assert json.loads(path.read_text()) == left
+        assert [each.name for each in path.parent.iterdir() if each.is_file()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"hooks": 1}', '{"hooks": {"SessionEnd": {}}}', '{"a": 1} // mine', "x"]
+)
+def test_settings_that_are_not_plain_json_are_left_alone(
+    tmp_path: Path, bank: Path, text: str
+) -> None:
+    with own_folders(tmp_path):
+        path = Path(os.environ["HOME"]) / ".claude" / "settings.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
         for verb in ("install", "remove", "status"):
             answer = deltamem("hooks", verb, "claude-code", "--bank", bank)
-            assert [each["source"] for each in answer.document["errors"]] == [str(settings)]
+            assert [each["source"] for each in answer.document["errors"]] == [str(path)]
+        assert path.read_text() == text
+        assert deltamem("hooks", "install", "codex").code == 2
         assert deltamem("hooks", "install", "nonsense", "--bank", bank).code == 2

@@ -22,15 +22,17 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PaginatedRequestParams, Request, Result
 
 from deltamem_tui import create_bank, learn, open_bank, recall
-from deltamem_tui.agents.mcp_server import server_over
-from deltamem_tui.agents.served_banks import ServedBanks
-from deltamem_tui.agents.skills_extension import GetSkillParams
+from deltamem_tui.agents.mcp import ServedBanks, server_over
+from deltamem_tui.agents.mcp_skills import GetSkillParams
+from deltamem_tui.agents.mcp_tools import RECALL_META
+from deltamem_tui.errors import BankNotFoundError, UsageError
 from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from tests.places import BANKS, PROMPTS
 
 ERAS = ("legacy", "2026-07-28")
 TASK = "put a hot mug in cabinet"
+NOTHING = "Nothing in this bank is near enough to this task."
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,14 @@ def structure(result: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", result.structured_content)
 
 
+def recalled(result: Any) -> tuple[str, dict[str, Any]]:
+    """The text that a model gets of a recall, and the bookkeeping that it does not get."""
+    assert not result.is_error, result.content
+    assert result.structured_content is None
+    (content,) = result.content
+    return content.text, result.meta[RECALL_META]
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_every_tool_answers_what_the_library_does(folder: Path, era: str) -> None:
     async def ask() -> None:
@@ -69,19 +79,19 @@ def test_every_tool_answers_what_the_library_does(folder: Path, era: str) -> Non
             tools = (await connected.list_tools()).tools
             assert [tool.name for tool in tools] == ["list_banks", "recall", "search", "show"]
             assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+            assert all(tool.title and "  " not in (tool.description or "") for tool in tools)
             banks = structure(await connected.call_tool("list_banks", {}))["banks"]
             assert [each["bank"] for each in banks] == ["one", "two"]
 
             found = await connected.call_tool("recall", {"task": TASK, "bank": "one"})
             expected = recall(open_bank(folder / "one"), TASK, folders=[PROMPTS])
             assert expected.context
-            assert [block.text for block in found.content] == [expected.context]  # type: ignore[union-attr]
-            recalled = structure(found)
-            assert recalled["context"] == expected.context
-            assert recalled["receipt"] == orjson.loads(msgspec.json.encode(expected.receipt))
+            text, facts = recalled(found)
+            assert text == expected.context
+            assert facts["receipt"] == orjson.loads(msgspec.json.encode(expected.receipt))
             match = expected["task"]
             assert match
-            assert recalled["matches"][0]["node"] == match.chain[-1].id
+            assert facts["matches"][0]["node"] == match.chain[-1].id
 
             nodes = structure(await connected.call_tool("search", {"text": TASK, "bank": "one"}))
             assert nodes["nodes"][0]["uri"].startswith("deltamem://one/task/")
@@ -100,13 +110,10 @@ def test_what_is_not_near_enough_is_answered_so(folder: Path) -> None:
     async def ask() -> None:
         async with client(folder, "one") as connected:
             answer = await connected.call_tool("recall", {"task": "prove the Riemann hypothesis"})
-            silent = structure(answer)
-            assert not silent["context"]
-            assert not silent["matches"]
-            assert "entries" not in silent["receipt"]
-            (said,) = answer.content
-            assert said.type == "text"
-            assert said.text == "Nothing in this bank is near enough to this task."
+            text, facts = recalled(answer)
+            assert text == NOTHING
+            assert not facts["matches"]
+            assert "entries" not in facts["receipt"]
 
     anyio.run(ask)
 
@@ -118,10 +125,10 @@ def test_a_bank_that_learns_is_seen_without_a_restart(folder: Path, tmp_path: Pa
     async def ask() -> None:
         async with client(tmp_path) as connected:
             question = {"task": TASK, "bank": "growing"}
-            assert not structure(await connected.call_tool("recall", question))["context"]
+            assert recalled(await connected.call_tool("recall", question))[0] == NOTHING
             for each in learnt.episodes.ids():
                 learn(growing, cast("Any", episode(learnt, each)))
-            assert structure(await connected.call_tool("recall", question))["context"]
+            assert recalled(await connected.call_tool("recall", question))[0] != NOTHING
 
     anyio.run(ask)
 
@@ -186,9 +193,8 @@ def test_a_wrong_request_is_an_error_and_the_next_one_is_answered(
             answer = await connected.call_tool(tool, arguments)
             assert answer.is_error
             assert "Traceback" not in str(answer.content)
-            assert "pydantic" not in str(answer.content)
             right = await connected.call_tool("recall", {"task": TASK, "bank": "one"})
-            assert structure(right)["context"]
+            assert recalled(right)[0] != NOTHING
 
     anyio.run(ask)
 
@@ -233,15 +239,15 @@ def test_an_episode_comes_home_with_what_it_was_shown_and_how_it_ended(
 
     async def ask() -> None:
         async with client(tmp_path, "one", era=era, writable=True) as connected:
-            recalled = structure(await connected.call_tool("recall", {"task": TASK}))
-            arguments = {"log": log, "receipt": recalled["receipt"]}
+            _, facts = recalled(await connected.call_tool("recall", {"task": TASK}))
+            arguments = {"log": log, "receipt": facts["receipt"]}
             (episode,) = structure(await connected.call_tool("import_log", arguments))["imported"]
             again = structure(await connected.call_tool("import_log", arguments))
             assert (again["imported"], again["duplicates"]) == ([], 1)
             word = {"episode": "last", "success": False}
             noted = structure(await connected.call_tool("note_outcome", word))
             assert (noted["episode"], noted["success"]) == (episode, False)
-            node = recalled["receipt"]["entries"][0]
+            node = facts["receipt"]["entries"][0]
             credit = node_credit(open_bank(tmp_path / "one"), node["collection"], node["node"])
             assert (credit.shown, credit.strict.judged, credit.strict.utility) == (1, 1, 0)
             for name in ("..", "a*b.jsonl", "x\0.jsonl", "/etc/other.jsonl"):
@@ -288,7 +294,7 @@ def test_a_thousand_requests_at_once_are_all_answered(
             async def one(number: int) -> None:
                 text = TASK if number % 2 else "x" * 20_001
                 answer = await connected.call_tool("recall", {"task": text})
-                contexts.add("" if answer.is_error else structure(answer)["context"])
+                contexts.add("" if answer.is_error else recalled(answer)[0])
 
             async with anyio.create_task_group() as group:
                 for number in range(1000):
@@ -334,3 +340,23 @@ def test_it_ends_with_its_client(served: subprocess.Popen[bytes]) -> None:
     assert served.stdin
     served.stdin.close()
     assert served.wait(timeout=60) == 0
+
+
+def test_banks_are_found_by_name_only(tmp_path: Path) -> None:
+    create_bank(tmp_path / "banks" / "one", embedder="hashing")
+    create_bank(tmp_path / "elsewhere" / "two", embedder="hashing")
+    served = ServedBanks(tmp_path / "banks", (tmp_path / "elsewhere" / "two",))
+    assert list(served.places()) == ["two"]
+    with served.bank(None) as bank:
+        assert bank.name == "two"
+    for name in ("one", "", "../banks/one", str(tmp_path / "banks" / "one")):
+        with pytest.raises(BankNotFoundError), served.bank(name):
+            pass
+
+
+def test_two_banks_of_one_name_are_refused(tmp_path: Path) -> None:
+    places = (tmp_path / "a" / "same", tmp_path / "b" / "same")
+    for place in places:
+        create_bank(place, embedder="hashing")
+    with pytest.raises(UsageError, match="two banks"):
+        ServedBanks(tmp_path, places)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui import paths
-from deltamem_tui.agents.session_files import SessionFile, StateFolder
+from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.errors import UsageError
 from deltamem_tui.tui.core import notes
 from deltamem_tui.tui.core.notes import seconds_shown

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deltamem_tui import paths
-from deltamem_tui.agents.session_files import SessionFile, StateFolder
+from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.core import state
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen

@@ -1,6 +1,8 @@
 """Our entries in an agent's settings, and its slash command `/deltamem ok|bad`.
 
-An entry is recognised by what it calls. Nothing else in the settings is read, let alone written.
+Settings are plain JSON. What they were before an install is kept in a backup beside them, and
+comes back to the byte if nothing but our entries was changed since. An entry is recognised by what
+it calls.
 """
 
 from __future__ import annotations
@@ -11,19 +13,19 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.agents.protocols import PROTOCOLS, AgentProtocol
-from deltamem_tui.agents.settings_text import entries_in, put, take_out
+from deltamem_tui.agents.hooks import PROTOCOLS, AgentProtocol
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import StorageError, UsageError
 from deltamem_tui.text import one_line
 
 PROGRAM = "deltamem"
+_HOOKS = "hooks"
 _SHELL_COMMAND = re.compile(r"deltamem(?:\.exe)?['\"]? hook [a-z-]+ [a-z]+ --bank ")
 _MOST_BYTES = 8 * 1024 * 1024
 _ABOUT = "Note how this session ended, in the user's own word"
@@ -96,7 +98,7 @@ def protocol_of(agent: str) -> AgentProtocol:
 def planned(
     protocol: AgentProtocol, folder: Path, bank: str, budget: int, *, portable: bool
 ) -> list[FileChange]:
-    """What an install does in a home folder or a project's; nothing is written.
+    """Plan an install in a home folder or a project's; nothing is written.
 
     What was installed before is replaced.
 
@@ -105,52 +107,98 @@ def planned(
         folder: The home folder, or the project's.
         bank: The bank's name or path, as the entries are to have it.
         budget: The most tokens that are handed over at once.
-        portable: Whether the program is named and not its path, for settings that are shared.
+        portable: If the program is named and not its path, for settings that are shared.
 
     Raises:
         UsageError: The settings are not what they should be.
         StorageError: They cannot be read.
     """
-    path, text = folder / protocol.settings, _read(folder / protocol.settings)
-    program = PROGRAM if portable else _program()
-    entries = {
-        handler.name: _entry(protocol, event, program, bank, budget)
-        for event, handler in protocol.handlers.items()
-    }
-    with _named(path):
-        left = take_out(text or "", is_ours)
-        after = put(left, entries)
-    # A file that was there and empty gets no line's end, by which `removal` knows it.
-    was_empty = text is not None and not left and not text.endswith("\n")
-    found = [FileChange(path, text, after.rstrip("\n") if was_empty else after)]
+    path = folder / protocol.settings
+    text, before = _read(path), _before(path)
+    record = _parsed(before or "", path)
+    hooks = record.setdefault(_HOOKS, {})
+    for event, handler in protocol.handlers.items():
+        entry = _entry(protocol, event, PROGRAM if portable else _program(), bank, budget)
+        hooks.setdefault(handler.name, []).append(entry)
+    backup = _backup(path)
+    found = [FileChange(path, text, _written(record)), FileChange(backup, _read(backup), before)]
     if command := _command_file(protocol, folder, project=portable):
         known = _read(command)
         # A file of this name that others wrote stays.
         theirs = known is not None and _ABOUT not in known
         found.append(FileChange(command, known, known if theirs else _command_text(command)))
-    return found
+    return [each for each in found if each.changes]
 
 
 def removal(protocol: AgentProtocol, folder: Path) -> list[FileChange]:
-    """What taking our entries out again does; nothing is written."""
-    path = folder / protocol.settings
-    found = []
-    if (text := _read(path)) is not None:
-        with _named(path):
-            left = take_out(text, is_ours)
-        gone = not left and text.endswith("\n")
-        found.append(FileChange(path, text, None if gone else left))
-    command = _command_file(protocol, folder, project=False)
+    """Plan taking our entries out again; nothing is written."""
+    path, command = folder / protocol.settings, _command_file(protocol, folder, project=False)
+    backup = _backup(path)
+    found = [FileChange(path, _read(path), _before(path)), FileChange(backup, _read(backup), None)]
     if command and (known := _read(command)) is not None and _ABOUT in known:
         found.append(FileChange(command, known, None))
     return [each for each in found if each.changes]
 
 
 def installed(protocol: AgentProtocol, folder: Path) -> Mapping[str, Any]:
-    """Our entries in some settings, by the agent's event."""
+    """Return our entries in some settings, by the agent's event."""
     path = folder / protocol.settings
-    with _named(path):
-        return entries_in(_read(path) or "", is_ours)
+    hooks = _parsed(_read(path) or "", path).get(_HOOKS, {})
+    return {event: each for event, entries in hooks.items() for each in entries if is_ours(each)}
+
+
+def _before(path: Path) -> str | None:
+    """Return settings as they were before an install, with what others changed since."""
+    text, kept = _read(path), _read(_backup(path))
+    if text is None:
+        return None
+    record = _parsed(text, path)
+    if not any(is_ours(each) for entries in record.get(_HOOKS, {}).values() for each in entries):
+        return text
+    left = _without_ours(record)
+    if kept is not None and _without_ours(_parsed(kept, _backup(path))) == left:
+        return kept
+    return _written(left) if left else None
+
+
+def _without_ours(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without our entries, and without what is empty then."""
+    hooks = {
+        event: [each for each in entries if not is_ours(each)]
+        for event, entries in record.get(_HOOKS, {}).items()
+    }
+    hooks = {event: entries for event, entries in hooks.items() if entries}
+    others = {key: value for key, value in record.items() if key != _HOOKS}
+    return others | ({_HOOKS: hooks} if hooks else {})
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    """Parse settings; those without anything are empty."""
+    source = one_line(str(path), 200)
+    try:
+        record = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"the settings are not plain JSON: {one_line(str(error), 100)}",
+            source=source,
+            hint="correct them, and take comments out",
+        ) from error
+    hooks = record.get(_HOOKS, {}) if isinstance(record, dict) else None
+    if not isinstance(hooks, dict) or not all(isinstance(each, list) for each in hooks.values()):
+        raise UsageError(
+            f"{_HOOKS!r} in the settings is not an object of lists",
+            source=source,
+            hint="correct it",
+        )
+    return record
+
+
+def _written(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def _backup(path: Path) -> Path:
+    return path.with_name(f"{path.name}.before-deltamem")
 
 
 def bank_of(entry: Any) -> str:
@@ -216,16 +264,6 @@ def _command_text(path: Path) -> str:
     facts = {"name": "deltamem", "description": _ABOUT, "argument-hint": "ok|bad"}
     front = "".join(f"{key}: {fact}\n" for key, fact in facts.items())
     return f"---\n{front}disable-model-invocation: true\n---\n/deltamem $ARGUMENTS\n\n{_TEXT}\n"
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Let an error about some settings say where they are."""
-    try:
-        yield
-    except UsageError as error:
-        error.source = error.source or one_line(str(path), 200)
-        raise
 
 
 def _read(path: Path) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import yaml
@@ -21,11 +21,13 @@ from mcp.server.extension import Extension, MethodBinding
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 
-from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.errors import BankError, BankNotFoundError
 from deltamem_tui.memory.skills.export import write_skills
 from deltamem_tui.memory.skills.layout import KNOWLEDGE, SKILL_FILE
 from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.agents.mcp import ServedBanks
 
 _IDENTIFIER = "io.modelcontextprotocol/skills"
 _PAGE = 200

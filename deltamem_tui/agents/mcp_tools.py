@@ -1,0 +1,360 @@
+"""The tools of the MCP server: what a client may ask of banks, and what it may write, if allowed.
+
+What a tool answers as structured content has its type here, whose schema clients are shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from inspect import cleandoc
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from urllib.parse import quote
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
+from msgspec import to_builtins
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic reads that of typing from Python 3.12 on only
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import BankError, DeltaMemError
+from deltamem_tui.memory import engine
+from deltamem_tui.memory.context import chain_entries, compose
+from deltamem_tui.memory.credit.credit import append_receipt
+from deltamem_tui.memory.episodes.importer import ImportOptions
+from deltamem_tui.memory.episodes.log_import import LogImport
+from deltamem_tui.memory.episodes.outcomes import find_episode, give_outcome
+from deltamem_tui.memory.methods import display_of, is_shown
+from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.transfer.plain import node_record
+from deltamem_tui.memory.vectors.search import Candidate
+from deltamem_tui.text import clean, one_line
+from deltamem_tui.trajectory.receipt import parsed
+from deltamem_tui.trajectory.receipt_file import read_receipts
+from deltamem_tui.trajectory.user_outcomes import user_outcomes
+
+if TYPE_CHECKING:
+    from deltamem_tui.agents.mcp import ServedBanks
+
+_LONGEST = 20_000
+_LONGEST_LOG = 2_000_000
+_MOST_ERRORS = 20
+_TITLE_WIDTH = 160
+RECALL_META = "deltamem/recall"
+"""Where a recall's bookkeeping stands in its `_meta`: bank, matches and receipt."""
+_BEYOND_A_NAME = re.compile(r"[^\w.-]")
+_NOTHING = "Nothing in this bank is near enough to this task."
+
+BankName = Annotated[
+    str | None,
+    Field(max_length=100, description="A bank's name; may be left out if only one is served."),
+]
+Task = Annotated[
+    str, Field(max_length=_LONGEST, description="The goal, in the words the agent was given.")
+]
+Environment = Annotated[
+    str, Field(max_length=_LONGEST, description="The scene: the first observation, if any.")
+]
+Text = Annotated[str, Field(max_length=_LONGEST, description="A goal, a scene, or any text.")]
+NodeId = Annotated[
+    str, Field(min_length=4, max_length=64, description="A node's id, or how it begins.")
+]
+Count = Annotated[int, Field(ge=1, le=50, description="The most nodes of each collection.")]
+Episode = Annotated[
+    str,
+    Field(max_length=64, description="An episode's id, how it begins, or `last`: the newest one."),
+]
+Success = Annotated[bool, Field(description="Whether the episode's task was solved.")]
+Log = Annotated[
+    str, Field(max_length=_LONGEST_LOG, description="The log's text, in any known format.")
+]
+LogName = Annotated[
+    str, Field(max_length=100, description="The name of its file, which some formats need.")
+]
+Outcome = Annotated[
+    Literal["success", "failure"] | None,
+    Field(description="How its episodes ended, if the log does not say."),
+]
+Shown = Annotated[
+    dict[str, Any] | None, Field(description="The receipt of the recall that the agent was given.")
+]
+
+
+class ListedBank(TypedDict):
+    """A bank that can be asked: how many nodes each collection has, or why it cannot be read."""
+
+    bank: str
+    description: NotRequired[str]
+    domain: NotRequired[str]
+    method: NotRequired[str]
+    frozen: NotRequired[bool]
+    nodes: NotRequired[dict[str, int]]
+    error: NotRequired[str]
+
+
+class BankListing(TypedDict):
+    """The banks that are served, in order of their names."""
+
+    banks: list[ListedBank]
+
+
+class FoundNode(TypedDict):
+    """A node and how well it fits what was asked; `uri` is the resource that holds it whole."""
+
+    uri: str
+    collection: str
+    node: str
+    label: str
+    score: float
+    title: str
+
+
+class SearchResult(TypedDict):
+    """The nodes that fit a text best, matches or not, the best of each collection first."""
+
+    bank: str
+    nodes: list[FoundNode]
+
+
+class NodeAnswer(TypedDict):
+    """One node with its texts, origin and counts, and the chain of ids from its root."""
+
+    bank: str
+    uri: str
+    node: dict[str, Any]
+    chain: list[str]
+
+
+class NotedOutcome(TypedDict):
+    """How an episode ended by all that is known now."""
+
+    bank: str
+    episode: str
+    task: str
+    success: bool
+
+
+class ImportAnswer(TypedDict):
+    """What an import came to: the ids of the episodes that are new, and what was refused."""
+
+    bank: str
+    imported: list[str]
+    duplicates: int
+    errors: list[str]
+
+
+class MemoryTools:
+    """The tools over some banks.
+
+    Args:
+        banks: The banks that are served.
+        folders: Where the header of a context is looked up.
+    """
+
+    def __init__(self, banks: ServedBanks, folders: Sequence[Path]) -> None:
+        self._banks = banks
+        self._folders = tuple(folders)
+
+    def add_to(self, server: MCPServer[None], *, writable: bool) -> None:
+        """Add the tools to a server; those that write only if it is `writable`."""
+        reading = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+        adding = ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        )
+        tools: list[tuple[Callable[..., Any], str]] = [
+            (self.list_banks, "List memory banks"),
+            (self.recall, "Recall past experience"),
+            (self.search, "Search memory"),
+            (self.show, "Show a memory"),
+            (self.import_log, "Import a log"),
+            (self.note_outcome, "Note an outcome"),
+        ]
+        for number, (tool, title) in enumerate(tools if writable else tools[:4]):
+            server.add_tool(
+                tool,
+                title=title,
+                description=cleandoc(tool.__doc__ or ""),
+                annotations=reading if number < 4 else adding,
+                structured_output=tool != self.recall,
+            )
+
+    def list_banks(self) -> BankListing:
+        """List the memory banks that can be asked, with what each was learnt for."""
+        with errors_for_clients():
+            return {"banks": [self._listed(name) for name in self._banks.places()]}
+
+    def recall(
+        self, task: Task, environment: Environment = "", bank: BankName = None
+    ) -> CallToolResult:
+        """Recall what past episodes taught about a task; says so if nothing is near enough.
+
+        Call it once when a task begins, with the task in its own words.
+        """
+        with errors_for_clients():
+            context, facts = self._recollection(task, environment, bank)
+        # Agents hand structured content to their model in the place of the text: there is none.
+        content = TextContent(type="text", text=context or _NOTHING)
+        return CallToolResult(content=[content], _meta={RECALL_META: facts})
+
+    def search(self, text: Text, count: Count = 10, bank: BankName = None) -> SearchResult:
+        """Find the nodes that fit a text best, whether they would be recalled or not."""
+        with errors_for_clients(), self._banks.bank(bank) as opened:
+            names = [name for name in opened.trees if is_shown(opened, name)]
+            answers = engine.search(opened, text, names, count)
+            found = [_found(opened, each, node) for each in answers for node in each.candidates]
+            return {"bank": opened.name, "nodes": found}
+
+    def show(self, node: NodeId, bank: BankName = None) -> NodeAnswer:
+        """Show one node: its texts, where it comes from, and the chain from its root."""
+        with errors_for_clients(), self._banks.bank(bank) as opened:
+            name, found = opened.find_node(node)
+            record = _cleaned(to_builtins(node_record(opened.tree(name), found)))
+            chain = [each.id for each in opened.chain(name, found.id)]
+            uri = uri_of(opened, name, found.id)
+            return {"bank": opened.name, "uri": uri, "node": record, "chain": chain}
+
+    def note_outcome(
+        self, episode: Episode, success: Success, bank: BankName = None
+    ) -> NotedOutcome:
+        """Note how an episode ended, in the user's name. Call it only with what the user said.
+
+        It counts more than what the log says, and can be taken back.
+        """
+        with errors_for_clients(), self._banks.writable_bank(bank) as opened:
+            known = give_outcome(opened, find_episode(opened, episode), success=success)
+            return {
+                "bank": opened.name,
+                "episode": known.id,
+                "task": known.task,
+                "success": bool(known.outcome.success),
+            }
+
+    def import_log(
+        self,
+        log: Log,
+        name: LogName = "log.jsonl",
+        outcome: Outcome = None,
+        receipt: Shown = None,
+        bank: BankName = None,
+    ) -> ImportAnswer:
+        """Import the episodes of a log, each once. They wait until the bank's owner lets it learn.
+
+        Keys, tokens and passwords are removed from every text first.
+        """
+        with (
+            errors_for_clients(),
+            TemporaryDirectory(prefix="deltamem-") as folder,
+            self._banks.writable_bank(bank) as opened,
+        ):
+            plain = _BEYOND_A_NAME.sub("_", PurePath(name).name)
+            file = Path(folder) / "logs" / (plain if plain.strip(".") else "log.jsonl")
+            file.parent.mkdir()
+            file.write_text(log, encoding="utf-8", errors="replace")
+            options: ImportOptions = {}
+            if outcome:
+                options["outcomes"] = user_outcomes(outcome, success_at=1)
+            if receipt is not None:
+                shown = Path(folder) / "receipts.jsonl"
+                append_receipt(shown, parsed(receipt))
+                options["receipts"] = read_receipts(str(shown))
+            job = LogImport(opened, [str(file)], **options)
+            job.run()
+            found = job.report
+            return {
+                "bank": opened.name,
+                "imported": [e.arrival.id for e in found.entries if e.reception == "imported"],
+                "duplicates": found.count("duplicate"),
+                "errors": [str(error) for error in found.refusals][:_MOST_ERRORS],
+            }
+
+    def context_of(self, task: Task, environment: Environment = "", bank: BankName = None) -> str:
+        """The task, below what past episodes taught about it."""
+        try:
+            context, _ = self._recollection(task, environment, bank)
+        except DeltaMemError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        return "\n\n".join(filter(None, [context, environment, task]))
+
+    def chain(self, bank: str, collection: str, node: str) -> str:
+        """A node with all above it, root first, as an agent receives it."""
+        with self._banks.bank(bank) as opened:
+            name, found = opened.find_node(node, collection)
+            chain = opened.chain(name, found.id)
+            entries = chain_entries(display_of(opened, name), chain)
+            return compose(opened.manifest.domain, entries, self._folders)
+
+    def _recollection(
+        self, task: str, environment: str, bank: str | None
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the text for a prompt, and what a client may want to know of it."""
+        with self._banks.bank(bank) as opened:
+            found = engine.recall(opened, task, environment, folders=self._folders)
+            answers = [each for each in found.collections.values() if each is not None]
+            matches = [
+                _found(opened, answer, node)
+                for answer in answers
+                for node in answer.candidates
+                if answer.matches(node) and is_shown(opened, answer.collection)
+            ]
+            receipt = to_builtins(found.receipt)
+            return found.context, {"bank": opened.name, "matches": matches, "receipt": receipt}
+
+    def _listed(self, name: str) -> ListedBank:
+        try:
+            with self._banks.bank(name) as opened:
+                manifest = opened.manifest
+                trees = opened.trees.items()
+                return {
+                    "bank": name,
+                    "description": one_line(manifest.description),
+                    "domain": manifest.domain,
+                    "method": manifest.method,
+                    "frozen": manifest.frozen,
+                    "nodes": {key: len(tree) for key, tree in trees if is_shown(opened, key)},
+                }
+        except BankError as error:
+            return {"bank": name, "error": str(error)}
+
+
+def uri_of(bank: Bank, collection: str, node: str) -> str:
+    """The resource that holds a node."""
+    return f"deltamem://{quote(bank.name, safe='')}/{quote(collection, safe='')}/{node}"
+
+
+def _cleaned(value: Any) -> Any:
+    """Plain data whose texts do nothing on a terminal."""
+    if isinstance(value, dict):
+        return {key: _cleaned(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(each) for each in value]
+    return clean(value) if isinstance(value, str) else value
+
+
+def _found(bank: Bank, answer: CollectionRecall, candidate: Candidate) -> FoundNode:
+    node, display = candidate.node, display_of(bank, answer.collection)
+    return {
+        "uri": uri_of(bank, answer.collection, node.id),
+        "collection": answer.collection,
+        "node": node.id,
+        "label": node.label,
+        "score": candidate.score,
+        "title": one_line(display.of_title(node), _TITLE_WIDTH),
+    }
+
+
+@contextmanager
+def errors_for_clients() -> Iterator[None]:
+    """Errors that are meant for people are meant for models too; others stay here."""
+    try:
+        yield
+    except DeltaMemError as error:
+        raise ToolError(str(error)) from error
