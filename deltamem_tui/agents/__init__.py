@@ -1,1 +1,1 @@
-"""What agents plug into: the MCP server over banks, and hooks."""
+"""The MCP server over banks, and the hooks of coding agents."""

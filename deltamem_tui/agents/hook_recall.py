@@ -1,4 +1,4 @@
-"""What an agent is told without asking: little of it, above the threshold only, each node once."""
+"""Recall for hooks: little of it, above the threshold only, each node once a session."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from deltamem_tui import paths
-from deltamem_tui.agents.hooks import HookInput
 from deltamem_tui.agents.sessions import SessionFile
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
@@ -29,29 +28,29 @@ _LONGEST_TASK = 2_000
 
 
 def prompt_context(
-    session: SessionFile, told: HookInput, characters: int, tokens: int
+    session: SessionFile, prompt: str, folder: str, characters: int, tokens: int
 ) -> tuple[SessionFile, str]:
-    """What a bank knows of a prompt and a working folder that the session was not told yet."""
-    bank, scene = Bank.open(Path(session.bank)), workspace(directory=told.folder)
-    found = engine.recall(bank, told.prompt, scene, folders=paths.prompt_folders())
+    """Recall for a prompt and a working folder; nodes that the session has already are left out."""
+    bank, scene = Bank.open(Path(session.bank)), workspace(directory=folder)
+    found = engine.recall(bank, prompt, scene, folders=paths.prompt_folders())
     new = [each for each in found.shown if _name(each) not in session.given]
     text = found.context
     if len(new) < len(found.shown):
         entries = _entries(bank, found.collections.values(), new)
         text = compose(bank.manifest.domain, entries, paths.prompt_folders())
     text = fitted(text, characters, tokens)
-    kept = replace(session, task=told.prompt[:_LONGEST_TASK])
-    return _with(kept, bank, new if text else [], text, told.prompt, scene), text
+    kept = replace(session, task=prompt[:_LONGEST_TASK])
+    return _with(kept, bank, new if text else [], text, prompt, scene), text
 
 
 def failures_for(
-    session: SessionFile, told: HookInput, characters: int, tokens: int
+    session: SessionFile, failure: str, characters: int, tokens: int
 ) -> tuple[SessionFile, str]:
-    """The failures that a bank knows for a tool call that failed, or for the task at hand."""
+    """Return the failures that a bank knows for a failed tool call, or for the task at hand."""
     bank = Bank.open(Path(session.bank))
     shown: dict[str, ShownNode] = {}
     entries: list[str] = []
-    for answer, chain in _failures(bank, (told.failure, session.task), session.given):
+    for answer, chain in _failures(bank, (failure, session.task), session.given):
         display = display_of(bank, answer.collection)
         for node, entry in zip(chain, chain_entries(display, chain), strict=True):
             score = answer.candidates[0].score
@@ -65,7 +64,7 @@ def failures_for(
 
 
 def fitted(text: str, characters: int, tokens: int) -> str:
-    """A fenced text within limits: whole lines of it, and the fence."""
+    """Cut a fenced text to limits: whole lines of it, and the fence."""
     if len(text) <= characters and count_tokens(text) <= tokens:
         return text
     end = f"\n…\n\n</{FENCE}>"
@@ -86,7 +85,7 @@ def _name(shown: ShownNode) -> str:
 def _entries(
     bank: Bank, answers: Iterable[CollectionRecall | None], new: Sequence[ShownNode]
 ) -> Iterator[str]:
-    """The entries of the nodes that are new, in the order of their chains."""
+    """Yield the entries of the nodes that are new, in the order of their chains."""
     names = {_name(each) for each in new}
     for answer in answers:
         if answer is None or not is_shown(bank, answer.collection):
@@ -103,7 +102,7 @@ def _entries(
 def _failures(
     bank: Bank, texts: Sequence[str], given: Sequence[str]
 ) -> Iterator[tuple[CollectionRecall, tuple[Node, ...]]]:
-    """The nearest nodes above the threshold that failures wrote, with their chains."""
+    """Yield the nearest nodes above the threshold that failures wrote, with their chains."""
     names = [name for name in bank.trees if is_shown(bank, name)]
     found: dict[str, tuple[CollectionRecall, tuple[Node, ...]]] = {}
     for text in filter(None, texts):
@@ -125,7 +124,7 @@ def _with(
     task: str,
     scene: str,
 ) -> SessionFile:
-    """The session with what it was given now. A first recall counts also if it showed nothing."""
+    """Add what a session was given now. A first recall counts also if it showed nothing."""
     if not text and session.receipts:
         return session
     receipts = session.receipts

@@ -35,7 +35,7 @@ _EXIT_CODE = re.compile(r"\bexit(?:ed with)? code[: ]+(-?\d{1,9})\b", re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """How an event of ours is called in an agent's settings.
+    """An event of ours in an agent's settings.
 
     Attributes:
         name: The agent's event.
@@ -73,7 +73,7 @@ class AgentProtocol:
     commands: str = ""
 
     def output(self, event: Event, context: str) -> str:
-        """What the hook prints so that the agent reads `context`."""
+        """Return the output of a hook from which the agent reads `context`."""
         if not context:
             return self.silence
         added: dict[str, Any] = {"additionalContext": context}
@@ -137,7 +137,7 @@ PROTOCOLS: Mapping[str, AgentProtocol] = {each.name: each for each in _PROTOCOLS
 
 @dataclass(frozen=True, slots=True)
 class HookInput:
-    """What an agent says of an event.
+    """An event as an agent reports it.
 
     Attributes:
         transcript: Where the session's log lies; empty if the agent does not say.
@@ -154,7 +154,7 @@ class HookInput:
 
 
 def parsed(data: bytes) -> HookInput:
-    """What stands on a hook's stdin.
+    """Parse hook input.
 
     Raises:
         ValueError: It is not a JSON object.
@@ -184,7 +184,7 @@ def _text(record: Mapping[str, Any], *names: str) -> str:
 
 
 def _failure(record: Mapping[str, Any]) -> str:
-    """A tool call that failed, and what came back; an interruption by the user is none."""
+    """Return a failed tool call and its answer; an interruption by the user is none."""
     name, answer = _text(record, "tool_name"), record.get("tool_response")
     error = _text(record, "error", "error_message") or _error_of(answer)
     if not name or not error or record.get("is_interrupt") is True:
@@ -196,7 +196,7 @@ def _failure(record: Mapping[str, Any]) -> str:
 
 
 def _error_of(answer: object) -> str:
-    """Why a tool's answer is a failure; empty if it is none, or does not say."""
+    """Return a tool's error; empty if its answer states none."""
     if isinstance(answer, str):
         found = _EXIT_CODE.search(answer)
         return answer[:_LONGEST] if found and int(found[1]) else ""
@@ -241,7 +241,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int]:
-    """The agent, the event, the bank and the budget."""
+    """Parse the arguments: agent, event, bank and budget."""
     agent, event, *rest = arguments
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     tokens = int(options.pop("--budget", str(TOKENS)))
@@ -252,7 +252,7 @@ def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int]:
 
 
 def _placed(bank: str) -> str:
-    """Where a bank lies that is just named: the session may be imported from another folder.
+    """Resolve a bank that is just named: the session may be imported from another folder.
 
     Settings that lie in the working folder are asked only then.
     """
@@ -276,7 +276,7 @@ def _answer(
     bank: str,
     tokens: int,
 ) -> str:
-    """What the agent is told now; empty for nothing."""
+    """Return the context for an event; empty for none."""
     session = state.session(protocol.name, told.session, bank)
     if told.transcript:
         session = replace(session, path=os.path.abspath(told.transcript))  # noqa: PTH100
@@ -297,19 +297,21 @@ def _answer(
 
     with state.turn(protocol.name, told.session):
         known = replace(state.session(protocol.name, told.session, bank), path=session.path)
-        say = failures_for if event == FAILURE else prompt_context
-        session, text = say(known, told, CHARACTERS, tokens)
+        if event == FAILURE:
+            session, text = failures_for(known, told.failure, CHARACTERS, tokens)
+        else:
+            session, text = prompt_context(known, told.prompt, told.folder, CHARACTERS, tokens)
         state.keep(session)
     return text
 
 
 def _asks(prompt: str) -> bool:
-    """Whether a prompt asks for something, and is not a command to the agent's program alone."""
+    """Tell if a prompt asks for something, and is not just a command of the agent's program."""
     return bool(prompt.strip()) and _COMMAND.fullmatch(prompt.strip()) is None
 
 
 def _again(session: SessionFile, tokens: int) -> str:
-    """What a session was given, once more: the latest, where all of it is too much."""
+    """Return what a session was given, the latest of it where all is too much."""
     found = ""
     for text in reversed(session.texts):
         more = f"{text}\n\n{found}" if found else text

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import yaml
@@ -21,13 +21,11 @@ from mcp.server.extension import Extension, MethodBinding
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 
+from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.errors import BankError, BankNotFoundError
 from deltamem_tui.memory.skills.export import write_skills
 from deltamem_tui.memory.skills.layout import KNOWLEDGE, SKILL_FILE
 from deltamem_tui.text import one_line
-
-if TYPE_CHECKING:
-    from deltamem_tui.agents.mcp import ServedBanks
 
 _IDENTIFIER = "io.modelcontextprotocol/skills"
 _PAGE = 200
@@ -55,7 +53,7 @@ class ServedSkills:
         self._writing = Lock()
 
     def extension(self) -> Extension:
-        """The extension that lists them and describes one."""
+        """Return the extension that lists them and describes one."""
         skills = self
 
         class SkillsExtension(Extension):
@@ -98,7 +96,7 @@ class ServedSkills:
         raise MCPError(INVALID_PARAMS, f"there is no skill {one_line(params.uri, 200)!r}")
 
     def text(self, bank: str, path: str) -> str:
-        """A file of a bank's skills.
+        """Return a file of a bank's skills.
 
         Raises:
             BankNotFoundError: There is no such bank, or no such file.

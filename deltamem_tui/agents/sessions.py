@@ -19,13 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.errors import (
-    BankError,
-    DeltaMemError,
-    RecordError,
-    StorageError,
-    TrajectoryError,
-)
+from deltamem_tui.errors import BankError, DeltaMemError, RecordError, StorageError, TrajectoryError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -42,7 +36,7 @@ _PLAIN = re.compile(r"[\w-]{1,40}")
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """What one session was given out of one bank.
+    """One session, and what it was given out of one bank.
 
     Attributes:
         bank: The path of the bank that was asked; its name if it was not found.
@@ -73,7 +67,7 @@ class StateFolder:
 
     @contextmanager
     def turn(self, agent: str, session: str) -> Iterator[None]:
-        """One hook at a time for a session: agents call several tools at once.
+        """Let one hook at a time work on a session: agents call several tools at once.
 
         Raises:
             TimeoutError: Another one holds it for too long.
@@ -86,7 +80,7 @@ class StateFolder:
             yield
 
     def session(self, agent: str, session: str, bank: str) -> SessionFile:
-        """A session as it was kept; a new one if it was not, or cannot be read."""
+        """Return a session as it was kept; a new one if it was not, or cannot be read."""
         new = SessionFile(agent, session, bank)
         found = _read(self._place("sessions", new))
         return replace(found, bank=bank) if found else new
@@ -103,16 +97,14 @@ class StateFolder:
         self._clean()
 
     def queued(self) -> Iterator[tuple[Path, SessionFile]]:
-        """The sessions that wait, in order of their files' names."""
-        folder = self.folder / "queue"
-        for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        """Yield the sessions that wait, in order of their files' names."""
+        for path in sorted((self.folder / "queue").glob("*.json")):
             if found := _read(path):
                 yield path, found
 
     def waiting(self) -> int:
-        """How many sessions wait."""
-        folder = self.folder / "queue"
-        return sum(1 for _ in folder.glob("*.json")) if folder.is_dir() else 0
+        """Count the sessions that wait."""
+        return len([*(self.folder / "queue").glob("*.json")])
 
     def log(self, message: str) -> None:
         """Add a line to our own log, which is begun anew when it is long."""
@@ -160,7 +152,7 @@ def _replace(path: Path, session: SessionFile) -> None:
 
 @dataclass(frozen=True, slots=True)
 class QueuedImport:
-    """What became of a session that waited.
+    """The result of importing a session that waited.
 
     Attributes:
         report: What became of its records; None if there was nothing to be read.
@@ -208,14 +200,9 @@ def _bytes(path: Path) -> bytes:
     return b""
 
 
-def _imported(bank: Bank, session: SessionFile) -> ImportReport:
-    with _log_of(session) as log:
-        return _imported_from(bank, session, log)
-
-
 @contextmanager
 def _log_of(session: SessionFile) -> Iterator[Path]:
-    """Where a session's log lies. OpenHands keeps a folder with a file an event."""
+    """Find a session's log. OpenHands keeps a folder with a file an event."""
     from tempfile import TemporaryDirectory
 
     name = session.session.replace("-", "")
@@ -243,15 +230,16 @@ def _log_of(session: SessionFile) -> Iterator[Path]:
         )
 
 
-def _imported_from(bank: Bank, session: SessionFile, log: Path) -> ImportReport:
+def _imported(bank: Bank, session: SessionFile) -> ImportReport:
     from deltamem_tui.memory.episodes.log_import import LogImport
     from deltamem_tui.trajectory.receipt_file import ReceiptFile
 
     receipts = [*_receipts(session)]
     by_task = {each.task: [each] for each in receipts}
     known = ReceiptFile(by_name={session.session: receipts}, by_task=by_task)
-    job = LogImport(bank, [str(log)], receipts=known)
-    job.run()
+    with _log_of(session) as log:
+        job = LogImport(bank, [str(log)], receipts=known)
+        job.run()
     if session.outcome:
         _note_outcome(bank, job.report, success=session.outcome == "success")
     return job.report

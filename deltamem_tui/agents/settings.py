@@ -27,7 +27,6 @@ from deltamem_tui.text import one_line
 PROGRAM = "deltamem"
 _HOOKS = "hooks"
 _SHELL_COMMAND = re.compile(r"deltamem(?:\.exe)?['\"]? hook [a-z-]+ [a-z]+ --bank ")
-_MOST_BYTES = 8 * 1024 * 1024
 _ABOUT = "Note how this session ended, in the user's own word"
 _TEXT = (
     "The user says with `ok` that what was asked for is done, and with `bad` that it is not. A "
@@ -38,7 +37,7 @@ _TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What becomes of a file.
+    """A change of a file.
 
     Attributes:
         before: Its text; None if there is no file.
@@ -51,7 +50,7 @@ class FileChange:
 
     @property
     def changes(self) -> bool:
-        """Whether anything is to be done."""
+        """Tell if there is anything to be done."""
         return self.before != self.after
 
     def apply(self) -> None:
@@ -84,7 +83,7 @@ class FileChange:
 
 
 def protocol_of(agent: str) -> AgentProtocol:
-    """An agent's way.
+    """Return an agent's protocol.
 
     Raises:
         UsageError: It is not one that is known.
@@ -202,13 +201,14 @@ def _backup(path: Path) -> Path:
 
 
 def bank_of(entry: Any) -> str:
-    """The bank that an entry of ours asks."""
-    words = _words(entry["hooks"][0])
+    """Return the bank that an entry of ours asks."""
+    hook = entry["hooks"][0]
+    words = [*map(str, hook.get("args") or shlex.split(hook["command"]))]
     return words[words.index("--bank") + 1] if "--bank" in words[:-1] else ""
 
 
 def is_ours(entry: Any) -> bool:
-    """Whether an entry in an agent's settings calls us, and nothing else."""
+    """Tell if an entry in an agent's settings calls us, and nothing else."""
     hooks = entry.get("hooks") if isinstance(entry, dict) else None
     return isinstance(hooks, list) and bool(hooks) and all(map(_calls_us, hooks))
 
@@ -220,11 +220,6 @@ def _calls_us(hook: Any) -> bool:
         program = Path(hook["command"]).stem
         return program == PROGRAM and hook["args"][:1] == ["hook"]
     return _SHELL_COMMAND.search(hook["command"]) is not None
-
-
-def _words(hook: Mapping[str, Any]) -> list[str]:
-    arguments = hook.get("args")
-    return [*map(str, arguments)] if isinstance(arguments, list) else shlex.split(hook["command"])
 
 
 def _entry(
@@ -242,7 +237,7 @@ def _entry(
 
 
 def _program() -> str:
-    """The program's full path, if it is found: agents may have another search path."""
+    """Return the program's full path, if it is found: agents may have another search path."""
     own = Path(sys.argv[0])
     if own.stem == PROGRAM and own.is_file():
         return str(own.absolute())
@@ -250,7 +245,7 @@ def _program() -> str:
 
 
 def _command_file(protocol: AgentProtocol, folder: Path, *, project: bool) -> Path | None:
-    """Where the slash command lies; Codex has none of a project."""
+    """Return the path of the slash command; Codex has none of a project."""
     if not protocol.commands or (project and protocol.name == "codex"):
         return None
     return folder / protocol.commands
@@ -267,17 +262,10 @@ def _command_text(path: Path) -> str:
 
 
 def _read(path: Path) -> str | None:
+    source = one_line(str(path), 200)
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise UsageError("too large for settings", source=one_line(str(path), 200))
-        return data.decode()
-    except FileNotFoundError:
-        return None
+        return path.read_bytes().decode() if path.exists() else None
     except OSError as error:
-        raise StorageError(
-            f"cannot be read: {error.strerror}", source=one_line(str(path), 200)
-        ) from error
+        raise StorageError(f"cannot be read: {error.strerror}", source=source) from error
     except UnicodeDecodeError as error:
-        raise UsageError("not a text in UTF-8", source=one_line(str(path), 200)) from error
+        raise UsageError("not a text in UTF-8", source=source) from error

@@ -9,6 +9,7 @@ import typer
 
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.result import Result
+from deltamem_tui.errors import UsageError
 
 Banks = Annotated[
     list[str] | None,
@@ -28,12 +29,21 @@ def run(context: typer.Context, banks: Banks = None, writable: Writable = False)
     Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE, and the
     banks' skills as skill://. An agent's configuration names the command and its arguments.
     """
-    from deltamem_tui.agents.mcp import ServedBanks, serve
+    from deltamem_tui.agents.served_banks import ServedBanks
+
+    try:
+        from deltamem_tui.agents.mcp import server_over
+    except ImportError as error:
+        raise UsageError(
+            "serving agents needs the package mcp",
+            hint="install it with the extra `agents`: pip install 'deltamem-tui[agents]'",
+        ) from error
 
     invocation = Invocation.of(context)
     named = tuple(invocation.bank(bank) for bank in banks or ())
     served = ServedBanks(invocation.banks_folder, named)
     if sys.stdin.isatty():
         invocation.output.note("waiting for an MCP client's messages on stdin; Ctrl+C ends it")
-    serve(served, invocation.settings().prompt_folders(), writable=writable)
+    folders = invocation.settings().prompt_folders()
+    server_over(served, folders, writable=writable).run("stdio")
     return Result("serve", {"banks": list(served.places())})

@@ -22,9 +22,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PaginatedRequestParams, Request, Result
 
 from deltamem_tui import create_bank, learn, open_bank, recall
-from deltamem_tui.agents.mcp import ServedBanks, server_over
+from deltamem_tui.agents.mcp import RECALL_META, server_over
 from deltamem_tui.agents.mcp_skills import GetSkillParams
-from deltamem_tui.agents.mcp_tools import RECALL_META
+from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.errors import BankNotFoundError, UsageError
 from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.episodes.stored_episodes import episode

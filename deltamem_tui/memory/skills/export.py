@@ -60,7 +60,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class SkillsExport:
-    """What an export to skills wrote.
+    """The result of an export to skills.
 
     Attributes:
         skills: Folders with a SKILL.md, one for each root that says how.

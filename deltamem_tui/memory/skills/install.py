@@ -62,7 +62,7 @@ _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class SkillBook:
-    """What a folder of skills holds.
+    """The content of a folder of skills.
 
     Attributes:
         nodes: Per tree, the nodes in order of birth, parents before children.
@@ -376,7 +376,7 @@ def _description(head: str) -> str:
 
 
 def embedder_name(book: SkillBook) -> str:
-    """The embedder that the exported bank had; the default for skills from elsewhere."""
+    """Return the embedder of the exported bank; the default for skills from elsewhere."""
     embedder = book.facts.get("embedder")
     model = embedder.get("model") if isinstance(embedder, Mapping) else None
     return one_line(model, 200) if isinstance(model, str) and model else DEFAULT_EMBEDDER

@@ -199,7 +199,7 @@ def section(form: SkillForm, tree: str, node: Node) -> str:
 
 @dataclass(slots=True)
 class SkillPage:
-    """What a page of a bank's skills holds.
+    """The content of a page of a bank's skills.
 
     Attributes:
         texts: By the number of a node on the page, its texts by their headings.
@@ -262,7 +262,7 @@ Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
 class NodeRecord(Struct, frozen=True):
-    """What the list holds of a node beside its texts.
+    """A node without its texts, as the list holds it.
 
     Attributes:
         place: Its place among the nodes of its tree, in order of birth.

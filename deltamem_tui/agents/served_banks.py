@@ -1,0 +1,106 @@
+"""The banks that are served: opened once, and read anew when they have changed.
+
+A bank is found by its name only. A client's text never becomes a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from deltamem_tui import paths
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import BankFrozenError, BankNotFoundError, UsageError
+from deltamem_tui.text import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenBank:
+    bank: Bank
+    lock: Lock = field(default_factory=Lock)
+
+
+class ServedBanks:
+    """Some banks, each for one request at a time: a handle shows one commit until it is refreshed.
+
+    Args:
+        folder: The banks folder; all of its banks are served, and those of the package, if
+            none are named.
+        named: The banks that were named, folders or archives.
+
+    Raises:
+        UsageError: Two of them have one name.
+    """
+
+    def __init__(self, folder: Path, named: tuple[Path, ...] = ()) -> None:
+        self._folder = folder
+        self._named = _by_name(named)
+        self._open: dict[Path, _OpenBank] = {}
+        self._opening = Lock()
+
+    def places(self) -> Mapping[str, Path]:
+        """Return the path of each bank by its name, in order of the names."""
+        if self._named:
+            return self._named
+        return {place.name: place.path for place in paths.find_banks(self._folder)}
+
+    @contextmanager
+    def bank(self, name: str | None) -> Iterator[Bank]:
+        """Open a bank as it is now; without a name the only one.
+
+        Raises:
+            BankNotFoundError: No bank that is served has this name.
+            UsageError: No name was given, and there are several.
+            BankError: It cannot be read.
+        """
+        opened = self._opened(self._place(name))
+        with opened.lock:
+            opened.bank.refresh()
+            yield opened.bank
+
+    @contextmanager
+    def writable_bank(self, name: str | None) -> Iterator[Bank]:
+        """Open a bank that may be written.
+
+        Raises:
+            BankFrozenError: It is frozen, an archive, or came with the package.
+            BankNotFoundError: No bank that is served has this name.
+            UsageError: No name was given, and there are several.
+        """
+        with self.bank(name) as bank:
+            bank.require_writable()
+            if paths.is_shipped(bank.path, self._folder):
+                raise BankFrozenError("the bank came with the package", source=bank.name)
+            yield bank
+
+    def _place(self, name: str | None) -> Path:
+        places = self.places()
+        known = ", ".join(places) or "none"
+        if name is None:
+            if len(places) == 1:
+                return next(iter(places.values()))
+            raise UsageError("several banks are served", hint=f"name one of: {known}")
+        if name not in places:
+            raise BankNotFoundError(
+                f"no bank {one_line(name, 60)!r} is served", hint=f"those served: {known}"
+            )
+        return places[name]
+
+    def _opened(self, place: Path) -> _OpenBank:
+        with self._opening:
+            if place not in self._open:
+                self._open[place] = _OpenBank(Bank.open(place))
+            return self._open[place]
+
+
+def _by_name(banks: tuple[Path, ...]) -> Mapping[str, Path]:
+    named: dict[str, Path] = {}
+    for path in banks:
+        name = Bank.open(path).name
+        if name in named:
+            raise UsageError(f"two banks are called {name!r}", hint="serve them apart")
+        named[name] = path
+    return dict(sorted(named.items()))
