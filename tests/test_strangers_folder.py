@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui import config
-from deltamem_tui.agents import mcp_server
+from deltamem_tui.agents import mcp
 from deltamem_tui.agents.served_banks import ServedBanks
 from tests.places import BANKS, PROMPTS
 from tests.program import USER_FOLDERS, VARIABLES, deltamem
@@ -60,7 +60,7 @@ def test_a_server_takes_nothing_from_it(planted: Path, monkeypatch: pytest.Monke
         assert not writable
         places.extend([*folders, *banks.places().values()])
 
-    monkeypatch.setattr(mcp_server, "serve", serve)
+    monkeypatch.setattr(mcp, "serve", serve)
     assert deltamem("serve").code == 0
     assert len(places) > 2
     assert [place for place in places if planted in place.resolve().parents] == []

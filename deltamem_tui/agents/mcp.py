@@ -91,6 +91,11 @@ Shown = Annotated[
 ]
 
 
+def serve(banks: ServedBanks, folders: Sequence[Path], *, writable: bool = False) -> None:
+    """Serve banks on stdin and stdout until the client goes away; see `server_over`."""
+    server_over(banks, folders, writable=writable).run("stdio")
+
+
 def server_over(
     banks: ServedBanks, folders: Sequence[Path], *, writable: bool = False
 ) -> MCPServer[None]:

@@ -32,7 +32,7 @@ def run(context: typer.Context, banks: Banks = None, writable: Writable = False)
     from deltamem_tui.agents.served_banks import ServedBanks
 
     try:
-        from deltamem_tui.agents.mcp import server_over
+        from deltamem_tui.agents.mcp import serve
     except ImportError as error:
         raise UsageError(
             "serving agents needs the package mcp",
@@ -44,6 +44,5 @@ def run(context: typer.Context, banks: Banks = None, writable: Writable = False)
     served = ServedBanks(invocation.banks_folder, named)
     if sys.stdin.isatty():
         invocation.output.note("waiting for an MCP client's messages on stdin; Ctrl+C ends it")
-    folders = invocation.settings().prompt_folders()
-    server_over(served, folders, writable=writable).run("stdio")
+    serve(served, invocation.settings().prompt_folders(), writable=writable)
     return Result("serve", {"banks": list(served.places())})
