@@ -132,11 +132,9 @@ def main() -> int:
 
 def samples() -> list[bytes]:
     """The samples of the tests, and those that lie beside the project."""
-    from tests.trajectory.readers.agent_logs import SAMPLES as AGENTS
-    from tests.trajectory.readers.benchmark_samples import SAMPLES as BENCHMARKS
+    from tests.trajectory.readers.samples import first_logs
 
-    found = [content for logs in AGENTS.values() for _, content in logs]
-    found += [sample.data for sample in BENCHMARKS.values()]
+    found = [content for _, content in first_logs().values()]
     beside = [each.log.path for each in find_logs([BESIDE])] if BESIDE.is_dir() else []
     for path in beside:
         with path.open("rb") as stream:

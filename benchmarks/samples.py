@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import cycle, islice
+from itertools import cycle
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -36,11 +36,7 @@ def written_log(name: str, size: int) -> bytes:
         name: The format's reader.
         size: The bytes.
     """
-    from tests.trajectory.readers.test_traps import LOGS
-    from tests.trajectory.readers.writers import WRITERS
+    from tests.trajectory.readers.samples import first_logs
 
-    if name in WRITERS:
-        one = len(WRITERS[name].write(sample())) / len(sample())
-        return WRITERS[name].write(list(islice(varied(sample()), max(1, int(size / one)))))
-    _, data = LOGS[name][0]
+    _, data = first_logs()[name]
     return (data.rstrip(b"\n") + b"\n") * max(1, size // len(data))

@@ -6,8 +6,7 @@ import pytest
 
 from deltamem_tui.memory.episodes import import_report
 from tests.cli.support import Program
-from tests.trajectory.readers.samples import lines
-from tests.trajectory.readers.test_branches import claude
+from tests.trajectory.readers.samples import claude, lines
 
 RETRIED = (
     claude("u1", None, "Fix it."),

@@ -14,7 +14,7 @@ from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat
-from tests.trajectory.readers.agent_logs import MINI
+from tests.trajectory.readers.samples import records
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,10 @@ def test_a_side_file_says_how_runs_ended_that_only_say_submitted(
     program: Program, side: object
 ) -> None:
     for number in (7, 8):
-        asked, *rest = as_list(MINI["messages"])[1:]
+        (mini,) = records("mini-swe-agent")
+        asked, *rest = as_list(mini["messages"])[1:]
         issue = {**as_mapping(asked), "content": f"Solve issue {number}."}
-        run = MINI | {"instance_id": f"ada__calc-{number}", "messages": [issue, *rest]}
+        run = mini | {"instance_id": f"ada__calc-{number}", "messages": [issue, *rest]}
         (program.folder / f"{number}.traj.json").write_text(json.dumps(run, indent=1))
     path = program.folder / "outcomes"
     path.write_text(side if isinstance(side, str) else json.dumps(side))

@@ -20,8 +20,7 @@ from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from tests.cli.support import heat
 from tests.cli.support import write_log as write_records
-from tests.trajectory.readers.samples import lines
-from tests.trajectory.readers.test_branches import claude
+from tests.trajectory.readers.samples import claude, lines
 from tests.tui.support import (
     READY,
     Person,

@@ -34,7 +34,9 @@ _ANSWERS_TO_THOUGHT = frozenset({"", "ok.", "ok", "nothing happens."})
 _SCENE_START = re.compile(r"^\s*(?:-= Welcome|You are in )")
 # How the prompts of the known agents begin, before their examples.
 _PROMPT_START = re.compile(r"^Interact with a household\b|^Here (?:is|are) [\w ]{0,20}examples?\b")
-_TASK_MARK = re.compile(r"^Here is the task:?\s*$", re.IGNORECASE)
+_TASK_MARK = re.compile(r"^Here is the task[:.]?\s*$", re.IGNORECASE)
+# What the machine says when it ends a run in the middle of it.
+_BREAKS_OFF = re.compile(r"^(?:slurmstepd|srun): |^Traceback \(most recent call last\):")
 
 
 def _is_action(line: str) -> bool:
@@ -101,6 +103,8 @@ def _parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
 def _turns(lines: Sequence[str]) -> list[TextTurn]:
     turns: list[TextTurn] = []
     for line in lines:
+        if _BREAKS_OFF.match(line):
+            break
         if prompt := _PROMPT.match(line):
             turns.append(TextTurn([line[prompt.end() :]]))
         else:

@@ -40,7 +40,7 @@ _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _COMMAND = re.compile(r"(?:bash|sh|shell)?[ \t]*\n(?P<command>.*)", re.DOTALL)
 
 
-def _thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str]:
+def thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str]:
     """What an agent thought and did: the action is empty where a labelled thought is all.
 
     If agents were told to act `in_fences`, a command that ends a reply is its action.
@@ -62,9 +62,35 @@ def _thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str
     return (text[begin : found.start()].strip(), action) if action else ("", text.strip())
 
 
+# Cline, Roo and Kilo write a call as an element of the reply's text, named after the tool.
+_ELEMENT = re.compile(
+    r"<(?P<tool>execute_command|read_file|write_to_file|replace_in_file|search_files|list_files"
+    r"|list_code_definition_names|browser_action|use_mcp_tool|access_mcp_resource|apply_diff"
+    r"|ask_followup_question|attempt_completion|new_task|plan_mode_respond|insert_content"
+    r"|search_and_replace|switch_mode|update_todo_list|codebase_search)>\n?(?P<body>.*?)"
+    r"</(?P=tool)>",
+    re.DOTALL,
+)
+_PARAMETER = re.compile(r"<(?P<name>\w{1,40})>\n?(?P<value>.*?)\n?</(?P=name)>", re.DOTALL)
+_ELEMENT_ANSWER = re.compile(
+    r"\[\w+(?: for [^\n]*)?\] Result:\s*(?:Command executed\.\s*)?(?:Output:\n)?"
+)
+_FINAL = {"attempt_completion": "result", "ask_followup_question": "question"}
+
+
+def _written_call(text: str) -> tuple[str, str, dict[str, str]] | None:
+    """What is said before the call that a reply's text holds, the tool, and its arguments."""
+    found = _ELEMENT.search(text)
+    if found is None:
+        return None
+    given = {each["name"]: each["value"] for each in _PARAMETER.finditer(found["body"])}
+    given = {name: value for name, value in given.items() if name != "requires_approval"}
+    return text[: found.start()].strip(), found["tool"], given
+
+
 def _observation_of(text: str) -> str:
     """What an environment answered, without the label that some put before it."""
-    found = _OBSERVATION.match(text)
+    found = _OBSERVATION.match(text) or _ELEMENT_ANSWER.match(text)
     return text[found.end() :].strip() if found else text.strip()
 
 
@@ -163,7 +189,7 @@ def _first_words(messages: Sequence[Json]) -> FirstWords:
     if not _is_answered(messages):
         return FirstWords(asked, "", "")
     reply = _text(messages[1])
-    if _thought_and_action(reply)[1] != reply or not _asks(messages[2]):
+    if thought_and_action(reply)[1] != reply or not _asks(messages[2]):
         return FirstWords(asked, "", "")
     return FirstWords(asked, reply, _asked(messages[2]))
 
@@ -204,8 +230,11 @@ def _replay(conversation: Conversation, messages: Iterable[Json], *, in_fences: 
         if message["role"] == "agent" and _is_text(message):
             pending = _speak(conversation, message, in_fences=in_fences)
         elif message["role"] == "user" and _is_text(message):
-            if not acknowledged:
-                conversation.user(_observation_of(own_words(_text(message))))
+            text = own_words(_text(message))
+            if _ELEMENT_ANSWER.match(text):
+                conversation.answer(_observation_of(text))
+            elif not acknowledged:
+                conversation.user(_observation_of(text))
         else:
             add_message(conversation, message)
     if pending:
@@ -218,7 +247,17 @@ def _speak(conversation: Conversation, message: Json, *, in_fences: bool) -> str
         if isinstance(message.get(key), str):
             conversation.think(as_text(message[key]))
     text = _text(message)
-    thought, action = _thought_and_action(text, in_fences=in_fences)
+    if call := _written_call(text):
+        said, tool, given = call
+        spoken = given.get(_FINAL.get(tool, ""))
+        if spoken is None:
+            conversation.say(said)
+            conversation.call(tool, given)
+        else:
+            conversation.think(said)
+            conversation.say(spoken)
+        return ""
+    thought, action = thought_and_action(text, in_fences=in_fences)
     if not action:
         return thought
     if action == text:
@@ -264,7 +303,7 @@ def _add_before_task(conversation: Conversation, message: Json) -> None:
         _add_results(conversation, message)
     elif not _is_text(message):
         add_message(conversation, message)
-    elif (action := _thought_and_action(_text(message))[1]) != _text(message):
+    elif (action := thought_and_action(_text(message))[1]) != _text(message):
         conversation.act(action)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from deltamem_tui.trajectory.model import StepStatus, Trajectory
 from deltamem_tui.trajectory.readers.branches import SessionMessage, branch_notices
@@ -13,10 +15,12 @@ from deltamem_tui.trajectory.readers.messages import content_text, speaker, unkn
 from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
+from deltamem_tui.trajectory.secrets.redaction import quoted
 from deltamem_tui.trajectory.workspace import workspace
 
 _LINE_TYPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "session_state"}
+    | {"world_state", "token_usage_record"}
 )
 _SYSTEM = re.compile(r"<(?:operating_system|os|platform)>([^<]*)</")
 _ANSWERS = frozenset(
@@ -31,6 +35,12 @@ _SERVED = {
     "tool_search_call": ("tool_search", "arguments"),
     "image_generation_call": ("image_generation", "revised_prompt"),
 }
+# What the program puts before the output of a command, and of a tool of another server.
+_PRINTED = re.compile(
+    r"(?:Chunk ID: .*\n)?(?:Exit code: (?P<early>-?\d{1,9})\n)?Wall time: .*\n"
+    r"(?:Process (?:exited with code (?P<code>-?\d{1,9})|running with .*)\n)?"
+    r"(?:(?:Original token count|Total output lines): .*\n)*Output:(?:\n|\Z)"
+)
 _NOTHING: tuple[object, ...] = (None, "", {})
 # What the program puts between the items for itself.
 _NOTES = frozenset(
@@ -45,6 +55,7 @@ _ITEM_TYPES = (
 class _CodexSession(Session):
     """What the lines say, the conversation kept in order until all of it is known."""
 
+    names_calls: ClassVar[bool] = True
     id: str = ""
     directory: str = ""
     repository: str = ""
@@ -52,7 +63,9 @@ class _CodexSession(Session):
     agent: str = ""
     items: list[SessionMessage] = field(default_factory=list)
     rolled_back: list[SessionMessage] = field(default_factory=list)
-    has_user_events: bool = False
+    forks: set[str] = field(default_factory=set)
+    typed: set[str] = field(default_factory=set)  # by the user, as events tell it
+    unknown: Counter[str] = field(default_factory=Counter)
     # What the agent says in items, and in events that mostly repeat them.
     said: set[str] = field(default_factory=set)
     told: set[str] = field(default_factory=set)
@@ -61,7 +74,7 @@ class _CodexSession(Session):
         """Whether a line is another session's header; a fork opens with two."""
         line = as_mapping(value)
         name = as_text(as_mapping(line.get("payload")).get("id"))
-        if line.get("type") != "session_meta" or name == self.id:
+        if line.get("type") != "session_meta" or name in (self.id, *self.forks):
             return False
         return bool(self.items or self.rolled_back) or self.breaks_off
 
@@ -72,6 +85,8 @@ class _CodexSession(Session):
         kind, payload = as_text(line["type"]), as_mapping(line["payload"])
         if kind == "session_meta":
             self.id = self.id or as_text(payload.get("id"))
+            if forked := as_text(payload.get("forked_from_id")):
+                self.forks.add(forked)
             self.directory = self.directory or as_text(payload.get("cwd"))
             address = as_mapping(payload.get("git")).get("repository_url")
             self.repository = self.repository or as_text(address)
@@ -83,12 +98,12 @@ class _CodexSession(Session):
         elif kind == "response_item":
             self._take_item(payload)
         elif kind not in _LINE_TYPES:
-            raise stray_kind(kind)
+            self.unknown[kind] += 1
 
     def _take_event(self, event: Json) -> None:
         """Events repeat the items, but for one: they alone say what the user really typed."""
         if event.get("type") == "user_message":
-            self.has_user_events = True
+            self.typed.add(_folded(own_words(as_text(event.get("message")))))
             self._add_item({"user_event": event.get("message")})
         elif event.get("type") == "agent_message":
             self._add_item({"agent_event": event.get("message")})
@@ -113,15 +128,18 @@ class _CodexSession(Session):
 
     def _is_turn(self, item: Json) -> bool:
         """Whether an item is what the user says, which begins a turn."""
-        if self.has_user_events:
-            return "user_event" in item
-        return item.get("role") == "user" and bool(own_words(content_text(item.get("content"))))
+        return "user_event" in item or (item.get("role") == "user" and self._is_new(item))
 
     def _is_new(self, item: Json) -> bool:
         """Whether an item is part of the conversation, and no event repeats it."""
         if "agent_event" in item:
             return _folded(item["agent_event"]) not in self.said
-        return item.get("role") != "user" or not self.has_user_events
+        if item.get("role") != "user":
+            return True
+        words = _folded(own_words(content_text(item.get("content"))))
+        # Before the first words that an event tells, the program gives its context.
+        is_context = bool(self.typed) and item.get("is_early") is True
+        return bool(words) and not is_context and words not in self.typed
 
     def _take_item(self, item: Json) -> None:
         kind = as_text(item.get("type"))
@@ -131,6 +149,7 @@ class _CodexSession(Session):
             systems = _SYSTEM.finditer(content_text(item.get("content")))
             found = (match[1].strip() for match in systems)
             self.system = self.system or next(filter(None, found), "")
+            item = {**item, "is_early": not self.typed}
         elif kind == "message":
             self.said.add(_folded(content_text(item.get("content"))))
         self._add_item(item)
@@ -140,6 +159,8 @@ class _CodexSession(Session):
             branch_notices([s for s in self.rolled_back if self._is_new(s.message)])
         )
         self._add_to(conversation)
+        for kind, count in self.unknown.items():
+            conversation.pass_over("line", f"of the unknown kind {quoted(kind, 40)}", count)
         return conversation.episode(
             environment=workspace(
                 repository=self.repository, system=self.system, directory=self.directory
@@ -173,7 +194,8 @@ def _add(conversation: Conversation, item: Json) -> None:
             conversation.think(content_text(part))
     elif kind in _CALLS:
         arguments = item.get("arguments", item.get("input"))
-        conversation.call(as_text(item.get("name")) or "tool", arguments, call_id)
+        names = (as_text(item.get("namespace")), as_text(item.get("name")) or "tool")
+        conversation.call("__".join(filter(None, names)), arguments, call_id)
     elif kind in _SERVED:
         name, key = _SERVED[kind]
         given = item.get(key)
@@ -199,11 +221,20 @@ def _asked(action: object) -> Json:
     return {key: value for key, value in given.items() if key != "type" and value not in _NOTHING}
 
 
+def _exit_code(printed: re.Match[str] | None) -> int | None:
+    code = printed and (printed["code"] or printed["early"])
+    return int(code) if code else None
+
+
 def _output(output: object) -> str:
     """What a tool printed, out of the JSON text that wraps it, with an exit code that is not 0."""
     wrapped = as_mapping(unfolded(output))
     if "output" not in wrapped and "content" not in wrapped:
-        return content_text(output)
+        text = content_text(output)
+        printed = _PRINTED.match(text)
+        text = text[printed.end() :] if printed else text
+        exited = _exit_code(printed)
+        return f"{text.rstrip()}\n(exit code {exited})".lstrip() if exited else text
     text = content_text(wrapped.get("output", wrapped.get("content")))
     code = as_mapping(wrapped.get("metadata")).get("exit_code")
     return f"{text.rstrip()}\n(exit code {code})".lstrip() if code else text
@@ -213,6 +244,8 @@ def _status(output: object) -> StepStatus | None:
     """Return how a call ended, by its exit code or its mark of success."""
     wrapped = as_mapping(unfolded(output))
     code = as_mapping(wrapped.get("metadata")).get("exit_code")
+    if not wrapped:
+        code = _exit_code(_PRINTED.match(content_text(output)))
     if (status := exit_status(code)) is not None:
         return status
     return "ok" if wrapped.get("success") is True or wrapped.get("isError") is False else None

@@ -49,6 +49,7 @@ _WRAPPERS = (
     *("environment_context", "environment_details", "user_instructions", "turn_aborted"),
     *("permissions instructions", "collaboration_mode", "skills_instructions"),
     *("session_context", "user_shell_command", "subagent_notification"),
+    *("hook_context", "qwen:user-prompt-submit-context", "past_experience"),
 )
 _OPENING = re.compile(rf"<({'|'.join(map(re.escape, _WRAPPERS))})(?:\s[^<>]*)?>")
 _REMINDER = re.compile(r"<(system-reminder)>")
@@ -87,6 +88,8 @@ def own_words(text: str) -> str:
     text = without_elements(text, _OPENING).strip()
     if text.startswith(_NOT_THE_USER) or _SET_UP.match(text):
         return ""
+    if text.startswith("<task>") and text.endswith("</task>"):  # as Cline and Roo wrap it
+        text = text[6:-7].strip()
     if text.startswith("# Context from my IDE setup:"):
         text = text.partition(_REQUEST_MARK)[2].strip()
     return text
@@ -152,6 +155,7 @@ _ASIDES = frozenset(
     | {"duration", "max_timeout_sec", "timeout", "timeout_ms", "timeout_seconds", "yield_time_ms"}
     | {"background", "blocking", "hidden", "is_background", "is_blocking", "is_input", "login"}
     | {"restart", "reset", "run_in_background", "session_id", "shell", "tty"}
+    | {"async", "sessionid"}
     | {"max_output_chars", "max_output_tokens", "no_change_timeout_seconds"}
     | {"dangerouslydisablesandbox", "prefix_rule", "require_user_approval", "requires_approval"}
     | {"sandbox_permissions", "security_risk", "with_escalated_permissions"}
@@ -167,6 +171,28 @@ def call_text(name: str, arguments: object) -> str:
     if name.lower() in _SHELLS and (command := _command(given)):
         return command
     return f"{name}({', '.join(f'{key}={as_json(value)}' for key, value in given.items())})"
+
+
+# What Gemini CLI and Qwen Code write around what a command printed.
+_SHELL_ANSWER = re.compile(
+    r"\A(?:<untrusted_context>\n)?(?:Command: .*?\nDirectory: [^\n]*\n)?Output: (?P<output>.*?)"
+    r"(?:\nError: (?P<error>.*?))?(?:\nExit Code: (?P<code>-?\d{1,9}|\(none\)))?"
+    r"(?:\nSignal: [^\n]*)?(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: \d+)?"
+    r"(?:\n</untrusted_context>)?\s*\Z",
+    re.DOTALL,
+)
+_UNTRUSTED = ("<untrusted_context>\n", "\n</untrusted_context>")
+
+
+def shell_answer(text: str) -> tuple[str, StepStatus | None]:
+    """Return what a command printed, out of what the agent's program wrote around it."""
+    found = _SHELL_ANSWER.match(text) if "Process Group PGID:" in text[-400:] else None
+    if found is None:
+        return text.removeprefix(_UNTRUSTED[0]).removesuffix(_UNTRUSTED[1]), None
+    parts = (found["output"], found["error"])
+    shown = "\n".join(each for each in parts if each and each not in ("(none)", "(empty)"))
+    code = int(found["code"]) if found["code"] and found["code"] != "(none)" else None
+    return (f"{shown}\n(exit code {code})".lstrip() if code else shown), exit_status(code)
 
 
 def exit_status(code: object) -> StepStatus | None:

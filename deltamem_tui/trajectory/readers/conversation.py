@@ -97,6 +97,7 @@ class Conversation:
         self._said: list[str] = []
         self._unheard = 0
         self._passed_over: dict[tuple[str, str], int] = {}
+        self.has_gaps = False  # of records that cannot be read
 
     @property
     def task(self) -> str:
@@ -215,7 +216,8 @@ class Conversation:
         if draft is None:
             # An answer that names a call never goes to another call that has a name.
             draft = _oldest(self._unnamed if call_id else self._open)
-        if draft is None and not self._steps:
+        is_lost = self.has_gaps and call_id != "" and call_id not in self._calls
+        if draft is None and (is_lost or not self._steps):
             self._unheard += bool(text.strip())
             return
         if draft is None:
@@ -262,6 +264,8 @@ class Conversation:
         """
         self._finish_turn()
         task = task.strip() or self.task
+        if not task and not (self._steps or self._unheard or self._passed_over):
+            raise NothingAskedError("the user asked for nothing in it")
         if not task:
             raise RecordError(
                 "no task in it: the user says nothing in their own words",
@@ -329,6 +333,10 @@ class Conversation:
         self._calls.clear()
         self._thoughts.clear()
         self._said.clear()
+
+
+class NothingAskedError(RecordError):
+    """A session in which nothing was asked and nothing done, such as one that was only opened."""
 
 
 def are_left_out(what: str, count: int, of: str = "") -> str:

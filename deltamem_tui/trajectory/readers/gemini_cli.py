@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import StepStatus, Trajectory
-from deltamem_tui.trajectory.readers.coding import is_command, own_words
+from deltamem_tui.trajectory.readers.coding import is_command, own_words, shell_answer
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.sessions import Session, session_of, sessions, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.workspace import workspace
 
 # What the program notes among the messages.
 _NOTES = frozenset({"info", "error", "warning"})
+_DIRECTORY = re.compile(r"Workspace Directories:\*{0,2}\n\s+- ([^\n]+)")
 _STATUSES: dict[str, StepStatus] = {"success": "ok", "error": "error"}
 
 
@@ -43,6 +46,8 @@ class _GeminiSession(Session):
         line = as_mapping(value)
         if _is_message(line):
             self.messages.append(line)
+        elif isinstance(known := as_mapping(line.get("$set")).get("messages"), list):
+            self.messages += [each for each in map(as_mapping, known) if _is_message(each)]
         elif _is_header(line):
             self.id = self.id or as_text(line["sessionId"])
         elif not _is_note(line):
@@ -53,7 +58,7 @@ class _GeminiSession(Session):
 
 
 def _episode(conversation: Conversation, session: str, messages: list[Json]) -> Trajectory:
-    agent = ""
+    agent = directory = ""
     places: dict[str, int] = {}
     # A JSONL session writes a message again when it has grown: the last one counts.
     for index, message in enumerate(messages):
@@ -61,11 +66,24 @@ def _episode(conversation: Conversation, session: str, messages: list[Json]) -> 
     for name, index in places.items():
         message = messages[index]
         if message.get("type") == "user":
-            _add_user(conversation, own_words(content_text(message.get("content"))))
+            directory = directory or _directory(content_text(message.get("content")))
+            _add_user(conversation, _typed(message.get("content")))
         else:
             agent = agent or as_text(message.get("model"))
             _add(conversation, message, name)
-    return conversation.episode(agent=agent, metadata={"id": session})
+    environment = workspace(directory=directory)
+    return conversation.episode(environment=environment, agent=agent, metadata={"id": session})
+
+
+def _typed(content: object) -> str:
+    """What the user typed, without what tools answered: a call has that beside it already."""
+    parts = [each for each in as_list(content) if "functionResponse" not in as_mapping(each)]
+    return own_words(content_text(parts if isinstance(content, list) else content).strip())
+
+
+def _directory(text: str) -> str:
+    found = _DIRECTORY.search(text) if text.startswith("<session_context>") else None
+    return found[1] if found else ""
 
 
 def _add_user(conversation: Conversation, text: str) -> None:
@@ -80,7 +98,10 @@ def _add(conversation: Conversation, message: Json, name: str) -> None:
     for thought in map(as_mapping, as_list(message.get("thoughts"))):
         parts = (as_text(thought.get("subject")), as_text(thought.get("description")))
         conversation.think(": ".join(filter(None, parts)))
-    conversation.say(content_text(message.get("content")))
+    said = message.get("content")
+    if isinstance(said, list):  # a session that was resumed has the calls among the words too
+        said = [each for each in said if "functionCall" not in as_mapping(each)]
+    conversation.say(content_text(said))
     calls = list(map(as_mapping, as_list(message.get("toolCalls"))))
     # A call and its result stand together, so all calls come first: they were made at once.
     ids = [as_text(call.get("id")) or f"{name}/{index}" for index, call in enumerate(calls)]
@@ -88,7 +109,8 @@ def _add(conversation: Conversation, message: Json, name: str) -> None:
         conversation.call(as_text(call.get("name")) or "tool", call.get("args"), call_id)
     for call, call_id in zip(calls, ids, strict=True):
         status = _STATUSES.get(as_text(call.get("status")))
-        conversation.answer(_result(call), call_id, failed=status == "error", status=status)
+        text, by_code = shell_answer(_result(call))
+        conversation.answer(text, call_id, failed=status == "error", status=by_code or status)
 
 
 def _result(call: Json) -> str:
@@ -127,13 +149,17 @@ def _is_session(value: object) -> bool:
 
 def _is_line(value: object) -> bool:
     line = as_mapping(value)
-    if "sessionId" in line and "projectHash" in line:
+    if ("sessionId" in line and "projectHash" in line) or "$set" in line:
         return True
     return line.get("type") in ("user", "gemini") and "content" in line and "message" not in line
 
 
 def _claims(preview: Preview) -> float:
-    has_gemini = any(as_mapping(value).get("type") == "gemini" for value in preview.records)
+    has_gemini = any(
+        as_mapping(value).get("type") == "gemini"
+        or {"sessionId", "projectHash", "kind"} <= as_mapping(value).keys()
+        for value in preview.records
+    )
     lines = share(preview, _is_line) if has_gemini else 0.0
     return 0.95 * max(share(preview, _is_session), lines)
 

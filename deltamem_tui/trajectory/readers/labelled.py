@@ -17,11 +17,13 @@ from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import decided, stated, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.coding import call_arguments, call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import (
     Reader,
     Reading,
     all_entries,
+    conversation_readings,
     each_entry,
     json_reader,
 )
@@ -55,6 +57,9 @@ SEARCH_LOG = re.compile(
     re.MULTILINE | re.ASCII,
 )
 QUESTION = re.compile(r"^\s*(?:Question|Claim):[ \t]*(?P<text>.*)")
+_TASK = re.compile(r"^(?:Question|Claim|Task|Goal):[ \t]*(?P<text>.*)")
+_INPUT = re.compile(r"^Action Input:[ \t]?(?P<text>.*)", re.IGNORECASE)
+_LAST = re.compile(r"^(?P<label>Final Answer|Outcome):[ \t]*(?P<text>.*)", re.IGNORECASE)
 _PART = re.compile(
     r"^(?P<label>Thought|Action|Observation)[ \t]{0,3}\d{0,4}:[ \t]?(?P<text>.*)",
     re.IGNORECASE | re.ASCII,  # without the long s, whose lower case is not an s
@@ -228,4 +233,70 @@ REFLEXION = Reader(
     description="Reflexion's trials: Question, Thought 1, Action 1, by CORRECT, INCORRECT, HALTED",
     claims=_reflexion_claims,
     read=_read,
+)
+
+
+def _read_plain(log: Log) -> Iterator[Reading]:
+    for block in line_blocks(log, "an episode", begins=_TASK.match):
+        if isinstance(block, RecordError):
+            yield block
+        elif _TASK.match(block[0].text):
+            texts = [line.text for line in block]
+            yield from conversation_readings(block[0].position, _plain_episode, texts)
+
+
+def _plain_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
+    """An episode of plainly labelled text, with a tool's input, a last answer and an outcome."""
+    last = {
+        found["label"].lower(): (index, found["text"])
+        for index, line in enumerate(lines)
+        if (found := _LAST.match(line))
+    }
+    end = min((index for index, _ in last.values()), default=len(lines))
+    first = next((i for i in range(1, end) if _PART.match(lines[i])), end)
+    task = _TASK.sub(r"\g<text>", "\n".join(lines[:first]), count=1).strip()
+    done = lines[first:end]
+    index, answer = last.get("final answer", (0, ""))
+    if answer:
+        stop = max((each for each, _ in last.values() if each > index), default=len(lines))
+        done += [f"Action: {answer}", *lines[index + 1 : stop]]
+    steps = [_with_input(each) for each in _steps(_parts(done), conversation)]
+    if answer and steps:
+        steps[-1] = replace(steps[-1], kind="message")
+    told = last.get("outcome", (0, ""))[1].strip().rstrip(".").lower()
+    return Trajectory(
+        task=task, steps=tuple(steps), outcome=verdict_of(told) if told else Outcome()
+    )
+
+
+def _with_input(step: Step) -> Step:
+    """A step whose action names a tool on one line and its input on the next, as a call."""
+    name, _, rest = step.action.partition("\n")
+    found = _INPUT.match(rest)
+    if found is None:
+        return step
+    given = found["text"] + rest[found.end() :]
+    return replace(
+        step,
+        action=call_text(name.strip(), given),
+        tool=name.strip(),
+        arguments=call_arguments(given),
+        kind="call",
+    )
+
+
+def _plain_claims(preview: Preview) -> float:
+    if preview.layout != "text" or SEARCH_LOG.search(preview.head):
+        return 0.0
+    lines = preview.head.splitlines()
+    asks = any(map(_TASK.match, lines))
+    acts = any(found["label"].lower() == "action" for found in map(_PART.match, lines) if found)
+    return 0.6 * (asks and acts)
+
+
+PLAIN = Reader(
+    name="labelled-text",
+    description="Labelled text: Question, Thought, Action, Action Input, Observation, Outcome",
+    claims=_plain_claims,
+    read=_read_plain,
 )

@@ -119,7 +119,8 @@ def _tell_tool(conversation: Conversation, name: str, kind: str, body: list[str]
     text = _unfolded("\n".join(given)).strip()
     command = _command(given) if kind == "shell" else ""
     code = _INLINE_CODE.match(text)
-    conversation.call(name, {"command": command} if command else code["code"] if code else text)
+    arguments = {"command": command} if command else code["code"] if code else text
+    conversation.call(name, arguments, action=command)
     conversation.answer("\n".join(answer))
 
 

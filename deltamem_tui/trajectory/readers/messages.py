@@ -12,7 +12,7 @@ from typing import Literal
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import StepStatus
-from deltamem_tui.trajectory.readers.coding import own_words, without_reminders
+from deltamem_tui.trajectory.readers.coding import exit_status, own_words, without_reminders
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
@@ -223,13 +223,14 @@ def _add_thoughts(conversation: Conversation, message: Json) -> None:
             conversation.think(thought)
 
 
-def _add_part(conversation: Conversation, part: Json, role: Role) -> None:
+def _add_part(conversation: Conversation, part: Json, role: Role) -> None:  # noqa: C901
     kind = _kind(part)
     if function := part.get("function_call") or part.get("functionCall"):
         _add_call(conversation, as_mapping(function))
     elif response := part.get("function_response") or part.get("functionResponse"):
-        answer = as_mapping(response)
-        conversation.answer(content_text(answer.get("response")), as_text(answer.get("id")))
+        _add_response(conversation, as_mapping(response))
+    elif _holds_answer(part, kind):
+        _add_call_and_answer(conversation, part)
     elif _is_call(part):
         _add_call(conversation, part)
     elif is_result(part):
@@ -244,6 +245,51 @@ def _add_part(conversation: Conversation, part: Json, role: Role) -> None:
         conversation.user(own_words(content_text(part)))
     elif kind in _TEXT_PARTS and any(key in part for key in _TEXT_KEYS):
         conversation.say(content_text(part))
+
+
+def _add_response(conversation: Conversation, response: Json) -> None:
+    """Add an answer of Google's dialect: an object, of which the output or the error counts."""
+    answer = response.get("response")
+    inner = as_mapping(answer)
+    error = inner.get("error")
+    given = (inner.get(key) for key in ("output", "result", "content", "error"))
+    found = next((each for each in given if each is not None), answer)
+    if len(inner) > 1 and "output" not in inner and not error:
+        found = answer
+    text = content_text(found if isinstance(found, str | list) else as_text(found))
+    conversation.answer(text, as_text(response.get("id")), failed=bool(error))
+
+
+def _holds_answer(part: Json, kind: str) -> bool:
+    """Whether a part is a call and what came of it, as opencode and the AI SDK have it."""
+    if isinstance(part.get("toolInvocation"), dict):
+        return True
+    is_named = kind.startswith("tool_") and kind not in _CALL_PARTS | _ANSWER_PARTS
+    if kind == "tool" or kind == "dynamic_tool" or is_named:
+        return "state" in part
+    return False
+
+
+_ANSWERED = frozenset({"completed", "output_available", "result"})
+_FAILED = frozenset({"error", "output_error", "output_denied"})
+
+
+def _add_call_and_answer(conversation: Conversation, part: Json) -> None:
+    part = as_mapping(part.get("toolInvocation")) or part
+    state = part.get("state")
+    row = {**part, **as_mapping(state)}
+    kind = as_text(part.get("type"))
+    name = as_text(part.get("toolName") or part.get("tool") or kind.removeprefix("tool-"))
+    call_id = as_text(part.get("callID") or part.get("toolCallId"))
+    arguments = row.get("input", row.get("args"))
+    conversation.call(name, arguments, call_id)
+    ended = as_text(row.get("status") or state).replace("-", "_")
+    if ended in _ANSWERED | _FAILED:
+        failed = ended in _FAILED
+        shown = (row.get("errorText") or row.get("error")) if failed else None
+        text = content_text(shown or row.get("output", row.get("result")))
+        by_code = exit_status(as_mapping(row.get("metadata")).get("exit"))
+        conversation.answer(text, call_id, failed=failed, status=by_code or "ok")
 
 
 def _calls_beside(message: Json) -> Iterator[Json]:

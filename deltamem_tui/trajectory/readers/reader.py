@@ -19,7 +19,7 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import LogSource, Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, NothingAskedError
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
@@ -90,6 +90,9 @@ def conversation_readings(
     conversation = Conversation()
     try:
         trajectory = parse(conversation, *args, **named)
+    except NothingAskedError as error:
+        yield Notice(error.message, position=position)
+        return
     except RecordError as error:
         yield located(error, "", position)
         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from deltamem_tui.errors import RecordError, Remedy, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
@@ -196,13 +197,17 @@ class Session(ABC):
 
     Attributes:
         log_name: What the log is called that it stands in.
+        names_calls: True if answers name their calls, so that nothing is mispaired behind a gap.
         breaks_off: Whether it ends at a record that cannot be read.
+        has_gaps: True if a record before or in it cannot be read.
         position: Where the record stands that is taken.
         remarks: What else could be read and is not part of the episode; set once that is made.
     """
 
+    names_calls: ClassVar[bool] = False
     log_name: str = ""
     breaks_off: bool = False
+    has_gaps: bool = False
     position: str = ""
     remarks: list[Remark] = field(default_factory=list)
 
@@ -285,7 +290,14 @@ class _SessionReader:
         if self._first and self._session.begins_another(record.value):
             yield from self.end()
             self._session, self._first = self._begin(self._records.log_name), ""
-        if self._first and self._is_behind_a_gap and not self._session.breaks_off:
+        if self._is_behind_a_gap:
+            self._session.has_gaps = True
+        if (
+            self._first
+            and self._is_behind_a_gap
+            and not self._session.breaks_off
+            and not self._session.names_calls
+        ):
             yield from self.end()
             yield rest_refused(record.position)
         if self._session.breaks_off:
@@ -297,10 +309,14 @@ class _SessionReader:
     def end(self) -> Iterator[Reading]:
         """The episode of the session, if it was not ended before."""
         if self._first and not self._session.breaks_off:
-            self._session.breaks_off = self._is_behind_a_gap
-            yield from conversation_readings(self._first, self._session.episode)
+            self._session.breaks_off = self._is_behind_a_gap and not self._session.names_calls
+            yield from conversation_readings(self._first, self._told)
             yield from (located(remark, "", self._first) for remark in self._session.remarks)
         self._records.release()
+
+    def _told(self, conversation: Conversation) -> Trajectory:
+        conversation.has_gaps = self._session.has_gaps
+        return self._session.episode(conversation)
 
     @property
     def _is_behind_a_gap(self) -> bool:

@@ -25,8 +25,7 @@ import orjson
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.trajectory.readers import read_logs
-from tests.trajectory.readers.agent_logs import SAMPLES as AGENTS
-from tests.trajectory.readers.benchmark_samples import SAMPLES as BENCHMARKS
+from tests.trajectory.readers.samples import first_logs
 
 FILLS = (" ", "9", "[", "\t", "a", "<", "{", "`", "(", "#", "\\", "'", ">", "=", "-", "\u00b2")
 LONG = 2_000  # characters of a run: what is cubic takes seconds, what is worse never ends
@@ -98,8 +97,7 @@ def long_logs(seed: int) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _samples() -> dict[str, bytes]:
-    samples = {f"{name} {file}": data for name, found in AGENTS.items() for file, data in found}
-    return samples | {name: sample.data for name, sample in BENCHMARKS.items()}
+    return {f"{name} {file}": data for name, (file, data) in first_logs().items()}
 
 
 def _with_tails(chance: random.Random, data: bytes, tail: str) -> bytes:

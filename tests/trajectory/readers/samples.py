@@ -3,41 +3,49 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 
 Json = dict[str, object]
 
 
-LOGS = Path(__file__).with_name("logs")
+CASES = Path(__file__).with_name("cases")
 
 
-def sample_log(name: str) -> bytes:
-    """A sample log, as it lies on disk."""
-    return (LOGS / name).read_bytes()
-
-
-def record(name: str) -> Json:
-    """The one record of a sample log."""
-    found: Json = orjson.loads(sample_log(f"{name}.json"))
+def first_logs() -> dict[str, tuple[str, bytes]]:
+    """The first sample of every format: what its file is called, and the log."""
+    found = {}
+    for path in sorted(CASES.glob("*.jsonl")):
+        case = orjson.loads(path.read_bytes().partition(b"\n")[0])
+        found[path.stem] = (case["file"], case["log"].encode())
     return found
 
 
 def records(name: str) -> list[Json]:
-    """The records of a sample log, one a line."""
-    return [orjson.loads(line) for line in sample_log(f"{name}.jsonl").splitlines()]
+    """The records of a format's first sample."""
+    file, log = first_logs()[name]
+    return [orjson.loads(line) for line in (log.splitlines() if file.endswith("l") else [log])]
+
+
+def claude(name: str, before: str | None, content: object, **extra: object) -> Json:
+    """A line of Claude Code: of the user, if its name begins with `u`."""
+    kind = "user" if name.startswith("u") else "assistant"
+    message: Json = {"role": kind, "content": content}
+    if kind == "assistant":
+        message["id"] = extra.pop("message_id", f"msg_{name}")
+    links: Json = {"uuid": name, "parentUuid": before, "sessionId": "s"}
+    return {"type": kind, **links, "message": message, **extra}
 
 
 def lines(*records: object) -> bytes:
@@ -105,29 +113,3 @@ def refusals(found: Iterable[Reading]) -> list[RecordError]:
 
 def notices(found: Iterable[Reading]) -> list[Notice]:
     return [item for item in found if isinstance(item, Notice)]
-
-
-YES, NO = Outcome(True, source="stated"), Outcome(False, source="stated")
-
-PIXELS = "data:image/png;base64," + "iVBORw0KGgo" * 40
-
-
-class Sample(NamedTuple):
-    data: bytes
-    episodes: list[Trajectory]
-
-
-def dumped(*values: object, indent: int | None = None) -> bytes:
-    return "\n".join(json.dumps(v, ensure_ascii=False, indent=indent) for v in values).encode()
-
-
-def paid(reward: float) -> Outcome:
-    return Outcome(reward >= 1.0, reward, "stated")
-
-
-def at(position: str) -> LogSource:
-    return LogSource(position=position)
-
-
-def called(name: str, identity: str, arguments: str) -> dict[str, object]:
-    return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}

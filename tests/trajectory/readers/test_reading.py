@@ -261,7 +261,8 @@ def test_every_sample_is_read_or_refused_with_a_reason() -> None:
     reasons = {item.source: str(item) for item in refused}
     assert "xz data; unpack it first" in reasons["games/alfworld_games.tar.xz"]
     assert all(item.hint or "; " in item.message for item in refused)
-    named = {source.file for source in sources} | set(reasons)
+    told = {str(item.source) for item in found if isinstance(item, Notice)}
+    named = {source.file for source in sources} | set(reasons) | told
     assert named == {
         path.relative_to(SHARED).as_posix() for path in SHARED.rglob("*") if path.is_file()
     }

@@ -1,0 +1,137 @@
+"""Every format by its samples: what is read of them, exactly, and whose they are.
+
+`cases/FORMAT.jsonl` has a sample a line: `name`, the `log` as text, its `file` name, the `options`
+of the call, and `expected`, all that is read of it in order. After a change that is meant,
+`python -m tests.trajectory.readers.test_formats` writes what is read now: read the difference.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+import pytest
+
+from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers import detect, from_record, read_logs, readers, to_record
+from deltamem_tui.trajectory.redaction import redact
+
+CASES = Path(__file__).with_name("cases")
+Case = dict[str, Any]
+
+
+def cases() -> Iterator[Case]:
+    for path in sorted(CASES.glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            yield {"format": path.stem, **json.loads(line)}
+
+
+ALL = list(cases())
+# The first of each format's samples, which is of its own making and no trap.
+KNOWN = [case for case in ALL if case["format"] != "none"]
+FIRST = list({case["format"]: case for case in reversed(KNOWN)}.values())
+
+
+def table(found: list[Case]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        "case", found, ids=[f"{case['format']}-{case['name']}" for case in found]
+    )
+
+
+def read(folder: Path, case: Case, content: bytes | None = None) -> list[Any]:
+    path = folder / case.get("file", "log")
+    path.write_bytes(case["log"].encode() if content is None else content)
+    try:
+        return [_told(each) for each in read_logs([path], **case.get("options", {}))]
+    except TrajectoryError as error:
+        return [f"refused: {error}"]
+
+
+def _told(reading: object) -> Any:
+    if isinstance(reading, Trajectory):
+        record = to_record(reading)
+        return {key: record[key] for key in record if key != "id"}
+    kind = "notice" if isinstance(reading, Notice) else "refused"
+    assert isinstance(reading, Notice | RecordError)
+    return f"{kind}: {reading}"
+
+
+@table(ALL)
+def test_a_sample_is_read_exactly(tmp_path: Path, case: Case) -> None:
+    assert read(tmp_path, case) == case["expected"]
+
+
+def test_no_format_is_without_a_sample() -> None:
+    assert {case["format"] for case in FIRST} >= {reader.name for reader in readers()}
+
+
+@table(FIRST)
+def test_a_sample_is_of_its_own_format_only(tmp_path: Path, case: Case) -> None:
+    path = tmp_path / case.get("file", "log")
+    path.write_text(case["log"])
+    surest, *others = detect(Log(path.name, path))
+    assert surest.reader.name == case["format"]
+    assert all(other.sureness < surest.sureness for other in others)
+
+
+def _episodes(found: list[Any]) -> list[Any]:
+    return [
+        {**each, "source": {**each["source"], "position": ""}}
+        for each in found
+        if isinstance(each, dict)
+    ]
+
+
+@table(FIRST)
+@pytest.mark.parametrize("trap", ["mark", "gzip", "line breaks", "blank lines"])
+def test_the_wrapping_of_a_log_changes_nothing(tmp_path: Path, case: Case, trap: str) -> None:
+    data = case["log"].encode()
+    wrapped = {
+        "mark": codecs.BOM_UTF8 + data,
+        "gzip": gzip.compress(data),
+        "line breaks": data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
+        "blank lines": data + b"\n\n",
+    }[trap]
+    assert _episodes(read(tmp_path, case, wrapped)) == _episodes(case["expected"])
+
+
+@table(FIRST)
+def test_a_log_cut_anywhere_ends_without_a_crash(tmp_path: Path, case: Case) -> None:
+    data = case["log"].encode()
+    whole = len(_episodes(case["expected"]))
+    for share in (0.1, 0.35, 0.6, 0.85, 0.99):
+        found = read(tmp_path, case, data[: int(len(data) * share)])
+        assert len(_episodes(found)) <= max(whole, 1)
+
+
+@table(FIRST)
+def test_an_episode_is_kept_as_it_is_and_has_no_secret(case: Case) -> None:
+    for record in case["expected"]:
+        if isinstance(record, dict):
+            episode = from_record(record)
+            assert {"id": episode.id, **record} == msgspec.to_builtins(to_record(episode))
+            assert redact(episode)[0] is episode
+
+
+def written() -> None:
+    """Write what is read of every sample now."""
+    for path in sorted(CASES.glob("*.jsonl")):
+        found = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        with tempfile.TemporaryDirectory() as folder:
+            for case in found:
+                case["expected"] = read(Path(folder), case)
+        path.write_bytes(b"".join(orjson.dumps(case) + b"\n" for case in found))
+
+
+if __name__ == "__main__":
+    written()
