@@ -28,16 +28,30 @@ _STATUSES: dict[object, StepStatus] = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Events(Session):
-    """A session, and what happens in it, in order."""
+    """A session, and what happens in it, in order.
+
+    Attributes:
+        add_line: Adds a line of the format to the session.
+        names_session: The id of the session that a line opens or is of; empty if it does not say.
+    """
 
     names_calls: ClassVar[bool] = True
+    add_line: Callable[[_Events, Json], None]
+    names_session: Callable[[Json], str]
     id: str = ""
     directory: str = ""
     repository: str = ""
     agent: str = ""
     acts: list[_Act] = field(default_factory=list)
+
+    def begins_another(self, value: object) -> bool:
+        name = self.names_session(as_mapping(value))
+        return name not in ("", self.id) and bool(self.acts)
+
+    def take(self, value: object) -> None:
+        self.add_line(self, as_mapping(value))
 
     def episode(self, conversation: Conversation) -> Trajectory:
         for act in self.acts:
@@ -53,35 +67,31 @@ _COPILOT_KINDS = ("session.", "user.", "system.", "assistant.", "tool.", "hook."
 _SHELL_END = re.compile(r"\n?<shellId: \S+ completed with exit code (-?\d{1,9})>\s*\Z")
 
 
-@dataclass(slots=True)
-class _CopilotSession(_Events):
-    """A session of Copilot CLI."""
+def _copilot_session(line: Json) -> str:
+    data = as_mapping(line.get("data"))
+    return as_text(data.get("sessionId")) if line.get("type") == "session.start" else ""
 
-    def begins_another(self, value: object) -> bool:
-        line = as_mapping(value)
-        name = as_mapping(line.get("data")).get("sessionId")
-        return line.get("type") == "session.start" and name != self.id and bool(self.acts)
 
-    def take(self, value: object) -> None:
-        line = as_mapping(value)
-        kind, data = as_text(line.get("type")), as_mapping(line.get("data"))
-        if not kind.startswith(_COPILOT_KINDS):
-            raise stray("it is no event of a session")
-        if kind == "session.start":
-            context = as_mapping(data.get("context"))
-            self.id = self.id or as_text(data.get("sessionId"))
-            self.directory = self.directory or as_text(context.get("cwd"))
-            self.repository = self.repository or as_text(context.get("repository"))
-            self.agent = self.agent or as_text(data.get("selectedModel"))
-        elif data.get("parentToolCallId"):
-            if kind == "assistant.message":
-                self.acts.append(lambda conversation: conversation.pass_over("message", _HELPERS))
-        elif kind == "user.message":
-            self.acts.append(lambda conversation: _copilot_user(conversation, data))
-        elif kind == "assistant.message":
-            self.acts.append(lambda conversation: _copilot_agent(conversation, data))
-        elif kind == "tool.execution_complete":
-            self.acts.append(lambda conversation: _copilot_answer(conversation, data))
+def _add_copilot(session: _Events, line: Json) -> None:
+    """Add a line of Copilot CLI."""
+    kind, data = as_text(line.get("type")), as_mapping(line.get("data"))
+    if not kind.startswith(_COPILOT_KINDS):
+        raise stray("it is no event of a session")
+    if kind == "session.start":
+        context = as_mapping(data.get("context"))
+        session.id = session.id or as_text(data.get("sessionId"))
+        session.directory = session.directory or as_text(context.get("cwd"))
+        session.repository = session.repository or as_text(context.get("repository"))
+        session.agent = session.agent or as_text(data.get("selectedModel"))
+    elif data.get("parentToolCallId"):
+        if kind == "assistant.message":
+            session.acts.append(lambda conversation: conversation.pass_over("message", _HELPERS))
+    elif kind == "user.message":
+        session.acts.append(lambda conversation: _copilot_user(conversation, data))
+    elif kind == "assistant.message":
+        session.acts.append(lambda conversation: _copilot_agent(conversation, data))
+    elif kind == "tool.execution_complete":
+        session.acts.append(lambda conversation: _copilot_answer(conversation, data))
 
 
 _HELPERS = "of a sub-agent, whose work is not the session's"
@@ -125,31 +135,23 @@ COPILOT = json_reader(
     description="Copilot CLI: JSONL of events with type, data and parentId",
     is_own=_is_copilot,
     sureness=0.97,
-    read=sessions(_CopilotSession),
+    read=sessions(lambda _: _Events(add_line=_add_copilot, names_session=_copilot_session)),
 )
 
 
-@dataclass(slots=True)
-class _QwenSession(_Events):
-    """A session of Qwen Code."""
-
-    def begins_another(self, value: object) -> bool:
-        name = as_text(as_mapping(value).get("sessionId"))
-        return name not in ("", self.id) and bool(self.acts)
-
-    def take(self, value: object) -> None:
-        line = as_mapping(value)
-        kind, message = as_text(line.get("type")), as_mapping(line.get("message"))
-        self.id = self.id or as_text(line.get("sessionId"))
-        self.directory = self.directory or as_text(line.get("cwd"))
-        self.agent = self.agent or as_text(line.get("model"))
-        if kind == "tool_result":
-            result = as_mapping(line.get("toolCallResult"))
-            self.acts.append(lambda conversation: _qwen_answers(conversation, message, result))
-        elif kind in ("user", "assistant"):
-            self.acts.append(lambda conversation: add_message(conversation, message))
-        elif kind != "system":
-            raise stray("it is no line of a session")
+def _add_qwen(session: _Events, line: Json) -> None:
+    """Add a line of Qwen Code."""
+    kind, message = as_text(line.get("type")), as_mapping(line.get("message"))
+    session.id = session.id or as_text(line.get("sessionId"))
+    session.directory = session.directory or as_text(line.get("cwd"))
+    session.agent = session.agent or as_text(line.get("model"))
+    if kind == "tool_result":
+        result = as_mapping(line.get("toolCallResult"))
+        session.acts.append(lambda conversation: _qwen_answers(conversation, message, result))
+    elif kind in ("user", "assistant"):
+        session.acts.append(lambda conversation: add_message(conversation, message))
+    elif kind != "system":
+        raise stray("it is no line of a session")
 
 
 def _qwen_answers(conversation: Conversation, message: Json, result: Json) -> None:
@@ -176,5 +178,9 @@ QWEN = json_reader(
     description="Qwen Code: JSONL sessions with sessionId and message of role and parts",
     is_own=_is_qwen,
     sureness=0.97,
-    read=sessions(_QwenSession),
+    read=sessions(
+        lambda _: _Events(
+            add_line=_add_qwen, names_session=lambda line: as_text(line.get("sessionId"))
+        )
+    ),
 )
