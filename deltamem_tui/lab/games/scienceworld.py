@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice, pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 from types import MappingProxyType
 
 from deltamem_tui.memory.chances import Chance, TaskAtHand
@@ -600,17 +600,14 @@ _LOOK = re.compile(r"(?:look at|examine|use thermometer\b.* on) .+|wait1?")
 _WAIT = re.compile(r"wait1?")
 _LONG_WAIT = 10  # iterations that a single `wait` takes; any other action takes one
 _OPENING = re.compile(r"open (?!door)")
-_POTTED = re.compile(r"(?P<focus>focus on .+) in (?P<place>[a-z ]+ \d+)")
 _WORD = re.compile(r"\[[^\]]+\]|[a-z]{3,}")
-_PATIENCE = 10  # times that one command is worth repeating on end
 _SMALL = "and the with into from for inventory containing"
 _COMMON = frozenset([*_SMALL.split(" "), *re.split(r"\W", ROOMS)])
 
 
 def shortest(moves: Sequence[Move]) -> list[Move]:
     """The moves that led to the points, and the way between."""
-    way = _without_idling(_in_hand_once(_relevant(_answered(without_detours(moves)))))
-    return _anywhere([move for run in _looks_apart(way) for move in run])
+    return [move for run in _looks_apart(_relevant(_answered(moves))) for move in run]
 
 
 def _looks_apart(moves: Iterable[Move]) -> Iterator[list[Move]]:
@@ -640,20 +637,6 @@ def _waited(looks: Sequence[Move]) -> list[Move]:
     return shorter if len(shorter) < len(looks) else list(looks)
 
 
-def _anywhere(moves: Sequence[Move]) -> list[Move]:
-    """The moves with a thing named without the numbered pot that it happened to be in.
-
-    A pot that anything was put into or poured from is meant itself.
-    """
-    used = " | ".join(move.action for move in moves if not _POTTED.fullmatch(move.action))
-    return [
-        replace(move, action=spot["focus"])
-        if (spot := _POTTED.fullmatch(move.action)) and spot["place"] not in used
-        else move
-        for move in moves
-    ]
-
-
 def _answered(moves: Sequence[Move]) -> Iterator[Move]:
     """The moves with a question and its numeric answer as one."""
     question: Move | None = None
@@ -675,9 +658,9 @@ def _relevant(moves: Iterable[Move]) -> list[Move]:
     paid = [move for move in made if move.reward > 0] or made[-1:]
     needed = {word for move in paid for word in _words(move.action)}
     kept: list[Move] = []
-    for move, inside in reversed(list(zip(made, contents(made), strict=True))):
+    for move in reversed(made):
         words = _words(move.action)
-        shared = _shares(move.action, inside, needed)
+        shared = _shares(move.action, needed)
         measured = move.effect == "looked" and bool(_MEASURING.match(move.action))
         if move.reward > 0 or (shared and move.effect == "done"):
             needed |= words
@@ -692,120 +675,19 @@ def _opens_or_waits(move: Move) -> bool:
     return bool(opened or move.action.startswith("wait"))
 
 
-def _shares(action: str, inside: Iterable[str], needed: set[str]) -> bool:
-    """Whether an action is about the things that later moves need, or about what holds them."""
+def _shares(action: str, needed: set[str]) -> bool:
+    """Whether an action is about the things that later moves need."""
     moved = TRANSFER.fullmatch(action)
     if moved and FURNITURE & _words(f"move {moved['to'] or ''}") - needed:
         return False
-    about = [f"move {moved['what']}" if moved else action, *(f"move {each}" for each in inside)]
-    return any(words and 2 * len(words & needed) >= len(words) for words in map(_words, about))
-
-
-def _in_hand_once(moves: Iterable[Move]) -> Iterator[Move]:
-    """The moves without picking up again what is in the hand already."""
-    held: set[str] = set()
-    before = ""
-    for move in moves:
-        moved = TRANSFER.fullmatch(move.action)
-        what = moved["what"] if moved else ""
-        if what and move.action.startswith("pick up "):
-            if what in held and move.reward <= 0 and move.action != before:
-                continue
-            held.add(what)
-        elif what:
-            held = {thing for thing in held if thing not in what}
-        before = move.action
-        yield move
-
-
-def _without_idling(moves: Iterable[Move]) -> list[Move]:
-    """The moves without what was only done again and again while time passed."""
-    return [move for _, run in groupby(moves, _unpaid) for move in islice(run, _PATIENCE)]
-
-
-def _unpaid(move: Move) -> tuple[str, bool]:
-    return move.action, move.reward > 0
+    words = _words(f"move {moved['what']}" if moved else action)
+    return 2 * len(words & needed) >= len(words) > 0
 
 
 def _words(action: str) -> set[str]:
     """What an action names: its words without the verb, rooms and small words."""
     named = set(_WORD.findall(action.partition(" ")[2])) - _COMMON
     return named or set(_WORD.findall(action))
-
-
-_HANDLED = re.compile(r"(?:move|pour|dunk|pick up|drop|activate|deactivate) (.+)")
-_PUT = (
-    re.compile(r"(?:move|pour|dunk) (.+) (?:to|into) (.+)"),
-    re.compile(r"(?:move|pour|dunk) (.+) (?:in|on) (.+)"),
-)
-_TAKEN = re.compile(r"(?:pick up|drop) (.+)")
-_WHEREABOUTS = re.compile(r" (?:in|on|containing) .*")
-
-
-def contents(moves: Sequence[Move]) -> Iterator[tuple[str, ...]]:
-    """For each move what stands in or on the thing that it handles, whatever is inside another."""
-    places: dict[str, str] = {}
-    for move in moves:
-        handled = _handled(move.action)
-        yield _inside(handled, places) if handled else ()
-        if move.effect == "refused":
-            continue
-        what, place = _put(move.action)
-        if place:
-            places[what] = place
-        elif taken := _TAKEN.fullmatch(move.action):
-            places.pop(_name(taken[1]), None)
-
-
-def without_detours(moves: Sequence[Move]) -> list[Move]:
-    """The moves without carrying a thing to one that would not work, and away again."""
-    idle: set[int] = set()
-    for at, move in enumerate(moves):
-        what, place = _put(move.action)
-        carried = move.action.startswith("move ") and move.effect == "done"
-        if place and carried and move.reward <= 0:
-            idle |= _away_again(moves, at, what, place)
-    return [move for at, move in enumerate(moves) if at not in idle]
-
-
-def _away_again(moves: Sequence[Move], at: int, what: str, place: str) -> set[int]:
-    """Where a thing is put down at a place that refuses and is taken up again; empty if not so."""
-    refused = False
-    for later, move in enumerate(moves[at + 1 :], at + 1):
-        handled = _handled(move.action)
-        if handled == place and move.effect == "refused":
-            refused = True
-        elif handled == place and move.effect == "done":
-            break
-        elif handled == what and move.effect == "done":
-            taken = move.action == f"pick up {what}" and move.reward <= 0
-            was_held = any(each.action == move.action for each in moves[:at])
-            return {at, *([later] if taken and was_held else ())} if refused else set()
-    return set()
-
-
-def _handled(action: str) -> str:
-    what, _ = _put(action)
-    found = _HANDLED.fullmatch(action)
-    return what or (_name(found[1]) if found else "")
-
-
-def _put(action: str) -> tuple[str, str]:
-    """What an action puts, and where; empty if it puts nothing."""
-    found = next((put for each in _PUT if (put := each.fullmatch(action))), None)
-    return (_name(found[1]), _name(found[2])) if found else ("", "")
-
-
-def _name(thing: str) -> str:
-    """A thing without where it is and what it holds."""
-    return _WHEREABOUTS.sub("", thing)
-
-
-def _inside(place: str, places: Mapping[str, str]) -> tuple[str, ...]:
-    found = [place]
-    for each in found:  # it grows meanwhile
-        found += [what for what, where in places.items() if where == each and what not in found]
-    return tuple(found[1:])
 
 
 def _apart(acts: Iterable[_Act]) -> Iterator[_Act]:
