@@ -23,8 +23,7 @@ from deltamem_tui.memory.deltamem.recall import TreeQuestion, recall_tree
 Vectors = NDArray[np.float32]
 Find = Callable[[Vectors], Any]
 
-# From some 170,000 rows on, 8-bit codes are scanned, if `numkong` is there.
-LIMITS = {100_000: 1.25, 1_000_000: 1.0}
+LIMITS = {100_000: 1.25, 1_000_000: 1.25}
 ROUNDS = 30
 
 # Any score is a match, so that every recall also reads a chain.

@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING
 import mmh3
 import numpy as np
 
-from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard, Prefixes
-from deltamem_tui.embedding.vectors import no_rows, unit_rows
+from deltamem_tui.embedding.vectors import PROBE, fingerprint, no_rows, unit_rows
 from deltamem_tui.text import clean
 
 if TYPE_CHECKING:

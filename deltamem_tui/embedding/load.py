@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import (
     Embedder,
     EmbedderCard,
@@ -20,6 +19,7 @@ from deltamem_tui.embedding.protocol import (
     prefixes_for,
     unavailable,
 )
+from deltamem_tui.embedding.vectors import require_same
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.text import one_line
 

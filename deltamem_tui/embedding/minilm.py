@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from deltamem_tui.embedding.pieces import cores
 from deltamem_tui.embedding.protocol import unavailable
+from deltamem_tui.embedding.scan import cores
 from deltamem_tui.text import clean, one_line
 
 if TYPE_CHECKING:

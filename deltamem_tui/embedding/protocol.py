@@ -35,7 +35,7 @@ class EmbedderCard:
         weighting: How recall weights dimensions. `document-frequency`: each by the square
             root of the number of the tree's rows that hold it.
         fingerprint: Sketch of a probe sentence's vector, compared with a tolerance that
-            other machines stay within and other models do not (`embedding.fingerprint`).
+            other machines stay within and other models do not (`fingerprint`).
     """
 
     model: str

@@ -7,31 +7,151 @@ would be split by the number of cores. The few rows that could still be the best
 float32's error are then scored again in float64 and rounded to six decimals, so that equal
 texts score equally wherever they lie, on every machine.
 
-Of very many rows, a smaller form can do the first part: what sparse rows hold (`sparse`), or
-8-bit numbers with a bound on what they miss (`codes`). The answer is the same.
+Of very many sparse rows, what they hold (`SparseRows`) can do the first part; the answer is the
+same. Hashed tasks of agents fill 11 to 52 of 2048 dimensions on average, their scenes up to 91.
 """
 
 from __future__ import annotations
 
+import mmap
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.embedding.codes import CodedRows
-from deltamem_tui.embedding.pieces import each_piece, pieces_of
 from deltamem_tui.embedding.protocol import Weighting
-from deltamem_tui.embedding.sparse import SparseRows
 from deltamem_tui.errors import BankCorruptError, VectorError
 
 DECIMALS = 6
+PIECE_ROWS = 16_384
+_FEWEST_PIECES = 2  # For one piece, a thread costs more than it saves.
+_MOST_THREADS = 8  # More only queue for the same memory.
+_WIDEST = 2**16  # a dimension's number has 16 bits
+_SHARE = 8  # where more than one of eight numbers is not zero, little is saved
+_SAMPLE = 256
 _CHUNK_NUMBERS = 2**21
-_FEW = 16  # Where more than one row of sixteen is near, its code has not saved anything.
 _ROUNDING = 1e-5  # More than float32 loses in a product of unit rows.
 
 
+Parts = Mapping[str, NDArray[Any]]
 FloatT = TypeVar("FloatT", np.float32, np.float64)
+
+
+def pieces_of(rows: int, size: int | None = None) -> list[slice]:
+    """Rows in pieces of some size, without one of that which is dealt out to threads."""
+    step = size or PIECE_ROWS
+    return [slice(start, start + step) for start in range(0, rows, step)]
+
+
+def each_piece(work: Callable[[slice], None], pieces: Sequence[slice]) -> None:
+    """Do the work on every piece; on several threads if there are enough pieces."""
+    threads = min(cores(), _MOST_THREADS, len(pieces) // _FEWEST_PIECES)
+    if threads < 2:
+        for piece in pieces:
+            work(piece)
+        return
+    # A pool for each scan: kept threads would not survive a fork, and starting them is cheap.
+    with ThreadPoolExecutor(threads, thread_name_prefix="recall") as pool:
+        for _ in pool.map(work, pieces):
+            pass
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def release(array: NDArray[Any]) -> None:
+    """Give the pages of a mapped file that were read back to the system, which may keep them."""
+    owner: Any = array
+    while owner is not None and not isinstance(owner, mmap.mmap):
+        owner = getattr(owner, "base", None)
+    if owner is not None and hasattr(mmap, "MADV_DONTNEED"):
+        owner.madvise(mmap.MADV_DONTNEED)
+
+
+def is_sparse(vectors: NDArray[np.float32]) -> bool:
+    """Whether rows, float32 [rows, dimensions], are mostly zeros, as far as a sample shows."""
+    sample = vectors[:: len(vectors) // _SAMPLE + 1]
+    return vectors.shape[1] <= _WIDEST and int(np.count_nonzero(sample)) * _SHARE <= sample.size
+
+
+def cells_of(vectors: NDArray[np.float32]) -> Parts:
+    """What rows hold: `columns` uint16 and `values` float32 [cells], `lengths` uint32 [rows]."""
+    rows, columns = np.nonzero(vectors)
+    return {
+        "columns": columns.astype(np.uint16),
+        "values": vectors[rows, columns],
+        "lengths": np.bincount(rows, minlength=len(vectors)).astype(np.uint32),
+    }
+
+
+class SparseRows:
+    """Sparse rows, in one or more parts that `cells_of` made."""
+
+    def __init__(self, parts: Sequence[Parts], dimensions: int) -> None:
+        self._parts = parts
+        self._dimensions = dimensions
+        self._rows = sum(len(part["lengths"]) for part in parts)
+
+    def products(self, question: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+        """Each row's product with a question, of float [dimensions]: float32 [rows]."""
+        return self._sums(question.astype(np.float64), 1)
+
+    def squares(self, weight: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+        """Each row's sum of squares under a weight of float [dimensions]: float32 [rows]."""
+        return self._sums(weight.astype(np.float64), 2)
+
+    def frequency(self, dead: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """How many rows that are not dead hold each dimension: float64 [dimensions]."""
+        counts = np.zeros(self._dimensions, dtype=np.int64)
+        for rows, columns, _, lengths in self._pieces():
+            counts += np.bincount(columns, minlength=self._dimensions)
+            gone = columns[_cells_at(np.flatnonzero(dead[rows]), lengths)]
+            counts -= np.bincount(gone, minlength=self._dimensions)
+        return counts.astype(np.float64)
+
+    def _sums(self, weight: NDArray[np.float64], power: int) -> NDArray[np.float32]:
+        sums = np.zeros(self._rows, dtype=np.float32)
+        with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` reports broken rows
+            for rows, columns, values, lengths in self._pieces():
+                products = weight[columns]
+                for _ in range(power):
+                    products *= values
+                full = lengths > 0
+                starts = (np.cumsum(lengths) - lengths)[full]
+                if len(starts):
+                    sums[rows][full] = np.add.reduceat(products, starts)
+        return sums
+
+    def _pieces(self) -> Iterator[tuple[slice, NDArray[Any], NDArray[Any], NDArray[np.int64]]]:
+        """Pieces of rows: which, and their columns, values and lengths."""
+        first = 0
+        for part in self._parts:
+            cell = 0
+            for piece in pieces_of(len(part["lengths"])):
+                lengths = part["lengths"][piece].astype(np.int64)
+                cells = slice(cell, cell + int(lengths.sum()))
+                rows = slice(first + piece.start, first + piece.start + len(lengths))
+                yield rows, part["columns"][cells], part["values"][cells], lengths
+                cell = cells.stop
+                release(part["columns"])
+                release(part["values"])
+            first += len(part["lengths"])
+
+
+def _cells_at(rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places of the cells of some rows, of rows of these lengths."""
+    sizes = lengths[rows]
+    starts = (np.cumsum(lengths) - lengths)[rows]
+    cells: NDArray[np.int64] = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    return cells + np.arange(len(cells))
 
 
 def faded(similarities: NDArray[FloatT], freshness: NDArray[np.float64]) -> NDArray[FloatT]:
@@ -53,7 +173,6 @@ class Rows:
         freshness: What share of a row's similarity counts, where that is above 0; None if all of
             all. float64 [rows].
         sparse: The same rows in a smaller form, if there is one.
-        codes: The same rows in another, for scans without weights.
     """
 
     vectors: NDArray[np.float32]
@@ -63,7 +182,6 @@ class Rows:
     source: str
     freshness: NDArray[np.float64] | None = None
     sparse: SparseRows | None = None
-    codes: CodedRows | None = None
 
     @classmethod
     def of_vectors(cls, vectors: NDArray[np.float32]) -> Rows:
@@ -115,7 +233,7 @@ class Scan:
         """
         if not self._living:
             return []
-        rows = self._near_best(query, penalty, count)
+        rows = self._candidates(self.scores(query, penalty), count)
         similarities = self._exact(rows, query)
         penalties = penalty * self.rows.failure[rows].astype(np.float64)
         scores = np.round(self._faded(similarities, rows) - penalties, DECIMALS)
@@ -158,8 +276,7 @@ class Scan:
         """
         found = np.zeros(len(self._vectors), dtype=np.bool_)
         for vector in vectors:
-            products, error = self._products(vector)
-            near = np.flatnonzero(products >= limit - error - _ROUNDING)
+            near = np.flatnonzero(self._products(vector) >= limit - _ROUNDING)
             for piece in self._chunks(len(near)):
                 rows = near[piece]
                 exact = np.einsum("ij,j->i", self._vectors[rows], vector, dtype=np.float64)
@@ -167,14 +284,11 @@ class Scan:
         found[self._dead] = False
         return np.flatnonzero(found)
 
-    def _products(self, vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
-        """All rows' products with a vector, float32 [rows], and how much they may be off."""
-        if self.rows.codes is not None:
-            return self.rows.codes.products(vector)
+    def _products(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         if self.rows.sparse is not None:
-            return self.rows.sparse.products(vector), 0.0
+            return self.rows.sparse.products(vector)
         products: NDArray[np.float32] = self._vectors @ vector
-        return products, 0.0
+        return products
 
     def _faded(
         self, similarities: NDArray[FloatT], rows: slice | NDArray[np.int64]
@@ -190,22 +304,6 @@ class Scan:
                 hint="use the embedder that the bank was made with",
             )
 
-    def _near_best(
-        self, query: NDArray[np.float32], penalty: float, count: int
-    ) -> NDArray[np.int64]:
-        """The rows that may be among the `count` best."""
-        if self.rows.codes is not None and self._frequency is None:
-            self._require_fitting(query)
-            scores, error = self.rows.codes.products(query)
-            if np.isfinite(error):
-                scores = self._faded(scores, slice(None))
-                scores -= np.float32(penalty) * self._failure
-                scores[self._dead] = -np.inf
-                rows = self._candidates(scores, count, self._window + 2 * error)
-                if len(rows) * _FEW <= len(scores):
-                    return rows
-        return self._candidates(self.scores(query, penalty), count, self._window)
-
     def _weighted(self, query: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
         """The question as the rows are multiplied with it, and its length under the weight."""
         if self._frequency is None:
@@ -213,10 +311,8 @@ class Scan:
         norm = float(np.sqrt(np.dot(self._frequency, query.astype(np.float64) ** 2)))
         return (self._frequency * query).astype(np.float32), np.float32(norm or 1.0)
 
-    def _candidates(
-        self, scores: NDArray[np.float32], count: int, window: float
-    ) -> NDArray[np.int64]:
-        """The rows whose scores come within a window of the `count` best."""
+    def _candidates(self, scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """Return the rows whose exact scores may be among the `count` best."""
         count = min(count, self._living)
         best = scores.max() if count == 1 else np.partition(scores, -count)[-count]
         if not (np.isfinite(best) and np.isfinite(scores.max())):
@@ -227,7 +323,7 @@ class Scan:
                 position=f"row {row}",
                 hint="restore the file from a copy of the bank",
             )
-        return np.flatnonzero(scores >= best - window)
+        return np.flatnonzero(scores >= best - self._window)
 
     def _exact(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float64]:
         """The rows' cosines in float64, rounded."""

@@ -13,7 +13,7 @@ WORDS = (
 
 def save_tiny_model(folder: Path, *, seed: int = 0, prompts: dict[str, str] | None = None) -> Path:
     """Write a two-layer BERT of 16 dimensions with mean pooling to `folder`."""
-    from deltamem_tui.embedding.importing import quiet
+    from deltamem_tui.embedding.sentence import quiet
 
     with quiet():
         import torch

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.embedding.fingerprint import TOLERANCE, distance, fingerprint, require_same
 from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.embedding.vectors import TOLERANCE, distance, fingerprint, require_same
 from deltamem_tui.errors import EmbedderMismatchError
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deltamem_tui.embedding.importing import importing
+from deltamem_tui.embedding.sentence import importing
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
 from deltamem_tui.embedding.load import load
+from deltamem_tui.embedding.vectors import PROBE, fingerprint
 from deltamem_tui.errors import BankRewrittenError
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.vectors.reembed import reembed

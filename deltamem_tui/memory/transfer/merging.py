@@ -26,7 +26,7 @@ from deltamem_tui.bank.union.columns import Claims, Flags
 from deltamem_tui.bank.union.merge import MergePlan, Reconciliation, merge_into, merge_to
 from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
-from deltamem_tui.embedding.fingerprint import require_same
+from deltamem_tui.embedding.vectors import require_same
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.embedding.pieces import release
+from deltamem_tui.embedding.scan import release
 from deltamem_tui.errors import BankError
 from deltamem_tui.paths import APPLICATION
 

@@ -21,8 +21,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.file_swap import FileSwap
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.table import VECTOR
-from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
+from deltamem_tui.embedding.vectors import require_same
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError, StorageError
 from deltamem_tui.memory.vectors import vector_store
 from deltamem_tui.memory.vectors.embedder import card_of

@@ -53,7 +53,7 @@ def scan_of(tree: Tree, weighting: Weighting) -> Scan:
     """The scan of a collection, made once for each commit that a handle shows."""
     scan = _scans.get(tree)
     if scan is None or scan.weighting != weighting:
-        scan = _scans[tree] = Scan(_with_smaller_form(rows_of(tree), tree, weighting), weighting)
+        scan = _scans[tree] = Scan(_with_smaller_form(rows_of(tree), tree), weighting)
     return scan
 
 
@@ -97,8 +97,8 @@ def successes(tree: Tree) -> NDArray[np.int64]:
     return found
 
 
-def _with_smaller_form(rows: Rows, tree: Tree, weighting: Weighting) -> Rows:
-    """Return the rows with what is quicker to scan: their cells or their codes.
+def _with_smaller_form(rows: Rows, tree: Tree) -> Rows:
+    """Return the rows with what is quicker to scan, their cells, if they are sparse.
 
     That is derived where the collection is large, or a second commit of it is asked: a bank that
     learns is asked after each, and only what is new is derived then.
@@ -107,8 +107,7 @@ def _with_smaller_form(rows: Rows, tree: Tree, weighting: Weighting) -> Rows:
     is_large = rows.vectors.nbytes >= _LARGE
     if not is_large and derived.setdefault("first scan", commit) == commit:
         return rows
-    from deltamem_tui.embedding.codes import CodedRows, can_multiply, codes_of
-    from deltamem_tui.embedding.sparse import SparseRows, cells_of, is_sparse
+    from deltamem_tui.embedding.scan import SparseRows, cells_of, is_sparse
     from deltamem_tui.memory.vectors.derived import derived_parts
 
     sparse = derived.get("is sparse")
@@ -119,8 +118,6 @@ def _with_smaller_form(rows: Rows, tree: Tree, weighting: Weighting) -> Rows:
     if sparse:
         parts = derived_parts(tree, "cells", cells_of, stored=is_large)
         return replace(rows, sparse=SparseRows(parts, rows.vectors.shape[1]))
-    if is_large and weighting == "none" and can_multiply():
-        return replace(rows, codes=CodedRows(derived_parts(tree, "codes", codes_of, stored=True)))
     return rows
 
 

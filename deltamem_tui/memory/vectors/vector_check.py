@@ -14,8 +14,8 @@ import numpy as np
 from deltamem_tui.bank import tree_index
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import Flaw
-from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.embedding.vectors import TOLERANCE
 
 _BATCH = 64
 _HINT = "`deltamem reembed` makes all vectors anew"

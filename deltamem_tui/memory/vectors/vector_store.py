@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.commits import file_swap
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.disk.npy_file import NpyFile
-from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.embedding.vectors import LENGTH_TOLERANCE
+from deltamem_tui.embedding.vectors import LENGTH_TOLERANCE, require_same
 from deltamem_tui.errors import BankBusyError, BankError, EmbeddingError, StorageError
 
 _STATE_LIMIT = 64 * 1024

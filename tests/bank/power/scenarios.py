@@ -24,8 +24,8 @@ from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.embedding.vectors import fingerprint
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.skills.export import write_skills
 from deltamem_tui.memory.skills.install import install_skills, read_listing, read_skills

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.embedding import sparse
+from deltamem_tui.embedding import scan as scanning
 from deltamem_tui.embedding.protocol import Weighting
 from deltamem_tui.embedding.scan import Scan
 from deltamem_tui.memory.vectors import derived
@@ -24,9 +24,8 @@ WEIGHTINGS: list[Weighting] = ["none", "document-frequency"]
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The empty cache of a program to which every short list is short."""
+    """An empty cache."""
     folder = tmp_path / "cache"
-    monkeypatch.setattr("deltamem_tui.embedding.scan._FEW", 0)
     monkeypatch.setattr(derived, "cache_folder", lambda: folder)
     return folder
 
@@ -43,13 +42,14 @@ def bank(tmp_path: Path) -> Bank:
     return made
 
 
-def assert_same(bank: Bank, weighting: Weighting = "none", form: str = "codes") -> None:
+def assert_same(bank: Bank, weighting: Weighting = "none") -> None:
     """A scan by a smaller form answers as the plain one does."""
     tree = bank.tree("task")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("deltamem_tui.memory.vectors.search._LARGE", 0)
+        patch.setattr(scanning, "_SHARE", 1)  # all rows are sparse enough
         scan, plain = scan_of(tree, weighting), Scan(rows_of(tree), weighting)
-    assert getattr(scan.rows, form) is not None
+    assert scan.rows.sparse is not None
     for number in range(15):
         question = unit((1, number, 0.1))
         assert scan.best(question, 0.05, 4) == plain.best(question, 0.05, 4)
@@ -75,21 +75,21 @@ def test_a_form_stays_good_while_the_bank_grows(bank: Bank, cache: Path) -> None
 def test_a_handle_that_goes_on_derives_what_is_new(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deltamem_tui.embedding.sparse._SHARE", 1)
+    monkeypatch.setattr(scanning, "_SHARE", 1)
     derived_rows: list[int] = []
-    cells_of = sparse.cells_of
+    cells_of = scanning.cells_of
 
-    def counted(vectors: NDArray[np.float32]) -> sparse.Parts:
+    def counted(vectors: NDArray[np.float32]) -> scanning.Parts:
         derived_rows.append(len(vectors))
         return cells_of(vectors)
 
-    monkeypatch.setattr(sparse, "cells_of", counted)
+    monkeypatch.setattr(scanning, "cells_of", counted)
     grow(bank, 12, 13)
-    assert_same(bank, "document-frequency", "sparse")
+    assert_same(bank, "document-frequency")
     for number in (13, 14):
         derived_rows.clear()
         grow(bank, number, number + 1)
-        assert_same(bank, "document-frequency", "sparse")
+        assert_same(bank, "document-frequency")
         assert sum(derived_rows) == len(bank.trees)
 
 
@@ -107,23 +107,20 @@ def test_a_copy_that_went_on_otherwise_is_told_by_its_rows(bank: Bank, tmp_path:
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_cells(
-    bank: Bank, cache: Path, weighting: Weighting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("deltamem_tui.embedding.sparse._SHARE", 1)
+def test_cells(bank: Bank, cache: Path, weighting: Weighting) -> None:
     for stop in (13, 16):
-        assert_same(bank, weighting, "sparse")
+        assert_same(bank, weighting)
         grow(bank, stop - 1, stop)
     assert list(forms(cache)) == ["12"]
 
 
 def cut_short(folder: Path) -> None:
-    for path in folder.glob("*/codes.npy"):
+    for path in folder.glob("*/columns.npy"):
         os.truncate(path, path.stat().st_size - 1)
 
 
-def without_scales(folder: Path) -> None:
-    for path in folder.glob("*/scales.npy"):
+def without_lengths(folder: Path) -> None:
+    for path in folder.glob("*/lengths.npy"):
         path.unlink()
 
 
@@ -132,7 +129,7 @@ def of_other_vectors(folder: Path) -> None:
         np.save(path, np.zeros_like(np.load(path)))
 
 
-@pytest.mark.parametrize("harm", [shutil.rmtree, cut_short, without_scales, of_other_vectors])
+@pytest.mark.parametrize("harm", [shutil.rmtree, cut_short, without_lengths, of_other_vectors])
 def test_what_is_gone_or_damaged_is_derived_anew(
     bank: Bank, cache: Path, harm: Callable[[Path], None]
 ) -> None:
@@ -142,7 +139,7 @@ def test_what_is_gone_or_damaged_is_derived_anew(
     bank = Bank.open(bank.path)
     assert_same(bank)
     assert forms(cache).keys() == before.keys()
-    for path in cache.glob("*/codes.npy"):
+    for path in cache.glob("*/lengths.npy"):
         assert len(np.load(path)) == 12
 
 

@@ -17,8 +17,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.embedding.vectors import fingerprint
 from deltamem_tui.errors import (
     BankBusyError,
     BankFrozenError,

@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from deltamem_tui.embedding.codes import CodedRows, codes_of
 from deltamem_tui.embedding.protocol import Weighting
-from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan
-from deltamem_tui.embedding.sparse import SparseRows, cells_of
+from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan, SparseRows, cells_of
 from deltamem_tui.errors import BankCorruptError, VectorError
 from tests.effort import examples
 
@@ -100,21 +98,18 @@ def test_the_scan_finds_what_the_reference_finds(
 
 
 @examples(100)
-@given(scans(), st.sampled_from([0.0, 0.05, 4.0]), st.integers(1, 45), st.sampled_from([0, 16]))
+@given(scans(), st.sampled_from([0.0, 0.05, 4.0]), st.integers(1, 45))
 def test_smaller_forms_of_the_rows_give_the_same_answer(
-    drawn: tuple[Rows, NDArray[np.float32]], penalty: float, count: int, few: int
+    drawn: tuple[Rows, NDArray[np.float32]], penalty: float, count: int
 ) -> None:
     rows, query = drawn
     cut = len(rows.vectors) // 2
     halves = [rows.vectors[:cut], rows.vectors[cut:]]
-    codes = replace(rows, codes=CodedRows([codes_of(half) for half in halves]))
     width = rows.vectors.shape[1]
     sparse = replace(rows, sparse=SparseRows([cells_of(half) for half in halves], width))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("deltamem_tui.embedding.scan._FEW", few)
-        patch.setattr("deltamem_tui.embedding.pieces.PIECE_ROWS", 7)
-        assert Scan(codes).best(query, penalty, count) == Scan(rows).best(query, penalty, count)
+        patch.setattr("deltamem_tui.embedding.scan.PIECE_ROWS", 7)
         for weighting in WEIGHTINGS:
             plain = Scan(rows, weighting)
             assert Scan(sparse, weighting).best(query, penalty, count) == plain.best(
@@ -122,19 +117,8 @@ def test_smaller_forms_of_the_rows_give_the_same_answer(
             )
     likeness = rows.vectors.astype(np.float64) @ query
     same = np.flatnonzero((likeness >= 1 - 1e-3) & ~rows.dead).tolist()
-    for form in (rows, codes, sparse):
+    for form in (rows, sparse):
         assert Scan(form).alike(np.stack([query, query]), 1 - 1e-3).tolist() == same
-
-
-@examples(100)
-@given(scans())
-def test_no_product_of_codes_is_farther_off_than_they_say(
-    drawn: tuple[Rows, NDArray[np.float32]],
-) -> None:
-    rows, query = drawn
-    products, error = CodedRows([codes_of(rows.vectors)]).products(query)
-    exact = rows.vectors.astype(np.float64) @ query.astype(np.float64)
-    assert np.abs(products - exact).max() <= error
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -144,7 +128,7 @@ def test_a_row_that_is_not_finite_is_told_whatever_the_form(value: float) -> Non
     rows = rows_of(vectors)
     query = np.full(4, 0.5, dtype=np.float32)
     for form, weighting in (
-        (replace(rows, codes=CodedRows([codes_of(vectors)])), WEIGHTINGS[0]),
+        (rows, WEIGHTINGS[0]),
         (replace(rows, sparse=SparseRows([cells_of(vectors)], 4)), WEIGHTINGS[1]),
     ):
         with pytest.raises(BankCorruptError, match=r"row 2: .* not finite"):
@@ -194,8 +178,8 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = rows_of(vectors, random.random(3000) < 0.1, random.random(3000) < 0.3)
     whole = Scan(rows, weighting).scores(vectors[5], 0.05)
-    monkeypatch.setattr("deltamem_tui.embedding.pieces.PIECE_ROWS", piece_rows)
-    monkeypatch.setattr("deltamem_tui.embedding.pieces.cores", lambda: cores)
+    monkeypatch.setattr("deltamem_tui.embedding.scan.PIECE_ROWS", piece_rows)
+    monkeypatch.setattr("deltamem_tui.embedding.scan.cores", lambda: cores)
     assert Scan(rows, weighting).scores(vectors[5], 0.05).tobytes() == whole.tobytes()
     assert whole == pytest.approx(
         np.where(
@@ -206,8 +190,8 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
 
 
 def test_what_goes_wrong_in_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltamem_tui.embedding.pieces.PIECE_ROWS", 10)
-    monkeypatch.setattr("deltamem_tui.embedding.pieces.cores", lambda: 4)
+    monkeypatch.setattr("deltamem_tui.embedding.scan.PIECE_ROWS", 10)
+    monkeypatch.setattr("deltamem_tui.embedding.scan.cores", lambda: 4)
     vectors = np.tile(np.eye(4, dtype=np.float32), (30, 1))
     vectors[77, 1] = np.nan
     with pytest.raises(BankCorruptError, match=r"row 77: .* not finite"):
