@@ -76,7 +76,6 @@ SHIPPED = (
     View("wide", (), (180, 45)),
     View("chain", ("c",)),
     View("statistics", ("4",)),
-    View("map", ("6", "right")),
     View("keys", ("1", "question_mark")),
     View("words", ("w",)),
     View("evidence", ("escape", "escape", "slash", *"id:1bc7", "enter", "E")),
@@ -90,14 +89,13 @@ The last one alone asks for the bank's embedder.
 """
 
 LEARNT = (
-    View("growth", ("7", *("pageup",) * 3)),
+    View("growth", ("6", *("pageup",) * 3)),
     View("review", ("5",), SMALL),
     View("import", ("3", "i", ("path", "docs/sample/alfworld.jsonl.gz")), SMALL),
     View("judging", ("escape", "J"), SMALL),
     View("relearn", ("escape", "R", "tab", "tab", "tab"), SMALL),
-    View("near", ("escape", "2", ("task", QUESTION), "enter", "K", "enter")),
+    View("near", ("escape", "2", ("task", QUESTION), "enter")),
     View("lab", ("minus",) * 6),
-    View("kept", ("w", "l"), SMALL),
     View("search", ("escape", "1", "slash", *"desklamp", "enter"), SMALL),
 )
 """Of a bank with its journal and with episodes that wait: learnt from the sample."""

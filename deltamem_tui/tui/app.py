@@ -4,52 +4,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
-from textual.errors import NoWidget
-from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 from textual.theme import Theme
-from textual.widget import Widget
 from textual.widgets import Input
 
 from deltamem_tui import paths
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import counted
-from deltamem_tui.tui.contrast import ReadableColours
-from deltamem_tui.tui.core import panes, state
-from deltamem_tui.tui.core.actions import bindings, key_of
-from deltamem_tui.tui.core.attention import Attention, UserPosition
+from deltamem_tui.tui.core import state
+from deltamem_tui.tui.core.actions import bindings, checked_keys, key_of
 from deltamem_tui.tui.core.background import LookupFailed
-from deltamem_tui.tui.core.bank_session import READING, BankSession
+from deltamem_tui.tui.core.bank_session import READING, BankSession, OpenBank
 from deltamem_tui.tui.core.browser import main_screen
-from deltamem_tui.tui.core.error_hints import if_gone, in_words, remedies
 from deltamem_tui.tui.core.forms import FormAnswer, FormContent, Forms
-from deltamem_tui.tui.core.hangup import SECONDS_BETWEEN_LOOKS, end_without_terminal
-from deltamem_tui.tui.core.job import BankChange, report_unfinished
-from deltamem_tui.tui.core.keymap import checked_keys
-from deltamem_tui.tui.core.notes import Notes
-from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.core.notes import Notes, if_gone, in_words, remedies
 from deltamem_tui.tui.core.texts import Keep, Texts
 from deltamem_tui.tui.core.textual_compat import FailureKeeper
-from deltamem_tui.tui.core.work import Work
+from deltamem_tui.tui.core.work import Attention, BankChange, UserPosition, Work, report_unfinished
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.themes import checked_theme
 
 if TYPE_CHECKING:
     from textual.command import Provider
     from textual.notifications import SeverityLevel
 
-_TWICE = 2
-
 
 def _action_provider() -> type[Provider]:
-    """The palette's actions, imported when it is opened."""
+    """Return the palette's actions, imported when it is opened."""
     from deltamem_tui.tui.palette import ActionProvider
 
     return ActionProvider
@@ -91,10 +77,9 @@ class DeltaMemApp(FailureKeeper):
         self._results = results
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
-        self._readable = ReadableColours()
         self.debounce = 0.15
         self.animation_level = "none"
-        self.theme = self._kept_theme = checked_theme(self.configuration.theme)
+        self.theme = self._kept_theme = state.checked_theme(self.configuration.theme)
         self.set_keymap(self.configuration.keys)
         self.attention = Attention(self)
         self.notes = Notes(self, self._adapted)
@@ -103,28 +88,20 @@ class DeltaMemApp(FailureKeeper):
             self, self.attention, self.notes, self.key_of, bank_screen, banks_screen, bank
         )
         self.forms = Forms(self.notes, self._show_form)
-        self._dragged: Widget | None = None
         self.texts = Texts(self, self.notes, self._edit_on_page)
         self.work.bank_changed = self._follow
         self.work.failed = self.session.look_for_changes
 
     def key_of(self, action: str) -> str:
-        """Returns the first key of an action, for people."""
+        """Return the first key of an action, for people."""
         return key_of(action, self.configuration.keys)
 
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Returns what lines go through as they are drawn; at last faint inks are put right."""
-        return [*super().get_line_filters(), self._readable]
-
     def get_default_screen(self) -> Screen[Any]:
-        """Returns the banks, or the bank that was named, which is read first."""
+        """Return the banks, or the bank that was named, which is read first."""
         return self.session.first_screen()
 
     def on_mount(self) -> None:
-        """Begins to follow the bank's files, the theme and the terminal."""
         self.session.begin()
-        if not self.is_headless:
-            self.set_interval(SECONDS_BETWEEN_LOOKS, end_without_terminal)
         self.theme_changed_signal.subscribe(self, self._remember_theme)
         self.call_after_refresh(self._report_waiting)
         if self._results is not None:
@@ -143,7 +120,7 @@ class DeltaMemApp(FailureKeeper):
             self.notes.notify(f"{which}: `deltamem import --queued` takes them in")
 
     async def on_event(self, event: events.Event) -> None:
-        """Counts what the user does; a note before it has been read by then."""
+        """Count what the user does; a note that came before has been read by then."""
         if isinstance(event, events.InputEvent) and not event.is_forwarded:
             if isinstance(event, events.Key | events.Paste):
                 self.notes.seen()
@@ -158,7 +135,7 @@ class DeltaMemApp(FailureKeeper):
             self.focused.insert_text_at_cursor(event.character)
 
     def _remember_theme(self, theme: Theme) -> None:
-        """Saves the theme that the user chose, unless the settings name one."""
+        """Save the theme that the user chose, unless the settings name one."""
         from deltamem_tui.tui.palette import ThemePalette
 
         if theme.name == self._kept_theme or isinstance(self.screen, ThemePalette):
@@ -179,14 +156,14 @@ class DeltaMemApp(FailureKeeper):
         return in_words(error, remedies(self.key_of, bank_is_open=home is not None))
 
     async def on_lookup_failed(self, message: LookupFailed) -> None:
-        """Reports what could not be looked up; another process may have written the bank."""
+        """Report what could not be looked up; another process may have written the bank."""
         self.notes.report(message.error)
         if message.name == READING:
             self.session.reading_failed()
         self.session.look_for_changes()
 
     def _follow(self, change: BankChange, position: UserPosition) -> None:
-        """Shows a bank that was written; a new one in the list, where the user waits for it."""
+        """Show a bank that was written; a new one in the list, where the user waits for it."""
         from deltamem_tui.tui.screens.banks import BanksScreen
 
         if self.session.follow(change, position):
@@ -206,7 +183,7 @@ class DeltaMemApp(FailureKeeper):
         timeout: float | None = None,  # noqa: ARG002 - nor the note a time of its own
         markup: bool = True,  # noqa: ARG002 - and outside text is never markup
     ) -> None:
-        """Shows what widgets of textual say in the same line, where it covers nothing."""
+        """Show what widgets of textual say in the same line, where it covers nothing."""
         self.notes.notify(message, warning=severity != "information")
 
     # Dialogs
@@ -214,7 +191,7 @@ class DeltaMemApp(FailureKeeper):
     def confirm(
         self, question: str, sections: Sequence[Section], answered: Callable[[bool | None], None]
     ) -> None:
-        """Shows what would be done, and asks."""
+        """Show what would be done, and ask."""
         from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
         self.push_screen(ConfirmDialog(question, sections), answered)
@@ -240,70 +217,29 @@ class DeltaMemApp(FailureKeeper):
         return isinstance(self.screen, ModalScreen)
 
     def action_maximize(self) -> None:
-        """Gives the pane in focus the whole screen, or all panes their places again."""
-        if not self._in_dialog:
-            panes.toggle_maximized(self.screen)
-
-    def action_resize(self, axis: panes.Axis, steps: int) -> None:
-        """Gives the pane in focus more or less of the room."""
-        if not self._in_dialog and (pane := self.screen.focused) is not None:
-            panes.resize(pane, axis, steps)
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Takes hold of the edge of a pane; a terminal says where it is, not what is there."""
-        with suppress(NoWidget):
-            pane, _ = self.get_widget_at(int(event.screen_x), int(event.screen_y))
-            if not self._in_dialog and panes.has_edge(pane, event.screen_y):
-                self._dragged = pane
-                self.screen.clear_selection()  # textual has begun one
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Moves the edge that is held."""
-        if self._dragged is not None:
-            panes.drag_top(self._dragged, event.screen_y)
-
-    def on_mouse_up(self) -> None:
-        """Lets go of the edge."""
-        self._dragged = None
-
-    def on_click(self, event: events.Click) -> None:
-        """Gives a pane whose title is clicked twice the whole screen."""
-        twice = event.chain == _TWICE and not self._in_dialog
-        if twice and panes.has_edge(event.widget, event.screen_y):
-            panes.toggle_maximized(self.screen)
+        screen = self.screen
+        if self._in_dialog:
+            return
+        if screen.maximized is not None:
+            screen.minimize()
+        elif screen.focused is not None:
+            screen.maximize(screen.focused)
 
     def action_help(self) -> None:
-        """Shows the keys of the screen in front."""
         from deltamem_tui.tui.screens.help import HelpScreen
 
         if screen := main_screen(self.screen):
             self.push_screen(HelpScreen(screen.SCOPES, self.configuration.keys))
 
-    def action_jump(self) -> None:
-        """Shows a letter on every pane and line; the letter goes there."""
-        from deltamem_tui.tui.screens.jump import JumpScreen, Place, jump_targets
-
-        below = self.screen
-
-        def go(place: Place | None) -> None:
-            if place is not None and place.widget.screen is below:
-                place.go()
-
-        if not self._in_dialog:
-            self.push_screen(JumpScreen(jump_targets(below)), go)
-
     async def action_back(self) -> None:
-        """Goes back to what was looked at before."""
         if not self._in_dialog:
             await self.session.travel(-1)
 
     async def action_forward(self) -> None:
-        """Goes forward again."""
         if not self._in_dialog:
             await self.session.travel(1)
 
     def action_notes(self) -> None:
-        """Shows the last notes, whole."""
         from deltamem_tui.tui.widgets.dialogs import NotesDialog
 
         if not self.notes.history:
@@ -312,16 +248,13 @@ class DeltaMemApp(FailureKeeper):
             self.push_screen(NotesDialog([*reversed(self.notes.history)]))
 
     def action_plan(self) -> None:
-        """Opens the plan that waits."""
         if not self._in_dialog:
             self.work.open_plan()
 
     def action_cancel_work(self) -> None:
-        """Cancels the work that goes on."""
         self.work.cancel()
 
     def action_command_palette(self) -> None:
-        """Finds an action by name."""
         from deltamem_tui.tui.palette import Palette
 
         self.push_screen(Palette())
@@ -333,11 +266,9 @@ class DeltaMemApp(FailureKeeper):
         self.push_screen(ThemePalette())
 
     def action_help_quit(self) -> None:
-        """Names the key that quits after ctrl+c."""
         self.notes.notify(f"{self.key_of('quit')} quits")
 
     async def action_quit(self) -> None:
-        """Remembers how the bank was left, and quits."""
         if not self.work.may_leave():
             return
         if self.session.home is not None:
@@ -346,7 +277,7 @@ class DeltaMemApp(FailureKeeper):
 
 
 def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
-    """Makes a screen of a bank.
+    """Make a screen of a bank.
 
     Each is imported when it is first shown: most visits look at the trees only, and what the
     others import would delay the first screen.
@@ -367,10 +298,6 @@ def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
         from deltamem_tui.tui.screens.review import ReviewScreen
 
         return ReviewScreen(home)
-    if name == "map":
-        from deltamem_tui.tui.screens.node_map import NodeMapScreen
-
-        return NodeMapScreen(home)
     if name == "growth":
         from deltamem_tui.tui.screens.growth import GrowthScreen
 
@@ -381,14 +308,14 @@ def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
 
 
 def banks_screen(left: Path | None) -> Screen[Any]:
-    """Makes the list of banks, the cursor on the one that was left."""
+    """Make the list of banks, the cursor on the one that was left."""
     from deltamem_tui.tui.screens.banks import BanksScreen
 
     return BanksScreen(left)
 
 
 def require_screen() -> None:
-    """Checks that the terminal can show screens. A driver of textual's own needs none.
+    """Check that the terminal can show screens. A driver of textual's own needs none.
 
     A terminal that calls itself dumb moves no cursor and knows no colour, so nothing could be
     drawn there.
@@ -412,7 +339,7 @@ def run(
     tell: Callable[[str], None],
     results: Path | None = None,
 ) -> None:
-    """Runs the browser until the user quits.
+    """Run the browser until the user quits.
 
     Args:
         folder: The banks folder.

@@ -24,7 +24,7 @@ from deltamem_tui.tui.core.actions import (
     of_scopes,
 )
 from deltamem_tui.tui.core.browser import BrowserScreen, browser_of, main_screen
-from deltamem_tui.tui.widgets.bottom_bar import KeyBar
+from deltamem_tui.tui.widgets.bars import KeyBar
 
 _ABOVE = 1_000.0
 """More than any score of textual's matcher, which finds letters anywhere between others."""
@@ -45,7 +45,6 @@ class Palette(CommandPalette):
     """
 
     def on_mount(self) -> None:
-        """Keep the cursor from blinking."""
         self.query_one(Input).cursor_blink = False
 
 
@@ -56,7 +55,6 @@ class ThemePalette(Palette):
         super().__init__([ThemeProvider], placeholder="a theme's name")
 
     def on_mount(self) -> None:
-        """Remember what theme it was."""
         super().on_mount()
         self._before = self.app.theme
 
@@ -77,7 +75,7 @@ class ActionProvider(Provider):
     """Finds actions for what was typed."""
 
     def _actions(self) -> Iterator[tuple[Action, str]]:
-        """What can be done here and now."""
+        """Return what can be done here and now."""
         screen = main_screen(self.screen)
         hidden = {name for bar in self.screen.query(KeyBar) for name in bar.hidden}
         for scope in screen.SCOPES if screen else ():
@@ -93,7 +91,7 @@ class ActionProvider(Provider):
             )
 
     async def search(self, query: str) -> Hits:
-        """What fits the words; first what begins with them, then what has words that do."""
+        """Return what fits the words; first what begins with them, then what has words that do."""
         matcher = self.matcher(query)
         for action, title in self._actions():
             if (score := matcher.match(title)) > 0:
@@ -111,7 +109,7 @@ class ActionProvider(Provider):
                 yield Hit(min(score, _ABOVE), matcher.highlight(title), goes, title, keys)
 
     def _elsewhere(self) -> Iterator[tuple[Action, Scope]]:
-        """What the bank's other screens can do: to find it leads to its screen."""
+        """Return what the bank's other screens can do: to find it leads to its screen."""
         screen = main_screen(self.screen)
         here = screen.SCOPES if screen else ()
         for scope, *with_it in TOGETHER:

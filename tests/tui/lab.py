@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Static
 
-from deltamem_tui.tui.widgets.match_list import MatchList
+from deltamem_tui.tui.widgets.lab import MatchList
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person
 

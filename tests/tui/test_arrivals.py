@@ -13,20 +13,14 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.config import Configuration
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs import estimate
 from deltamem_tui.tui.core import bank_session
-from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
-from deltamem_tui.tui.core.open_bank import read_bank
+from deltamem_tui.tui.core.bank_session import read_bank
+from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import episodes
-from deltamem_tui.tui.models.arrangement import arrange
-from deltamem_tui.tui.screens import trees as trees_module
-from deltamem_tui.tui.screens.banks import BankList, BanksScreen
-from deltamem_tui.tui.screens.base import BankScreen
-from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from deltamem_tui.tui.widgets.form_dialog import AskDialog
@@ -61,55 +55,6 @@ def labels(bank: Path) -> list[str]:
 # A bank
 
 
-def test_of_two_openings_that_cross_only_the_last_one_comes_up(two: Path) -> None:
-    async def story(person: Person) -> None:
-        app, banks = person.app, person.app.screen
-        assert isinstance(banks, BanksScreen)
-        before = labels(two / "bbb")
-        await person.pilot.press("enter")  # aaa is asked for, and read
-        app.call_later(app.session.show_bank, (Bank.open(two / "aaa"), ()))
-        banks.query_one(BankList).cursor = 1
-        banks.call_later(banks.action_open_bank)
-        await person.settle()
-        shown = app.screen
-        assert isinstance(shown, BankScreen)
-        assert app.session.bank.path == shown.home.path == shown.bank.path
-        await person.press("L")
-        assert (labels(two / "bbb") != before) is (shown.home.path.name == "bbb")
-
-    browse(two, story)
-
-
-def test_a_bank_nobody_asked_for_does_not_come_up(two: Path) -> None:
-    async def story(person: Person) -> None:
-        person.app.session.show_bank((Bank.open(two / "aaa"), ()))
-        await person.settle()
-        assert isinstance(person.app.screen, BanksScreen)
-        await person.press("j", "enter")
-        assert person.app.session.bank.path == two / "bbb"
-        person.app.session.show_bank((Bank.open(two / "aaa"), ()))
-        await person.settle()
-        assert person.app.session.bank.path == person.trees.bank.path == two / "bbb"
-
-    browse(two, story)
-
-
-def test_what_is_changed_is_what_the_screen_shows(two: Path) -> None:
-    """Whatever else is open by then: a screen writes to the bank it was made for."""
-
-    async def story(person: Person) -> None:
-        await person.press("enter")
-        shown, before = person.trees, labels(two / "bbb")
-        await person.press("b", "j", "enter")
-        assert person.app.session.bank.path == two / "bbb"
-        shown.change("writing", lambda bank: f"wrote {bank.name}")
-        await person.settle()
-        assert person.said[-1] == "wrote aaa"
-        assert labels(two / "bbb") == before
-
-    browse(two, story)
-
-
 def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,53 +83,6 @@ def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
 # Deleting
 
 
-def test_who_went_on_is_not_asked_whether_to_delete_but_finds_the_question(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = Gate(editing.subtree)
-    monkeypatch.setattr(editing, "subtree", gate)
-
-    async def story(person: Person) -> None:
-        await person.pilot.press("D")
-        await person.pilot.press("2")
-        await person.until(lambda: isinstance(person.app.screen, RecallScreen))
-        gate.opened.set()
-        await person.settle()
-        await person.press(*"heavy")
-        assert isinstance(person.app.screen, RecallScreen)
-        assert len(Bank.open(folder / "kitchen").tree("task")) == 6
-        assert "the plan is ready; P opens it" in person.said
-        await person.press("escape", "P")
-        assert "kitchen: Delete 3 nodes of the task tree?" in person.screen
-        await person.press("y")
-        assert len(Bank.open(folder / "kitchen").tree("task")) == 3
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_question_that_was_answered_while_another_thing_goes_on_names_its_bank(
-    folder: Path,
-) -> None:
-    go_on = threading.Event()
-
-    def work(_: Progress) -> Info:
-        assert go_on.wait(20)
-        return Info("learnt")
-
-    async def story(person: Person) -> None:
-        await person.press("D")
-        assert "Delete 3 nodes of the task tree?" in person.screen
-        person.app.work.start("learning", work)
-        await person.pilot.press("y")
-        await person.until(lambda: person.app.work.plan is not None)
-        go_on.set()
-        await person.settle()
-        await person.press("escape", "P")
-        assert "kitchen: Delete 3 nodes of the task tree?" in person.screen
-
-    browse(folder, story, "kitchen")
-
-
 def test_what_was_not_shown_is_not_deleted(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("D")
@@ -199,54 +97,6 @@ def test_what_was_not_shown_is_not_deleted(folder: Path) -> None:
 
 
 # A node
-
-
-def test_the_cursor_does_not_leave_who_went_on(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = Gate(arrange)
-    gate.opened.set()
-    monkeypatch.setattr(trees_module, "arrange", gate)
-
-    async def story(person: Person) -> None:
-        hidden = list(Bank.open(folder / "kitchen").tree("task"))[1]
-        await person.press("slash")
-        await person.write("some object")
-        await person.press("enter")
-        await person.press("slash")
-        await person.write("lamp")
-        await person.press("enter")
-        gate.opened.clear()
-        person.app.session.show_node("task", hidden.id)  # the filter hides it
-        await person.until(lambda: person.trees.list_filter.arrangement.text == "")
-        await person.pilot.press("t")
-        gate.opened.set()
-        await person.settle()
-        assert person.outline.tree_name == "env"
-        assert person.app.focused is person.outline
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_change_does_not_take_back_who_went_on(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = Gate(editing.relabel)
-    monkeypatch.setattr(editing, "relabel", gate)
-
-    async def story(person: Person) -> None:
-        for went_on in (False, True):
-            gate.opened.clear()
-            await person.press("g")
-            changed = person.node.id
-            await person.pilot.press("L")
-            if went_on:
-                await person.pilot.press("j")
-            gate.opened.set()
-            await person.settle()
-            assert (person.node.id == changed) is not went_on
-
-    browse(folder, story, "kitchen")
 
 
 # Plans
@@ -281,27 +131,6 @@ def test_work_begun_since_does_not_make_a_plan_of_an_old_key_come_up(folder: Pat
     browse(folder, story, "kitchen")
 
 
-def test_a_plan_that_takes_the_place_of_another_says_so(folder: Path) -> None:
-    done: list[str] = []
-
-    async def story(person: Person) -> None:
-        for question in ("First?", "Second?"):
-            person.app.work.offer(plan(done, question))
-            await person.settle()
-        assert person.said[0] == "the estimate is ready; P opens it"
-        assert person.said[1] == (
-            "the estimate is ready; P opens it in place of the estimate that waited: First?"
-        )
-        person.app.work.start("planning", lambda _: plan(done, "Third?"))
-        await person.settle()
-        await person.press("escape")
-        assert person.app.work.plan is not None, "a plan that comes up takes no other's place"
-        await person.press("P", "y")
-        assert done == ["Second?"]
-
-    browse(folder, story, "kitchen")
-
-
 def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,15 +153,3 @@ def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
         assert Bank.open(two / "aaa").episodes.learnt() == 2
 
     browse(two, story, "aaa")
-
-
-def test_episodes_that_were_learnt_meanwhile_are_not_asked_about_again(folder: Path) -> None:
-    told = episodes.extract_by_model(
-        folder / "kitchen",
-        episodes.ModelChoice("gpt-x"),
-        Configuration(),
-        Progress("learning"),
-        ["not waiting"],
-    )
-    assert isinstance(told, Info)
-    assert told.summary == "these episodes no longer wait; nothing was sent"

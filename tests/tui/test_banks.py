@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import shutil
-import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
-from textual.widgets import OptionList
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
-from deltamem_tui.tui.core.job import BankChange
-from deltamem_tui.tui.jobs import banks
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
@@ -36,41 +29,6 @@ def test_every_bank_is_listed_the_broken_one_too(folder: Path) -> None:
         assert isinstance(person.app.screen, BanksScreen)
 
     browse(folder, story, size=(240, 40))  # the message begins with the whole path
-
-
-def test_what_leaves_at_the_second_time_does_so_from_the_palette_too(folder: Path) -> None:
-    async def by_palette(person: Person, typed: str, first: str) -> None:
-        await person.press("colon")
-        await person.write(typed)
-        found = person.app.screen.query_one("CommandList", OptionList)
-        await person.until(
-            lambda: bool(found.option_count) and first in str(found.get_option_at_index(0).prompt)
-        )
-        await person.press("down", "enter")
-
-    async def story(person: Person) -> None:
-        back = ("go back a step", "Go back a step; twice for the list of banks")
-        await by_palette(person, *back)
-        assert isinstance(person.app.screen, TreesScreen)
-        await by_palette(person, "copy", "Copy")
-        await by_palette(person, *back)
-        assert isinstance(person.app.screen, TreesScreen), "something else was done in between"
-        await by_palette(person, *back)
-        assert isinstance(person.app.screen, BanksScreen)
-
-    browse(folder, story, "kitchen")
-
-
-def test_what_is_looked_at_in_between_is_no_second_time(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        for opens in ("question_mark", "colon", "N", "2"):
-            await person.press("escape", opens, "escape", *("1" if opens == "2" else ""), "escape")
-            assert isinstance(person.app.screen, TreesScreen), opens
-            await person.press("j")
-        await person.press("escape", "escape")
-        assert isinstance(person.app.screen, BanksScreen)
-
-    browse(folder, story, "kitchen")
 
 
 def test_enter_opens_and_escape_leaves(folder: Path) -> None:
@@ -103,24 +61,6 @@ def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
     browse(tmp_path / "none", story)
 
 
-def test_a_new_bank(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("n")
-        await person.write("lab")
-        await person.press("tab")
-        await person.write("scienceworld")
-        await person.press("tab")
-        await person.write("hashing")
-        await person.press("enter")
-        assert person.said[-1] == "created lab"
-        assert "lab" in names(person)
-
-    browse(folder, story)
-    bank = Bank.open(folder / "lab")
-    assert bank.manifest.domain == "scienceworld"
-    assert bank.manifest.embedder["model"] == "hashing"
-
-
 def under_cursor(person: Person) -> str:
     bank = person.app.screen.query_one(BankList).bank
     assert bank is not None
@@ -150,31 +90,6 @@ def test_the_cursor_is_on_a_bank_that_was_just_made(folder: Path) -> None:
     browse(folder, story)
 
 
-def test_who_went_on_while_a_bank_was_made_keeps_the_cursor(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_on, create = threading.Event(), banks.create
-
-    def late(path: Path, **rest: Any) -> BankChange:
-        assert go_on.wait(20)
-        return create(path, **rest)
-
-    monkeypatch.setattr(banks, "create", late)
-
-    async def story(person: Person) -> None:
-        await person.press("n")
-        for answer in ("zzz", "generic", "hashing"):
-            await person.write(answer)
-            await person.press("tab")
-        await person.pilot.press("enter", "k")
-        go_on.set()
-        await person.settle()
-        assert person.said[-1] == "created zzz"
-        assert under_cursor(person) == "kitchen"
-
-    browse(folder, story)
-
-
 @pytest.mark.parametrize(
     ("typed", "kept"), [("ALFWORLD", "alfworld"), ("", "generic"), ("my-town", "my-town")]
 )
@@ -193,22 +108,6 @@ def test_a_new_bank_has_the_domain_that_init_gives_it(folder: Path, typed: str, 
 
     browse(folder, story)
     assert Bank.open(folder / "other").manifest.domain == kept
-
-
-def test_a_domain_that_is_misspelt_is_refused_as_init_refuses_it(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("n")
-        await person.write("other")
-        await person.press("tab")
-        await person.write("alfwrld")
-        await person.press("tab")
-        await person.write("hashing")
-        await person.press("enter")
-        assert "there is no domain 'alfwrld'" in person.said[-1]
-        assert "did you mean alfworld?" in person.said[-1]
-
-    browse(folder, story)
-    assert not (folder / "other").exists()
 
 
 def test_a_new_bank_that_cannot_be(folder: Path) -> None:
@@ -231,35 +130,6 @@ def test_a_new_bank_that_cannot_be(folder: Path) -> None:
     assert not (folder / "other").exists()
 
 
-def test_a_bank_that_another_process_unfroze_is_not_asked_about(folder: Path) -> None:
-    Bank.open(folder / "kitchen").freeze()
-
-    async def story(person: Person) -> None:
-        Bank.open(folder / "kitchen").unfreeze()
-        commit = Bank.open(folder / "kitchen").commit
-        await person.press("Z")
-        assert isinstance(person.app.screen, BanksScreen)
-        assert person.said[-1] == "kitchen is not frozen; nothing was done"
-        assert Bank.open(folder / "kitchen").commit == commit
-        await person.press("Z")
-        assert person.said[-1].startswith("froze kitchen"), "the list knows it by now"
-
-    browse(folder, story)
-
-
-def test_what_was_unfrozen_while_it_was_asked_stays_as_it_is(folder: Path) -> None:
-    Bank.open(folder / "kitchen").freeze()
-
-    async def story(person: Person) -> None:
-        await person.press("Z")
-        assert "Frozen: " in person.screen
-        Bank.open(folder / "kitchen").unfreeze()
-        await person.press("y")
-        assert person.said[-1] == "kitchen is not frozen; nothing was done"
-
-    browse(folder, story)
-
-
 def test_what_was_frozen_anew_since_it_was_asked_stays_frozen(folder: Path) -> None:
     Bank.open(folder / "kitchen").freeze()
 
@@ -274,24 +144,6 @@ def test_what_was_frozen_anew_since_it_was_asked_stays_frozen(folder: Path) -> N
         assert Bank.open(folder / "kitchen").frozen
         await person.press("Z", "y")
         assert person.said[-1] == "unfroze kitchen"
-
-    browse(folder, story)
-
-
-@pytest.mark.parametrize("journal", [True, False])
-def test_the_question_before_unfreezing_counts_the_files_that_are_proven(
-    folder: Path, journal: bool
-) -> None:
-    if not journal:
-        (folder / "kitchen" / "journal.jsonl").unlink()
-    bank = Bank.open(folder / "kitchen")
-    bank.freeze()
-    files = len(bank.manifest.digests)
-    assert ("journal.jsonl" in bank.manifest.digests) is journal
-
-    async def story(person: Person) -> None:
-        await person.press("Z")
-        assert f"the digests of {files} files" in person.screen
 
     browse(folder, story)
 
@@ -320,17 +172,6 @@ def test_freeze_verify_and_unfreeze(folder: Path) -> None:
     browse(folder, story)
 
 
-def test_a_bank_that_is_new_is_found_by_looking_again(folder: Path) -> None:
-    import shutil
-
-    async def story(person: Person) -> None:
-        shutil.copytree(folder / "kitchen", folder / "copy")
-        await person.press("R")
-        assert "copy" in names(person)
-
-    browse(folder, story)
-
-
 def test_a_click_moves_and_a_second_one_opens(folder: Path) -> None:
     async def story(person: Person) -> None:
         line = names(person).index("kitchen")
@@ -343,29 +184,6 @@ def test_a_click_moves_and_a_second_one_opens(folder: Path) -> None:
         assert isinstance(person.app.screen, TreesScreen)
 
     browse(folder, story)
-
-
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_the_columns_stand_below_their_headings(folder: Path, width: int) -> None:
-    long = f"a-bank-with-a-name-that-is-{'very-' * 6}long"
-    shutil.copytree(folder / "kitchen", folder / long)
-
-    async def story(person: Person) -> None:
-        lines = person.screen.splitlines()
-        heading, kitchen, other = lines[2], lines[4], lines[3]
-        assert kitchen.startswith(" kitchen ")
-        assert other.startswith(" a-bank-with-a")
-        assert "… " in other
-        for name, number in (("task", "6"), ("env", "3")):
-            end = heading.index(name) + len(name)
-            assert kitchen[:end].endswith(f" {number}")
-            assert other[:end].endswith(f" {number}")
-        change = heading.index("changed" if width == 60 else "last change")
-        assert kitchen[change:].startswith("20")
-        if width >= 80:
-            assert kitchen[heading.index("domain") :].startswith("alfworld ")
-
-    browse(folder, story, size=(width, 24))
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -384,63 +202,6 @@ def test_who_leaves_a_bank_finds_the_cursor_on_it(folder: Path, named: bool) -> 
 
     path = str(Path("..") / folder.name / "kitchen") if named else None
     browse(folder, story, path)
-
-
-def test_a_folder_that_is_not_there_is_named_until_it_is(tmp_path: Path) -> None:
-    async def story(person: Person) -> None:
-        assert "n makes the folder, which is not there yet: " in person.screen
-        assert "tpyo" in person.screen
-        await person.press("n")
-        for answer in ("lab", "generic", "hashing"):
-            await person.write(answer)
-            await person.press("tab")
-        await person.press("enter")
-        assert person.said[-1] == "created lab"
-        assert "not there yet" not in person.screen
-
-    browse(tmp_path / "tpyo", story, size=(200, 40))
-
-
-def test_a_folder_that_nobody_may_write_is_not_said_to_be_written(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda path, _: path != folder / "kitchen")
-
-    async def story(person: Person) -> None:
-        assert "read only: you may not write to its folder" in person.screen
-
-    browse(folder, story)
-
-
-def test_nothing_is_said_of_a_bank_that_could_not_be_made(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(path: Path, *_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
-
-    async def story(person: Person) -> None:
-        await person.press("n")
-        for answer in ("foo", "generic", "hashing"):
-            await person.write(answer)
-            await person.press("tab")
-        with monkeypatch.context() as patch:
-            patch.setattr(Path, "mkdir", refuse)
-            await person.press("enter")
-        assert (
-            "permission denied (check the permissions of the folder; nothing was made)"
-            in (person.said[-1])
-        )
-
-    browse(folder, story)
-
-
-def test_a_bank_that_is_gone_from_the_list_is_no_advice_to_make_one(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        (folder / "kitchen").rename(folder.parent / "elsewhere")
-        await person.press("enter")
-        assert "no bank here (R on the list of banks reloads it)" in person.said[-1]
-
-    browse(folder, story)
 
 
 def test_a_bank_is_renamed_and_deleted_once_its_name_was_typed(folder: Path) -> None:

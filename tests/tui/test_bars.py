@@ -12,27 +12,9 @@ from deltamem_tui.tui.widgets.plots import bar
 COUNTS = st.dictionaries(st.integers(0, 10**6), st.integers(1, 1000), max_size=30)
 
 
-def test_few_values_stand_one_by_one_and_none_between_is_left_out() -> None:
-    rows = grouped({"task": {1: 3, 2: 2}, "env": {4: 5}})
-    assert [row.name for row in rows] == ["1", "2", "3", "4"]
-    assert [row.values["task"] for row in rows] == [3, 2, 0, 0]
-    assert [row.values["env"] for row in rows] == [0, 0, 0, 5]
-
-
-def test_many_values_are_put_together() -> None:
-    rows = grouped({"task": {0: 103, 1: 15, 3: 12, 5: 1}, "env": {0: 109, 9: 1, 11: 1, 31: 2}})
-    assert [row.name for row in rows] == ["0", "1", "2", "3–5", "6–10", "11–20", "21–50"]
-    assert [row.values["task"] for row in rows] == [103, 15, 0, 13, 0, 0, 0]
-    assert [row.values["env"] for row in rows] == [109, 0, 0, 0, 1, 1, 2]
-
-
 def test_groups_go_on_in_ones_twos_and_fives() -> None:
     names = [row.name for row in grouped({"task": {40: 1, 1500: 1}})]
     assert names == ["21–50", "51–100", "101–200", "201–500", "501–1,000", "1,001–2,000"]
-
-
-def test_nothing_counted_is_no_row() -> None:
-    assert grouped({"task": {}, "env": {3: 0}}) == []
 
 
 @given(COUNTS, COUNTS)

@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes import importer
 from deltamem_tui.trajectory.readers import to_line
-from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Progress, WorkPlan
 from deltamem_tui.tui.jobs.episodes import import_logs
 from tests.tui.support import trajectory
 

@@ -51,26 +51,3 @@ def test_a_click_on_an_empty_list_does_nothing(
         assert (lines.cursor, lines.line_count()) == (0, 0)
 
     browse(tmp_path, story, "empty")
-
-
-@pytest.mark.parametrize("line", [0, 1])
-def test_a_click_where_a_filter_finds_nothing_does_nothing(folder: Path, line: int) -> None:
-    async def story(person: Person) -> None:
-        await person.press("slash")
-        await person.write("nothing-like-it")
-        await person.press("enter")
-        assert (await click(person, "#task", line)).line_count() == 0
-        await person.press("escape")
-        assert person.outline.line_count() == 3
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_click_on_an_empty_list_of_banks_does_nothing(tmp_path: Path) -> None:
-    async def story(person: Person) -> None:
-        for selector in ("BankHeading", "BankList"):
-            await person.pilot.click(selector)
-            await person.settle()
-        assert "There are no banks" in person.screen
-
-    browse(tmp_path / "none", story)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.editing import edit
-from deltamem_tui.tui.models.comparison import BankComparison
 from deltamem_tui.tui.screens.banks import BanksScreen
-from deltamem_tui.tui.screens.comparison import ComparisonScreen
+from deltamem_tui.tui.screens.comparison import BankComparison, ComparisonScreen
 from tests.tui.support import Person, browse, grow, pane
 
 

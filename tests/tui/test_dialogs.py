@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from textual import events
 
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.tui.core.job import Info, WorkPlan
+from deltamem_tui.tui.core.work import Info, WorkPlan
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
-from deltamem_tui.tui.screens.base import BankScreen
-from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.dialog import KeyLine
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog, KeyLine
 from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
@@ -31,14 +26,6 @@ def place_of(person: Person, words: str) -> tuple[int, int]:
 async def click(person: Person, words: str) -> None:
     """Click on words of the dialog's last lines."""
     await person.pilot.click(offset=place_of(person, words))
-    await person.settle()
-
-
-async def click_twice(person: Person, x: int, y: int) -> None:
-    """Click on a place twice, both clicks in one burst."""
-    for _ in range(2):
-        for kind in (events.MouseDown, events.MouseUp):
-            person.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
     await person.settle()
 
 
@@ -81,63 +68,6 @@ def test_lines_are_filled_in_and_gone_on_with_by_mouse(folder: Path, size: tuple
     browse(folder, story, size=size)
 
 
-def test_no_key_is_cut_in_two_where_there_is_little_room(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("e")
-        lines = person.screen.splitlines()
-        for words in (
-            "enter submits",
-            "tab moves to the next field",
-            "space ticks",
-            "escape cancels",
-        ):
-            assert any(words in line for line in lines), words
-
-    browse(folder, story, size=(46, 24))
-
-
-@pytest.mark.parametrize("bank", [None, "kitchen"])
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [("N", "escape closes"), ("D", "escape cancels"), ("3i", "escape cancels")],
-)
-def test_a_double_click_on_a_dialog_answers_it_once(
-    folder: Path, bank: str | None, keys: str, words: str
-) -> None:
-    async def story(person: Person) -> None:
-        if bank is None:
-            await person.press("enter")
-        person.app.notes.notify("something")
-        await person.press(*keys)
-        await click_twice(person, *place_of(person, words))
-        assert isinstance(person.app.screen, BankScreen)
-        assert person.app.session.bank.path == person.app.screen.home.path
-        await person.press("1", "b", "enter")
-        assert isinstance(person.app.screen, TreesScreen)
-
-    browse(folder, story, bank)
-
-
-def test_a_double_click_in_jump_mode_stays_once(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("enter", "o")
-        await click_twice(person, 1, 1)
-        assert isinstance(person.app.screen, TreesScreen)
-
-    browse(folder, story)
-
-
-def test_a_double_click_that_goes_on_goes_on_once(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("e")
-        assert isinstance(person.app.screen, AskDialog)
-        await click_twice(person, *place_of(person, "enter submits"))
-        assert isinstance(person.app.screen, ConfirmDialog | BanksScreen)
-        assert person.app.failure is None
-
-    browse(folder, story)
-
-
 @pytest.mark.parametrize("size", [(60, 12), (80, 10), (80, 24)])
 def test_what_is_asked_stays_in_sight_over_a_long_list(folder: Path, size: tuple[int, int]) -> None:
     root = born("task", None, "success", Payload("a root", "do it"), Origin())
@@ -156,15 +86,3 @@ def test_what_is_asked_stays_in_sight_over_a_long_list(folder: Path, size: tuple
         assert f"root {root.id}" in person.screen, "the list is scrolled within its room"
 
     browse(folder, story, "long", size=size)
-
-
-def test_a_dialog_that_was_left_is_drawn_once_more_harmlessly(folder: Path) -> None:
-    """Textual calls what waits for a drawing also when the dialog's parts are gone by then."""
-
-    async def story(person: Person) -> None:
-        await person.press("n")
-        dialog: Any = person.app.screen
-        await person.press("escape")
-        dialog._make_room()
-
-    browse(folder, story)

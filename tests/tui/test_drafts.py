@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.app import SuspendNotSupported
-from textual.widgets import TextArea
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TEXT_LIMIT
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core import texts as programs
-from deltamem_tui.tui.core.drafts import Drafts, drafts_file
-from deltamem_tui.tui.widgets.dialogs import DraftDialog, EditDocumentDialog
+from deltamem_tui.tui.core.state import Drafts, drafts_file
+from deltamem_tui.tui.widgets.dialogs import DraftDialog
 from tests.tui.support import Person, browse
 
 Edit = Callable[[str], str]
@@ -92,38 +89,6 @@ def test_a_refused_edit_is_offered_by_the_next(
     browse(folder, story, "kitchen", size=(120, 40))
 
 
-def test_who_wants_to_begin_anew_may(folder: Path) -> None:
-    texts: list[str] = []
-
-    def edit(text: str) -> str:
-        texts.append(text)
-        return spoilt_heading(text) if len(texts) == 1 else text
-
-    async def story(person: Person) -> None:
-        person.app.texts.editor = edit
-        await person.press("e", "e")
-        await person.press("escape")
-        assert len(texts) == 1
-        await person.press("e", "n")
-        assert texts[1] == texts[0], "the node's own text"
-        assert person.said[-1] == "nothing was changed"
-        await person.press("e")
-        assert len(texts) == 3, "nothing is offered any more"
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_draft_is_of_one_node(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        person.app.texts.editor = spoilt_heading
-        await person.press("e", "j")
-        person.app.texts.editor = lambda text: text
-        await person.press("e")
-        assert person.said[-1] == "nothing was changed"
-
-    browse(folder, story, "kitchen")
-
-
 def editor(folder: Path, script: str) -> str:
     file = folder / "editor"
     file.write_text(f"#!/bin/sh\n{script}\n")
@@ -155,68 +120,6 @@ def test_an_editor_that_fails_loses_nothing(
     browse(folder, story, "kitchen")
 
 
-def test_line_ends_of_another_system_are_no_flaw(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", editor(tmp_path, "sed -i 's/$/\\r/' \"$1\""))
-    assert programs.edited("é\nb\n") == "é\nb\n"
-
-
-def test_on_the_page_escape_asks_before_it_throws_a_text_away(folder: Path) -> None:
-    def no_terminal(_: str) -> str:
-        raise SuspendNotSupported
-
-    async def story(person: Person) -> None:
-        person.app.texts.editor = no_terminal
-        await person.press("e", "escape")
-        assert not isinstance(person.app.screen, EditDocumentDialog), "nothing was typed"
-        await person.press("e")
-        person.app.screen.query_one(TextArea).insert("MY WORDS ")
-        await person.press("escape")
-        assert "escape again discards what you typed" in person.screen
-        await person.press("a")
-        assert "escape cancels" in person.screen
-        await person.press("escape", "escape")
-        assert not isinstance(person.app.screen, EditDocumentDialog)
-        assert "MY WORDS" not in person.node.text
-
-    browse(folder, story, "kitchen")
-
-
-@pytest.mark.parametrize("leave", [True, False])
-def test_who_quits_while_editing_on_the_page_loses_nothing(folder: Path, leave: bool) -> None:
-    def no_terminal(_: str) -> str:
-        raise SuspendNotSupported
-
-    node = next(Bank.open(folder / "kitchen").tree("task").roots())
-
-    async def story(person: Person) -> None:
-        person.app.texts.editor = no_terminal
-        await person.press("e")
-        person.app.screen.query_one(TextArea).insert("MY WORDS")
-        await person.settle()
-        await person.press(*(("escape", "escape", "q") if leave else ("ctrl+q",)))
-
-    browse(folder, story, "kitchen")
-    draft = Drafts(folder / "kitchen").of(("task", node.id))
-    assert draft is None if leave else draft is not None and draft.startswith("MY WORDS")
-
-
-def test_an_empty_text_on_the_page_is_refused_like_any_other(folder: Path) -> None:
-    def no_terminal(_: str) -> str:
-        raise SuspendNotSupported
-
-    async def story(person: Person) -> None:
-        person.app.texts.editor = no_terminal
-        await person.press("e")
-        person.app.screen.query_one(TextArea).text = ""
-        await person.press("f2")
-        assert "heading of the activation condition is missing" in person.said[-1]
-
-    browse(folder, story, "kitchen")
-
-
 @pytest.mark.parametrize("text", ["", "[]", '{"task/a": 1}', "{"])
 def test_a_file_that_somebody_spoilt_holds_nothing(tmp_path: Path, text: str) -> None:
     file = drafts_file(tmp_path)
@@ -228,13 +131,3 @@ def test_a_file_that_somebody_spoilt_holds_nothing(tmp_path: Path, text: str) ->
     assert Drafts(tmp_path).of(("task", "a")) == "é"
     drafts.drop(("task", "a"))
     assert not file.exists()
-
-
-@pytest.mark.skipif(os.geteuid() == 0 and not Path("/proc/self").exists(), reason="needs /proc")
-def test_where_nothing_can_be_written_the_text_is_kept_for_this_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", "/proc/self/nowhere")
-    drafts = Drafts(tmp_path)
-    drafts.keep(("task", "a"), "words")
-    assert drafts.of(("task", "a")) == "words"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -13,18 +10,15 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Step
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import (
     LEARNT,
     READY,
     UNSAID,
     Person,
-    bare_bank,
     browse,
     pane,
     tasks,
@@ -75,23 +69,6 @@ def test_of_an_episode_of_many_steps_the_pane_shows_the_first_and_the_last(
     browse(folder, story, "kitchen")
 
 
-def test_without_episodes_a_bank_says_what_can_be_done(folder: Path) -> None:
-    bare_bank(folder / "bare")
-    bare_bank(folder / "ice").freeze()
-
-    def story_of(words: str, tree_words: str) -> Callable[[Person], Awaitable[None]]:
-        async def story(person: Person) -> None:
-            assert tree_words in person.screen
-            await person.press("3")
-            assert pane(person, "steps").strip() == words
-
-        return story
-
-    words = "This bank has no episodes."
-    browse(folder, story_of(f"{words} Press i to import some from logs.", "Press 3"), "bare")
-    browse(folder, story_of(words, "the bank is frozen: it learns nothing"), "ice")
-
-
 def test_episodes_are_filtered_and_sorted_as_the_nodes_are(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("3", "G", "slash")
@@ -131,38 +108,3 @@ def test_extract_learns_what_waits(folder: Path) -> None:
     bank = Bank.open(folder / "kitchen")
     assert bank.episodes.state(READY.id) == EpisodeState.LEARNT
     assert bank.episodes.state(UNSAID.id) == EpisodeState.WAITING
-
-
-def test_extraction_shows_how_far_it_is_and_can_be_cancelled(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-    real: Any = RulesExtractor.write
-
-    def slow(self: RulesExtractor, *question: Any) -> Any:
-        begun.set()
-        assert go_on.wait(30)
-        return real(self, *question)
-
-    monkeypatch.setattr(RulesExtractor, "write", slow)
-
-    async def story(person: Person) -> None:
-        await person.pilot.press("3", "E", "enter")
-        await person.until(begun.is_set)
-        bar = person.app.screen.query_one(WorkBar)
-        assert "learning 0 of 1" in str(bar.render())
-        await person.pilot.press("1", "j")
-        assert person.outline.cursor == 1  # a key answers while it learns
-        assert person.app.screen.query_one(WorkBar).has_class("-busy")
-        await person.pilot.press("3", "E", "enter")
-        assert "still learning; x cancels it" in person.said[-1]
-        await person.pilot.press("x")
-        go_on.set()
-        await person.settle()
-        assert person.said[-1].startswith("learnt 1 episode")
-        assert person.said[-1].endswith("cancelled")
-        assert not bar.has_class("-busy")
-        await person.press("x")
-        assert person.said[-1] == "nothing is running"
-
-    browse(folder, story, "kitchen")

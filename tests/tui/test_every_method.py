@@ -12,7 +12,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import display_of, is_shown, method_named, names, settings_of
 from deltamem_tui.memory.settings import listed
-from deltamem_tui.tui.widgets.number_input import NumberInput
+from deltamem_tui.tui.widgets.inputs import NumberInput
 from tests.tui.support import LEARNT, Person, browse
 
 

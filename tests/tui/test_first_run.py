@@ -8,10 +8,9 @@ import pytest
 
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.methods import choices
-from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Progress, WorkPlan
 from deltamem_tui.tui.jobs.banks import ask_about_domain, embedders
-from deltamem_tui.tui.jobs.episodes import extract_by_rules
-from deltamem_tui.tui.jobs.previews import preview_learning, preview_logs
+from deltamem_tui.tui.jobs.episodes import extract_by_rules, preview_learning, preview_logs
 from deltamem_tui.tui.widgets.inputs import completed_path
 from tests.places import DOCS
 from tests.tui.support import many_nodes, small_bank

@@ -12,7 +12,7 @@ from deltamem_tui.memory import methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.tui.screens.recall import RecallScreen
-from deltamem_tui.tui.widgets.match_list import MatchList
+from deltamem_tui.tui.widgets.lab import MatchList
 from tests.memory import flat_method
 from tests.memory.flat_method import NOTES
 from tests.tui.support import Person, browse, pane, trajectory

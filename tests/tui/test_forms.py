@@ -17,17 +17,14 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.embedding import load as loading
 from deltamem_tui.errors import Remedy, UsageError
 from deltamem_tui.memory import methods
-from deltamem_tui.tui.core.error_hints import in_words, remedies
-from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan
-from deltamem_tui.tui.jobs import banks
+from deltamem_tui.tui.core.notes import in_words, remedies
+from deltamem_tui.tui.core.work import BankChange, WorkPlan
 from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens import import_forms
-from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from deltamem_tui.tui.widgets.form_dialog import AskDialog
-from deltamem_tui.tui.widgets.inputs import Tick
 from tests.memory import flat_method
-from tests.tui.support import Person, browse, small_bank
+from tests.tui.support import Person, browse
 
 
 async def fill(person: Person, **answers: str) -> None:
@@ -72,27 +69,6 @@ def test_a_bank_whose_embedder_is_not_there_is_asked_for_again(folder: Path) -> 
     assert Bank.open(folder / "lab").manifest.description == "for the lab"
 
 
-@pytest.mark.parametrize(
-    ("typed", "why"),
-    [({"digest": "sha256:abc"}, "not a digest"), ({"source": "no/such.deltamem"}, "no/such")],
-)
-def test_an_installation_that_is_refused_is_asked_for_again(
-    folder: Path, typed: Mapping[str, str], why: str
-) -> None:
-    async def story(person: Person) -> None:
-        await person.press("i")
-        person.app.screen.query_one(Tick).ticked = True
-        answers = {"source": str(folder / "kitchen"), "name": "other", **typed}
-        await fill(person, **answers)
-        assert why in reason(person)
-        assert answers.items() <= filled(person).items()
-        assert person.app.screen.query_one(Tick).ticked
-        await fill(person, source=str(folder / "kitchen"), digest="")
-        assert isinstance(person.app.screen, ConfirmDialog)
-
-    browse(folder, story)
-
-
 def test_what_fails_when_it_is_done_is_asked_for_again_too(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "no-folder").write_text("a file")
     file = tmp_path / "no-folder" / "x.deltamem"
@@ -104,19 +80,6 @@ def test_what_fails_when_it_is_done_is_asked_for_again_too(folder: Path, tmp_pat
         await person.press("y")
         assert filled(person) == {"out": str(file), "builder": "me"}
         assert "no-folder" in reason(person)
-
-    browse(folder, story)
-
-
-@pytest.mark.parametrize(
-    ("keys", "title"), [("i", "Install a bank"), ("m", "Merge into"), ("enter 3 i", "Import")]
-)
-def test_an_empty_line_that_is_needed_is_asked_for(folder: Path, keys: str, title: str) -> None:
-    async def story(person: Person) -> None:
-        await person.press(*keys.split(), "enter")
-        assert title in person.screen
-        assert reason(person).startswith("name ")
-        assert person.app.screen.query(".-label.-refused")
 
     browse(folder, story)
 
@@ -226,136 +189,6 @@ def test_what_was_filled_in_is_kept_if_the_plan_is_declined_and_gone_once_it_is_
     browse(folder, story)
 
 
-def test_what_was_filled_in_is_kept_if_the_work_is_cancelled(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def until_stopped(
-        path: Path, _log: str, _format: str, progress: Progress, _receipts: str
-    ) -> BankChange:
-        while not progress.stopped:
-            threading.Event().wait(0.001)
-        return BankChange(path, "1 new; cancelled")
-
-    monkeypatch.setattr(import_forms, "import_logs", until_stopped)
-
-    async def story(person: Person) -> None:
-        await person.press("3", "i")
-        person.app.screen.query_one("#path", Input).value = "some.jsonl"
-        await person.pilot.press("enter")
-        await person.settle(work=False)
-        person.app.action_cancel_work()
-        await person.settle()
-        assert person.said[-1] == "1 new; cancelled"
-        await person.press("i")
-        assert filled(person)["path"] == "some.jsonl"
-
-    browse(folder, story, "kitchen")
-
-
-def test_what_was_filled_in_for_one_bank_is_not_asked_for_of_another(folder: Path) -> None:
-    small_bank(folder / "other")
-
-    async def story(person: Person) -> None:
-        await person.press("3", "i")
-        await fill(person, path="no/such.jsonl")
-        assert "no/such" in reason(person)
-        await person.press("escape", "b", "j", "enter", "3", "i")
-        assert person.app.session.bank.name == "other"
-        assert filled(person) == {"path": "", "format": "", "receipts": ""}
-        assert not person.app.screen.query("#reason")
-        await person.press("escape", "b", "k", "enter", "3", "i")
-        assert person.app.session.bank.name == "kitchen"
-        assert filled(person) == {"path": "", "format": "", "receipts": ""}
-
-    browse(folder, story, "kitchen")
-
-
-def test_what_was_filled_in_since_outlives_the_end_of_what_was_before(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_on = threading.Event()
-
-    def late(path: Path, *_: Any) -> BankChange:
-        assert go_on.wait(20)
-        return BankChange(path, "imported")
-
-    monkeypatch.setattr(import_forms, "import_logs", late)
-
-    async def story(person: Person) -> None:
-        await person.press("3")
-        for path in ("first.jsonl", "second.jsonl"):
-            await person.pilot.press("i")
-            await person.settle(work=False)
-            person.app.screen.query_one("#path", Input).value = path
-            await person.pilot.press("enter")
-            await person.settle(work=False)
-        go_on.set()
-        await person.settle()
-        assert person.said[-1] == "imported"
-        await person.press("i")
-        assert filled(person)["path"] == "second.jsonl"
-
-    browse(folder, story, "kitchen")
-
-
-def test_what_was_filled_in_while_another_thing_goes_on_is_kept(
-    folder: Path, tmp_path: Path
-) -> None:
-    go_on = threading.Event()
-
-    def work(_: Progress) -> Info:
-        assert go_on.wait(20)
-        return Info("done")
-
-    async def story(person: Person) -> None:
-        person.app.work.start("verifying", work)
-        await person.pilot.press("3", "i")
-        await person.settle(work=False)
-        person.app.screen.query_one("#path", Input).value = "some.jsonl"
-        await person.pilot.press("enter")
-        await person.settle(work=False)
-        assert person.said[-1].startswith("still verifying")
-        go_on.set()
-        await person.settle()
-        await person.press("i")
-        assert filled(person)["path"] == "some.jsonl"
-
-    browse(folder, story, "kitchen")
-
-
-@pytest.mark.parametrize(
-    ("wanted", "here", "warned"),
-    [
-        ("my/model", {"my/model"}, False),
-        ("my/model", set(), True),
-        ("minilm", {"minilm"}, False),
-    ],
-)
-def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    wanted: str,
-    here: set[str],
-    warned: bool,
-) -> None:
-    monkeypatch.setattr(banks, "is_at_hand", here.__contains__)
-
-    async def story(person: Person) -> None:
-        await person.press("n")
-        assert filled(person)["embedder"] == wanted
-        words = [str(each.render()) for each in person.app.screen.query(Static)]
-        why = f"{wanted} is not on this machine and would be downloaded"
-        warning = f"Embedder: it cannot be changed later ({why})"
-        assert (warning in words) is warned
-        assert ("Embedder: it cannot be changed later" in words) is not warned
-        assert ("downloaded)" in person.screen) is warned
-        await person.press("escape")
-        assert isinstance(person.app.screen, BanksScreen)
-
-    configuration = Configuration(embedder=wanted)
-    browse(folder, story, size=(80, 24), configuration=configuration)
-
-
 @pytest.mark.parametrize(
     ("wanted", "missing", "why"),
     [
@@ -392,24 +225,6 @@ def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
         assert filled(person)["embedder"] == wanted
 
     browse(folder, story, configuration=Configuration(embedder=wanted))
-
-
-@pytest.mark.parametrize("size", [(60, 20), (60, 24), (80, 24), (100, 20)])
-def test_a_form_that_comes_back_shows_why_and_what_it_is_whatever_line_is_typed_in(
-    folder: Path, size: tuple[int, int]
-) -> None:
-    async def story(person: Person) -> None:
-        await person.press("n")
-        await fill(person, name="a/b", description="for the lab")
-        assert "'a/b' cannot be the name" in person.screen
-        for label in ("Name", "Domain", "minilm", "(•)", "for the lab", "With", "Name"):
-            for said in ("A new bank", "escape cancels", label):
-                assert said in person.screen, label
-            await person.press("tab")
-        await person.press("tab", "tab", *["down"] * len(known := list(methods.titles())))
-        assert f"(•) {known[-1]}" in person.screen
-
-    browse(folder, story, size=size, configuration=Configuration(embedder="minilm"))
 
 
 def test_a_new_bank_has_the_method_and_the_episodes_that_are_chosen(folder: Path) -> None:

@@ -8,8 +8,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.past import Past
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.memory.editing import delete
-from deltamem_tui.tui.models.growth import beginning, growth_at, sizes
-from deltamem_tui.tui.widgets.growth import GrowthSlider
+from deltamem_tui.tui.screens.growth import GrowthSlider, beginning, growth_at, sizes
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from tests.tui.support import SCENES, SKILLS, Person, browse
 
@@ -33,7 +32,7 @@ def test_each_commit_marks_what_it_brought(folder: Path) -> None:
 
 def test_the_slider_goes_through_the_commits(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("7")
+        await person.press("6")
         screen = person.app.screen
         slider, task = screen.query_one(GrowthSlider), screen.query_one("#task", OutlineView)
         seen = []
@@ -58,7 +57,7 @@ def test_a_bank_without_its_journal_says_so(folder: Path) -> None:
     (folder / "kitchen" / "journal.jsonl").unlink()
 
     async def story(person: Person) -> None:
-        await person.press("7", "left", "space")
+        await person.press("6", "left", "space")
         assert "came without its journal" in person.screen
 
     browse(folder, story, "kitchen")
@@ -68,7 +67,7 @@ def test_a_journal_that_cannot_be_read_is_not_waited_for(folder: Path) -> None:
     (folder / "kitchen" / "journal.jsonl").write_bytes(b"no commit\n")
 
     async def story(person: Person) -> None:
-        await person.press("7")
+        await person.press("6")
         assert "reading the journal" not in person.screen
         assert "h earlier" not in person.screen
 

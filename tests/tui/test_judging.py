@@ -26,21 +26,6 @@ from tests.tui.support import (
 )
 
 
-def test_an_outcome_is_given_to_an_episode_without_one(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("3", "G")
-        for key, success in (("plus", True), ("minus", False)):
-            await person.press(key)
-            assert person.said[-1].endswith(" now")
-            assert person.app.screen.query_one(EpisodeList).cursor == 2
-            bank = Bank.open(folder / "kitchen")
-            outcome = from_record(bank.episodes.record(UNSAID.id) or {}).outcome
-            assert (outcome.success, outcome.source) == (success, "user")
-            assert bank.episodes.state(UNSAID.id) == EpisodeState.WAITING
-
-    browse(folder, story, "kitchen")
-
-
 def cursor_on(person: Person) -> str:
     """The task of the episode under the cursor."""
     return tasks(person)[person.app.screen.query_one(EpisodeList).cursor]

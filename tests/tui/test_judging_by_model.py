@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.tui.jobs.judging import to_judge
-from deltamem_tui.tui.widgets.bottom_bar import KeyBar
+from deltamem_tui.tui.widgets.bars import KeyBar
 from tests.llm.server import ModelServer, serving
 from tests.tui.support import UNSAID, Person, browse, trajectory
 
@@ -64,26 +62,3 @@ def test_a_model_judges_what_the_filter_shows_without_an_outcome_after_an_estima
     found = [episode(bank, each.id) for each in (*baked, UNSAID)]
     word = Outcome(True, None, "judge", "The bread is in the oven.")
     assert [each.outcome for each in found if each] == [word, word, Outcome()]
-
-
-def test_the_form_takes_no_key_of_a_user_who_went_on(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    went_on = threading.Event()
-
-    def slow(bank: Bank, ids: Collection[str]) -> list[str]:
-        assert went_on.wait(20)
-        return to_judge(bank, ids)
-
-    monkeypatch.setattr("deltamem_tui.tui.screens.import_forms.to_judge", slow)
-
-    async def story(person: Person) -> None:
-        await person.press("3")
-        episodes = person.app.screen
-        await person.pilot.press("J", "down")
-        went_on.set()
-        await person.settle()
-        assert person.app.screen is episodes
-        assert person.said[-1] == "1 episode can be judged; J asks by which model"
-
-    browse(folder, story, "kitchen")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,16 +12,10 @@ from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
-from deltamem_tui.memory.cdmem.definition import ContextNumbers
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.memp.definition import MempNumbers
-from deltamem_tui.memory.settings import listed, replaced
+from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.vectors.search import Candidate
-from deltamem_tui.tui.core.job import Info, Progress
 from deltamem_tui.tui.models import recall_lab
-from deltamem_tui.tui.models.lab_numbers import nudged, why_not
-from deltamem_tui.tui.widgets.answer_pane import AnswerPane
-from deltamem_tui.tui.widgets.number_input import NumberInput
 from tests.tui.lab import matches
 from tests.tui.support import READY, Person, browse
 
@@ -59,37 +52,10 @@ def test_the_rule_of_recall_is_chosen_by_its_name(folder: Path) -> None:
     browse(folder, story, "kitchen", size=(120, 40))
 
 
-def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -> None:
-    go_on = threading.Event()
-
-    def busy(_: Progress) -> Info:
-        assert go_on.wait(20)
-        return Info("learnt")
-
-    async def story(person: Person) -> None:
-        await person.press("2")
-        line = person.app.screen.query_one("#task-tau_base", Input)
-        line.value = "0.9"
-        await person.settle()
-        person.app.work.start("learning", busy)
-        await person.pilot.press("f2")
-        await person.until(lambda: bool(person.said))
-        assert person.said == ["still learning; it cannot be cancelled"]
-        go_on.set()
-        await person.settle()
-        await person.press("f2")
-        assert "saved: task tree threshold 0.9," in person.said[-1]
-        assert person.app.session.bank.manifest.settings["task"]["tau_base"] == 0.9
-        assert line.value == "0.9"
-
-    browse(folder, story, "kitchen")
-
-
 def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
     folder: Path,
 ) -> None:
     from deltamem_tui.memory.methods import change_settings
-    from deltamem_tui.memory.settings import replaced
 
     async def story(person: Person) -> None:
         await person.press("2")
@@ -125,22 +91,6 @@ def test_nothing_is_saved_while_a_line_says_no_number(folder: Path) -> None:
         assert person.app.session.bank.manifest.settings["task"]["tau_base"] == 0.95
 
     browse(folder, story, "kitchen")
-
-
-def test_a_frozen_bank_can_be_played_with_but_not_saved(folder: Path) -> None:
-    Bank.open(folder / "kitchen").freeze()
-
-    async def story(person: Person) -> None:
-        await person.press("2")
-        await person.write("heat some object")
-        person.app.screen.query_one("#task-tau_base", Input).value = "0.99"
-        await person.settle()
-        assert matches(person).lines[0].kind == "threshold"
-        await person.press("f2")
-        assert "the bank is frozen" in person.said[-1]
-
-    browse(folder, story, "kitchen")
-    assert Bank.open(folder / "kitchen").manifest.settings["task"]["tau_base"] == 0.6
 
 
 def test_a_threshold_is_moved_by_keys_and_says_what_that_changes(
@@ -193,19 +143,6 @@ def test_a_threshold_is_moved_by_keys_and_says_what_that_changes(
     assert (folder / "kitchen" / "bank.json").read_bytes() == before
 
 
-def test_the_first_number_with_hundredths_is_moved_else_the_first_whole_one() -> None:
-    settings = MempNumbers()
-    numbers = [each for each in listed(settings) if each.path in settings.recalling]
-    assert nudged(settings, numbers, 2) == ("k", str(settings.k + 2))
-    assert nudged(replaced(settings, "tau", 0.5), numbers, -1) == ("tau", "0.49")
-    assert nudged(settings, numbers[:1], 1) is None, "the name of a choice"
-
-
-def test_what_cannot_be_typed_is_told_by_one_name() -> None:
-    exemplars = next(each for each in listed(ContextNumbers()) if each.name == "exemplars")
-    assert why_not("plans", exemplars) == "plans: exemplars must be a whole number from 0 to 100"
-
-
 def test_a_half_life_is_tried_on_all_trees_and_saved(folder: Path) -> None:
     learn(Bank.open(folder / "kitchen"), READY, embedder=load("hashing"))
 
@@ -229,16 +166,3 @@ def test_a_half_life_is_tried_on_all_trees_and_saved(folder: Path) -> None:
         assert person.app.session.bank.manifest.settings["half_life"] == 1
 
     browse(folder, story, "kitchen", size=(120, 40))
-
-
-@pytest.mark.parametrize("columns", [60, 80, 100, 120])
-def test_all_numbers_are_in_sight(folder: Path, columns: int) -> None:
-    async def story(person: Person) -> None:
-        await person.press("2")
-        await person.settle()
-        for line in person.app.screen.query(NumberInput):
-            pane = next(each for each in line.ancestors if isinstance(each, AnswerPane))
-            assert line.region.right <= pane.region.right
-            assert line.region.height == 1
-
-    browse(folder, story, "kitchen", size=(columns, 24))

@@ -15,7 +15,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.runs.learning import candidates
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.tui.core.job import BankChange, Progress
+from deltamem_tui.tui.core.work import BankChange, Progress
 from deltamem_tui.tui.jobs.episodes import ModelChoice, extract_by_model
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
@@ -73,39 +73,6 @@ def test_what_it_will_take_is_told_before_anything_is_sent(
     written = [node for node in bank.tree("task") if node.origin.extractor == "model"]
     assert [node.origin.model for node in written] == [MODEL]
     assert [node.origin.trajectory for node in written] == [READY.id]
-
-
-def test_an_episode_that_is_refused_says_why(folder: Path, server: ModelServer) -> None:
-    server.answer("I would rather [/not] \x1b[31manswer")
-
-    async def story(person: Person) -> None:
-        await person.press("3")
-        await ask(person, server)
-        await person.press("y")
-        assert "1 could not be learnt" in person.said[-1]
-        await person.press("g", "j")
-        assert "refused" in person.screen
-        assert "Could not be learnt; it still waits" in person.screen
-
-    browse(folder, story, "kitchen", size=(140, 40), configuration=Configuration(model=MODEL))
-    assert Bank.open(folder / "kitchen").episodes.state(READY.id) == EpisodeState.WAITING
-
-
-def test_an_estimate_needs_no_key_and_what_the_client_says_is_told(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    async def story(person: Person) -> None:
-        await person.press("3", "E", "enter")
-        assert isinstance(person.app.screen, ConfirmDialog)
-        assert "OPENAI_API_KEY" in person.said[-1]
-        await person.press("y")
-        assert len(person.said) == 2
-        assert "OPENAI_API_KEY" in person.said[-1]
-
-    browse(folder, story, "kitchen", configuration=Configuration(model=MODEL))
 
 
 def test_progress_and_cost_are_shown_and_it_can_be_cancelled(

@@ -3,43 +3,44 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.cells import cell_len
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.screen import Screen
-from textual.theme import BUILTIN_THEMES
-from textual.widget import Widget
 from textual.widgets import OptionList
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.tui.app import DeltaMemApp
-from deltamem_tui.tui.core.actions import ACTIONS, DIALOG_KEYS, Action, Scope
-from deltamem_tui.tui.core.forms import FormContent, FormLine
-from deltamem_tui.tui.core.job import Info, Progress
-from deltamem_tui.tui.models.concepts import CONCEPTS
+from deltamem_tui.tui.core.actions import (
+    ACTIONS,
+    DIALOG_KEYS,
+    TOGETHER,
+    Action,
+    Scope,
+    checked_keys,
+)
+from deltamem_tui.tui.core.state import load_theme
+from deltamem_tui.tui.core.work import Info, Progress
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.screens.comparison import ComparisonScreen
+from deltamem_tui.tui.screens.contest import ContestScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.growth import GrowthScreen
 from deltamem_tui.tui.screens.help import HelpScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
+from deltamem_tui.tui.screens.review import ReviewScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.form_dialog import AskDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
-from tests.tui.support import Person, browse, grow
+from tests.tui.support import Person, browse
 
 _TAKEN = {"ctrl+q", "ctrl+p", "ctrl+s"}
-LINES = (FormLine("first", "First"), FormLine("second", "Second"))
 
 
 def test_names_are_unique_and_no_action_is_only_on_a_key_that_terminals_take() -> None:
@@ -50,59 +51,14 @@ def test_names_are_unique_and_no_action_is_only_on_a_key_that_terminals_take() -
         assert action.title[0].isupper()
 
 
-@pytest.mark.parametrize(
-    ("come_up", "wanted"),
-    [
-        (lambda app: app.session.show("recall"), "task"),
-        (lambda app: app.session.show("statistics"), "numbers"),
-        (
-            lambda app: app.push_screen(AskDialog(FormContent("?", LINES, None, "no", "second"))),
-            "second",
-        ),
-    ],
-)
-def test_what_comes_up_has_the_focus_at_once_where_it_stays(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    come_up: Callable[[DeltaMemApp], object],
-    wanted: str,
-) -> None:
-    """A key that comes early does not end up in another line."""
-    focused, set_focus = [], Screen.set_focus
-
-    def noted(screen: Screen[Any], widget: Widget | None, *rest: Any, **more: Any) -> None:
-        focused.append(widget.id if widget else None)
-        set_focus(screen, widget, *rest, **more)
-
-    async def story(person: Person) -> None:
-        monkeypatch.setattr(Screen, "set_focus", noted)
-        come_up(person.app)
-        await person.settle()
-        assert set(focused) == {wanted}
-        assert person.app.focused is not None
-        assert person.app.focused.id == wanted
-
-    browse(folder, story, "kitchen")
-
-
 SCREENS: list[type[Any]] = [
-    BanksScreen,
-    TreesScreen,
-    RecallScreen,
-    EpisodesScreen,
-    StatisticsScreen,
+    *(BanksScreen, TreesScreen, RecallScreen, EpisodesScreen, StatisticsScreen, ReviewScreen),
+    *(GrowthScreen, ContestScreen, ComparisonScreen),
 ]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_no_key_means_two_things_on_a_screen(screen: type[Any]) -> None:
-    """But for the few keys that a pane in focus takes before the screen does."""
-    keys: dict[str, str] = {}
-    for action in ACTIONS:
-        if action.scope in screen.SCOPES:
-            for key in action.keys:
-                assert key not in keys, f"{key}: {keys.get(key)} and {action.name}"
-                keys[key] = action.name
+def test_the_scopes_that_share_a_screen_are_those_of_the_screens() -> None:
+    assert [screen.SCOPES for screen in SCREENS] == list(TOGETHER)
 
 
 def owners(scope: Scope) -> list[type[DOMNode]]:
@@ -147,16 +103,6 @@ def test_help_names_every_key_of_the_screen(folder: Path) -> None:
     )
 
 
-def test_a_remapped_key_works_and_the_old_one_does_not(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("d")
-        assert person.node.depth == 1
-        await person.press("ctrl+y")
-        assert person.node.depth == 2
-
-    browse(folder, story, "kitchen", configuration=Configuration(keys={"next_due": "ctrl+y"}))
-
-
 def test_a_key_for_no_action_names_the_nearest(folder: Path) -> None:
     with pytest.raises(ConfigurationError, match="did you mean next_due"):
         DeltaMemApp(folder, None, Configuration(keys={"next_do": "ctrl+n"}))
@@ -165,34 +111,6 @@ def test_a_key_for_no_action_names_the_nearest(folder: Path) -> None:
 def test_a_theme_that_is_none_names_the_nearest(folder: Path) -> None:
     with pytest.raises(ConfigurationError, match="did you mean nord"):
         DeltaMemApp(folder, None, Configuration(theme="norrd"))
-
-
-def test_what_explains_the_words_is_whole_in_a_narrow_terminal() -> None:
-    drawn = [line for each in CONCEPTS[:2] for line in each.body.split("\n")]
-    assert max(map(cell_len, drawn)) <= 48
-
-
-def test_the_palette_offers_what_can_be_done_with_this_bank(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("colon")
-        assert "Freeze or unfreeze" in person.screen
-        assert "Merge other banks" not in person.screen
-
-    Bank.open(folder / "kitchen").freeze()
-    browse(folder, story, size=(120, 90))
-
-
-def test_the_palette_finds_an_action_and_does_it(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("colon")
-        assert "Step up the chain" in person.screen
-        await person.write("next due")
-        found = person.app.screen.query_one("CommandList", OptionList)
-        await person.until(lambda: found.option_count == 1)
-        await person.press("down", "enter")
-        assert person.node.depth == 2
-
-    browse(folder, story, "kitchen", size=(120, 90))
 
 
 @pytest.mark.parametrize(
@@ -253,14 +171,6 @@ def test_the_keys_that_lead_out_and_to_help_are_always_there(
     browse(folder, story, "kitchen", size=size)
 
 
-def test_quit_asks_nothing(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.pilot.press("q")
-        assert person.app._exit
-
-    browse(folder, story, "kitchen")
-
-
 def test_who_presses_ctrl_c_is_told_the_key_that_quits(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("ctrl+c")
@@ -301,46 +211,9 @@ def test_a_defect_in_long_work_ends_the_browser_and_is_kept(folder: Path, cancel
     assert states == [None]
 
 
-def backgrounds(person: Person) -> Counter[str]:
-    """How many cells of the screen have which background."""
-    found: Counter[str] = Counter()
-    for strip in person.app.screen._compositor.render_strips():
-        for segment in strip:
-            if segment.style and segment.style.bgcolor and segment.style.bgcolor.triplet:
-                found[segment.style.bgcolor.triplet.hex] += segment.cell_length
-    return found
-
-
-@pytest.mark.parametrize("theme", ["textual-light", "nord"])
-def test_themes_colour_every_screen(folder: Path, theme: str) -> None:
-    wanted = BUILTIN_THEMES[theme].background
-    own = wanted or BUILTIN_THEMES[theme].to_color_system().generate()["background"]
-
-    async def story(person: Person) -> None:
-        for key in "2341":
-            await person.press(key)
-            ((most, _),) = backgrounds(person).most_common(1)
-            assert most.lower() == own.lower(), key
-
-    browse(folder, story, "kitchen", size=(80, 24), configuration=Configuration(theme=theme))
-
-
-def test_sixty_columns_show_one_tree_at_a_time(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        assert "heat some object" in person.screen
-        assert "a kitchen with" not in person.screen.split("─node")[0]
-        await person.press("t")
-        assert "a kitchen with" in person.screen.split("─node")[0]
-        await person.press("2")
-        await person.write("heat some object")
-        assert "▶" in person.screen
-
-    browse(folder, story, "kitchen", size=(60, 20))
-
-
 def test_the_tabs_are_clicked(folder: Path) -> None:
     async def story(person: Person) -> None:
-        for words, screen in (("4", "StatisticsScreen"), ("6", "NodeMapScreen")):
+        for words, screen in (("4", "StatisticsScreen"), ("6", "GrowthScreen")):
             place = person.screen.splitlines()[0].index(words)
             await person.pilot.click("TopBar", offset=(place, 0))
             await person.settle()
@@ -350,20 +223,91 @@ def test_the_tabs_are_clicked(folder: Path) -> None:
         browse(folder, story, "kitchen", size=(width, 24))
 
 
-def test_nothing_moves_by_itself(folder: Path) -> None:
-    """What textual would scroll in steps, as it does for a wheel, is there at once."""
-    grow(
-        Bank.open(folder / "kitchen"),
-        "task",
-        [(f"task {n}", "do", None, "success") for n in range(60)],
-    )
-
+def test_a_theme_is_chosen_by_name(folder: Path) -> None:
     async def story(person: Person) -> None:
-        seen: list[float] = []
-        outline = person.outline
-        outline.watch(outline, "scroll_y", lambda y: seen.append(y), init=False)  # noqa: PLW0108 - textual asks for its parameters
-        outline.scroll_to(y=40)
-        await person.until(lambda: outline.scroll_offset.y == 40)
-        assert seen == [40]
+        before = person.app.theme
+        await person.press("T")
+        await person.write("textual-light")
+        found = person.app.screen.query_one("CommandList", OptionList)
+        await person.until(lambda: found.option_count == 1)
+        await person.press("down")
+        assert person.app.theme == "textual-light"
+        await person.press("escape")
+        assert person.app.theme == before
+        assert not load_theme()
+        await person.press("T")
+        await person.write("textual-light")
+        found = person.app.screen.query_one("CommandList", OptionList)
+        await person.until(lambda: found.option_count == 1)
+        await person.press("down", "enter")
+        assert isinstance(person.app.screen, TreesScreen)
+        assert (before, person.app.theme) == ("textual-dark", "textual-light")
+        assert not person.said
+
+    async def another_time(person: Person) -> None:
+        assert person.app.theme == "textual-light"
+
+    async def settled(person: Person) -> None:
+        assert person.app.theme == "nord"
+        person.app.theme = "textual-dark"
+        await person.settle()
+        assert person.said == ["textual-dark until you quit: deltamem.toml names the theme"]
 
     browse(folder, story, "kitchen")
+    browse(folder, another_time)
+    browse(folder, settled, configuration=Configuration(theme="nord"))
+    browse(folder, another_time)
+
+
+@pytest.mark.parametrize(
+    "key", ["/", ",", "f5", "ctrl+x", "é", "alt+%", "ctrl+pageup", "ctrl+y, %"]
+)
+def test_keys_that_there_are(key: str) -> None:
+    chosen = {"undo": key, "filter": "f12", "plan": "f11"}
+    assert checked_keys(chosen).keys() == chosen.keys()
+
+
+@pytest.mark.parametrize("key", ["banana", "", "ctrl+banana", "crtl+x", "f5,", "xx"])
+def test_keys_that_there_are_not(key: str) -> None:
+    with pytest.raises(ConfigurationError, match="undo: no such key"):
+        checked_keys({"undo": key})
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "other"),
+    [("edit", "c", "chain"), ("undo", "j", "line_down"), ("sort", "f5,space", "fold")],
+)
+def test_no_key_is_given_to_two_actions_on_a_screen(name: str, key: str, other: str) -> None:
+    with pytest.raises(ConfigurationError) as refusal:
+        checked_keys({name: key})
+    assert f"gives {name} the key" in str(refusal.value)
+    assert f"which {other} has on the same screen" in str(refusal.value)
+
+
+def test_the_keys_that_everybody_gets_go_together_and_two_may_change_places() -> None:
+    assert checked_keys({action.name: ",".join(action.keys) for action in ACTIONS})
+    here, there = {"calibrate": "e"}, {"edit": "c", "chain": "e"}  # statistics; trees
+    assert (checked_keys(here), checked_keys(there)) == (here, there)
+
+
+def test_what_is_said_names_the_keys_that_were_chosen(folder: Path) -> None:
+    keys = {"undo": "Y", "move": "ctrl+x", "make_root": "ctrl+y", "step_back": "B"}
+    keys |= {"calibrate": "C", "next_node": "f9", "import_logs": "I"}
+
+    async def story(person: Person) -> None:
+        await person.press("L")
+        assert person.said[-1].endswith("is a failure now; Y undoes it")
+        await person.press("ctrl+x")
+        assert person.said[-1] == (
+            "go to its new parent and press ctrl+x, or ctrl+y to make it a root; B cancels"
+        )
+        await person.press("B", "D", "y")
+        assert person.said[-1] == "deleted 3 nodes; Y undoes it"
+        await person.press("Y", "3")
+        assert "f9 shows the next" in person.screen
+        await person.press("4", "w")
+        assert person.said[-1] == "no thresholds were proposed yet: C proposes some"
+        assert "Press C to score every episode" in person.screen
+
+    configuration = Configuration(keys=keys)
+    browse(folder, story, "kitchen", size=(140, 60), configuration=configuration)

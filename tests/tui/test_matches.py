@@ -4,49 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from deltamem_tui.memory.views.occurrences import occurrences
-from deltamem_tui.tui.models.found_words import holding, with_found
-from deltamem_tui.tui.models.repeats import Piece
-from deltamem_tui.tui.models.titles import shown, titles
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, browse
-
-TEXTS = st.text("abß ", max_size=6)
-WORDS = st.lists(st.sampled_from(["a", "ab", "ss", "b a", ""]), max_size=3)
-
-
-@given(st.lists(st.builds(Piece, TEXTS, st.booleans()), max_size=4), WORDS)
-def test_a_line_is_cut_where_words_stand(line: list[Piece], words: list[str]) -> None:
-    def signs(pieces: list[Piece]) -> list[tuple[str, bool]]:
-        return [(sign, piece.repeats) for piece in pieces for sign in piece.text]
-
-    cut = with_found(line, words)
-    assert signs(cut) == signs(line)
-    text = "".join(piece.text for piece in line)
-    sought = {place for span in occurrences(text, words) for place in range(*span)}
-    marks = [piece.found for piece in cut for _ in piece.text]
-    assert {place for place, mark in enumerate(marks) if mark} == sought
-
-
-@given(st.lists(TEXTS.map(lambda text: text.replace(" ", "")), max_size=5), WORDS)
-def test_a_word_holds_what_is_sought_if_a_sign_of_it_does(
-    line: list[str], words: list[str]
-) -> None:
-    pieces = with_found([Piece(" ".join(line), repeats=False)], words)
-    marked = "".join(("x" if piece.found else "-") * len(piece.text) for piece in pieces)
-    for word, held in zip(line, holding(line, words), strict=True):
-        assert held == ("x" in marked[: len(word)])
-        marked = marked[len(word) + 1 :]
-
-
-def test_what_is_sought_does_not_give_way_in_a_title() -> None:
-    texts = [f"the oven, the microwave, and at last a {thing}" for thing in ("cup", "pan", "lid")]
-    entries = [(text, f"{number:016x}") for number, text in enumerate(texts)]
-    assert all("wave" not in shown(title) for title in titles(entries, 30))
-    assert all("microwave" in shown(title) for title in titles(entries, 30, sought=["wave"]))
 
 
 def marked(person: Person) -> list[str]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-import pytest
-
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
-from deltamem_tui.tui.core import texts as programs
-from deltamem_tui.tui.core.job import Info, Progress
+from deltamem_tui.tui.core.work import Info, Progress
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from tests.tui.support import Person, browse, grow
@@ -49,27 +46,6 @@ def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-@pytest.mark.parametrize(
-    ("after", "words"),
-    [
-        ("", "heading of the activation condition is missing"),
-        (
-            "= activation condition\n\n= execution procedure\nx\n= termination condition\n",
-            "no activation condition",
-        ),
-    ],
-)
-def test_an_edit_that_says_nothing_is_refused(folder: Path, after: str, words: str) -> None:
-    async def story(person: Person) -> None:
-        sequence = person.app.session.bank.commit.sequence
-        person.app.texts.editor = lambda _: after
-        await person.press("e")
-        assert words in person.said[-1]
-        assert Bank.open(folder / "kitchen").commit.sequence == sequence
-
-    browse(folder, story, "kitchen")
-
-
 HUGE = "a line of a log that went in by mistake\n" * 1000
 
 
@@ -95,19 +71,6 @@ def test_a_huge_edit_is_written_only_if_that_is_meant(folder: Path) -> None:
         await person.press("e")
         assert isinstance(person.app.screen, ConfirmDialog), "it grew again"
         await person.press("n")
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_huge_text_that_shrinks_is_not_asked_about(folder: Path) -> None:
-    bank = Bank.open(folder / "kitchen")
-    root = next(bank.tree("task").roots())
-    editing.edit(bank, "task", root, {**root.payload, "execution_procedure": HUGE})
-
-    async def story(person: Person) -> None:
-        person.app.texts.editor = edited({"a line": "line"})  # type: ignore[assignment]
-        await person.press("e")
-        assert person.said[-1].startswith("edited ")
 
     browse(folder, story, "kitchen")
 
@@ -157,21 +120,6 @@ def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: 
     browse(folder, story, "kitchen")
 
 
-def test_an_editor_whose_command_cannot_be_read_is_told(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", "vi 'x")
-
-    async def story(person: Person) -> None:
-        person.app.texts.editor = programs.edited
-        await person.press("e")
-        assert person.said[-1].startswith("$EDITOR is not a command")
-        assert "no closing quotation" in person.said[-1]
-
-    browse(folder, story, "kitchen")
-
-
 def test_relabel(folder: Path) -> None:
     async def story(person: Person) -> None:
         labels = []
@@ -202,47 +150,6 @@ def test_move_and_undo(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-def test_a_node_that_is_being_moved_is_marked_until_the_move_ends(folder: Path) -> None:
-    """Whatever else is said meanwhile, one sees what the next m would do."""
-
-    async def story(person: Person) -> None:
-        def marked() -> bool:
-            lines = person.screen.splitlines()
-            mode = any(f"moving » {moved}: m below" in line for line in lines)
-            line = any("» cool some object and put" in line for line in lines)
-            assert mode == line == (person.trees.editor.moving is not None)
-            return mode
-
-        async def begin() -> None:
-            await person.press("1", "g", "j", "m")
-
-        moved = [node.id for node in person.app.session.bank.tree("task").roots()][1]
-        await begin()
-        assert marked()
-        await person.press("y", "k", "c", "question_mark", "escape", "t", "t")
-        assert marked()
-        await person.press("escape")
-        assert not marked()
-        await begin()
-        await person.press("2", "escape", "1")
-        assert not marked()
-        await begin()
-        await person.press("k", "m")
-        assert not marked()
-        assert person.app.session.bank.tree("task").node(moved).depth == 2
-
-    browse(folder, story, "kitchen", size=(100, 30))
-
-
-def test_make_root(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("d", "M")
-        assert (person.node.depth, person.node.kind) == (1, "root")
-        assert person.app.session.bank.tree("task").node(person.node.id).parent is None
-
-    browse(folder, story, "kitchen")
-
-
 def test_a_move_that_cannot_be_is_refused(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("m", "d", "m")
@@ -250,14 +157,6 @@ def test_a_move_that_cannot_be_is_refused(folder: Path) -> None:
         await person.press("g", "m", "escape")
         assert person.said[-1] == "not moved"
         assert isinstance(person.app.screen, TreesScreen)
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_move_past_d_max_is_refused(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("j", "m", "g", "f", "m")
-        assert "at most 4" in person.said[-1]
 
     browse(folder, story, "kitchen")
 
@@ -286,22 +185,6 @@ def test_delete_shows_what_goes_and_can_be_undone(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-def test_what_goes_is_told_apart_before_it_is_deleted(folder: Path) -> None:
-    """Also nodes that are recalled for the same, whose beginnings are the same."""
-    alike = "the same words before " * 5
-    bank = Bank.open(folder / "kitchen")
-    said = [(alike, "1. sing la", None), (alike, "1. sing lo", 0), (f"{alike}two", "sing", 0)]
-    nodes = grow(bank, "task", [(*each, "success") for each in said])
-
-    async def story(person: Person) -> None:
-        await person.press("G", "D")
-        assert f"{nodes[1].id} ″ 1. sing lo" in person.screen
-        assert f"{nodes[2].id} …two" in person.screen
-        assert "→ 1. sing la" in person.screen
-
-    browse(folder, story, "kitchen")
-
-
 def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
     Bank.open(folder / "kitchen").freeze()
 
@@ -318,17 +201,6 @@ def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
     from deltamem_tui.bank.upkeep.verify import verify
 
     assert verify(Bank.open(folder / "kitchen")) == []
-
-
-def test_an_undo_says_what_it_took_back(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        node = person.node
-        await person.press("L", "u")
-        assert person.said[-1] == f"undone: relabel of {node.id}; 1 node as before"
-        await person.press("D", "y", "u")
-        assert person.said[-1] == f"undone: delete of {node.id}; 3 nodes as before"
-
-    browse(folder, story, "kitchen")
 
 
 def test_what_was_not_changed_here_is_asked_about_before_it_is_undone(folder: Path) -> None:
@@ -365,20 +237,6 @@ def test_what_was_changed_while_the_question_stood_is_not_undone(folder: Path) -
         await person.press("y")
         assert "another change was made by hand, or undone, since" in person.said[-1]
         assert Bank.open(folder / "kitchen").tree("task").node(first.id).label == "failure"
-
-    browse(folder, story, "kitchen")
-
-
-def test_who_makes_a_failure_a_success_is_told_that_its_text_still_warns(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("G")
-        assert person.node.payload["execution_procedure"] == "[FAILED] look → nothing"
-        await person.press("L")
-        hint = "is a success now; its text still says [FAILED], e edits it; u undoes it"
-        assert person.said[-1] == f"{person.node.id} {hint}"
-        assert person.node.payload["execution_procedure"] == "[FAILED] look → nothing"
-        await person.press("L")
-        assert person.said[-1] == f"{person.node.id} is a failure now; u undoes it"
 
     browse(folder, story, "kitchen")
 

@@ -10,9 +10,8 @@ import pytest
 from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.errors import UsageError
-from deltamem_tui.tui.core import notes
 from deltamem_tui.tui.core.notes import seconds_shown
-from deltamem_tui.tui.widgets.bottom_bar import KeyBar, NoteBar
+from deltamem_tui.tui.widgets.bars import KeyBar, NoteBar
 from tests.tui.support import Person, browse
 
 LONG = "a long error that says what went wrong, where, and what can be done about it " * 4
@@ -48,21 +47,6 @@ def test_sessions_of_agents_that_wait_are_told_of(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-def test_a_new_note_takes_the_place_of_the_one_before(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        person.app.notes.notify("the first")
-        person.app.notes.report(UsageError("the second"))
-        await person.settle()
-        assert "the first" not in person.screen
-        assert "✗ the second" in person.screen
-        assert len(person.app.screen.query(NoteBar)) == 1
-        person.app.session.show("episodes")
-        await person.settle()
-        assert "✗ the second" in person.screen, "another screen shows it too"
-
-    browse(folder, story, "kitchen")
-
-
 def test_errors_stay_longer_and_long_notes_until_they_can_have_been_read(folder: Path) -> None:
     async def story(person: Person) -> None:
         def seconds() -> float:
@@ -76,49 +60,6 @@ def test_errors_stay_longer_and_long_notes_until_they_can_have_been_read(folder:
         assert seconds() > 3 * short
         person.app.notes.report(UsageError("short"))
         assert seconds() > 3 * short
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_note_goes_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notes, "_NOTE_SECONDS", 0.01)
-    monkeypatch.setattr(notes, "_READ_PER_SECOND", 1_000_000)
-
-    async def story(person: Person) -> None:
-        person.app.notes.notify("here and gone")
-        await person.until(lambda: person.app.notes.current is None)
-        await person.settle()
-        assert "here and gone" not in person.screen
-
-    browse(folder, story, "kitchen")
-
-
-@pytest.mark.parametrize("key", ["j", "down"])
-def test_a_key_takes_a_note_away_that_could_have_been_seen(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
-    monkeypatch.setattr(notes, "_UNSEEN_SECONDS", 0)
-
-    async def story(person: Person) -> None:
-        person.app.notes.report(UsageError(LONG))
-        await person.settle()
-        assert "✗ a long error" in person.screen
-        await person.press(key)
-        assert "a long error" not in person.screen
-        assert "? help" in person.screen.splitlines()[-1]
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_note_that_came_while_one_types_stays(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(notes, "_UNSEEN_SECONDS", 1_000)
-
-    async def story(person: Person) -> None:
-        person.app.notes.notify("learnt 2 episodes for $0.0042")
-        await person.press("j")
-        assert "for $0.0042" in person.screen
 
     browse(folder, story, "kitchen")
 
@@ -179,22 +120,3 @@ def test_a_bank_that_is_taken_away_or_replaced_ends_nothing(folder: Path) -> Non
         assert "▶" in person.screen
 
     browse(folder, story, "kitchen")
-
-
-def test_a_note_is_folded_anew_when_the_terminal_has_another_size(folder: Path) -> None:
-    words = " ".join(f"word-{number}" for number in range(40)) + " THE END"
-
-    async def story(person: Person) -> None:
-        person.app.notes.report(UsageError(words))
-        await person.settle()
-        bar = person.app.screen.query_one(NoteBar)
-        assert "THE END" in person.screen
-        wide = bar.size.height
-        await person.resize((60, 24))
-        assert "THE END" not in person.screen
-        assert person.screen.splitlines()[-1].strip() == "… N shows all of it"
-        await person.resize((120, 24))
-        assert "THE END" in person.screen
-        assert bar.size.height == wide
-
-    browse(folder, story, "kitchen", size=(120, 24))

@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core import state
-from deltamem_tui.tui.core.open_bank import OpenBank, read_bank
+from deltamem_tui.tui.core.bank_session import OpenBank, read_bank
 from deltamem_tui.tui.screens.banks import BanksScreen
 from tests.tui.support import Person, browse
 

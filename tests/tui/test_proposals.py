@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.deltamem import calibrate as calibration
-from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.tui.widgets.plots import Plot
 from tests.tui.support import Person, browse, take_in_many
 
@@ -56,32 +52,5 @@ def test_old_proposals_go_with_what_they_rest_on(
         await person.press("w")
         assert ("saved: " in person.said[-1]) is kept
         assert ("no thresholds were proposed yet" in person.said[-1]) is not kept
-
-    browse(folder, story, "kitchen", size=(120, 60))
-
-
-def test_proposals_for_what_changed_while_it_was_asked_are_not_shown(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take_in_many(Bank.open(folder / "kitchen"))
-    real, go_on = calibration.calibrate, threading.Event()
-
-    def slow(bank: Bank, **rest: Any) -> list[Proposal]:
-        assert go_on.wait(20)
-        return real(bank, **rest)
-
-    monkeypatch.setattr(calibration, "calibrate", slow)
-
-    async def story(person: Person) -> None:
-        await person.press("4")
-        await person.pilot.press("c")
-        await person.settle(work=False)
-        relabelled(folder / "kitchen")
-        person.app.session.look_for_changes()
-        await person.settle(work=False)
-        go_on.set()
-        await person.settle()
-        assert "the trees changed" in person.said[-1]
-        assert not person.app.screen.query_one("#scores", Plot).display
 
     browse(folder, story, "kitchen", size=(120, 60))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,64 +32,6 @@ def test_a_bank_that_another_process_writes_is_read_again(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-def test_a_bank_that_was_closed_while_it_was_read_again_stays_closed(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        person.app.session.open(folder / "kitchen")
-        await person.app.session.close()
-        await person.settle()
-        assert isinstance(person.app.screen, BanksScreen)
-
-    browse(folder, story, "kitchen")
-
-
-@pytest.mark.parametrize(
-    ("key", "module", "name"),
-    [
-        ("1", "screens.trees", "arrange"),
-        ("2", "screens.recall", "answer"),
-        ("3", "models.episodes", "nodes_by_episode"),
-    ],
-)
-def test_what_is_found_out_while_the_bank_is_closed_is_dropped(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, module: str, name: str
-) -> None:
-    """A look-up that began when the bank was read again ends when the bank is closed already."""
-    from deltamem_tui.memory import editing
-
-    looks = import_module(f"deltamem_tui.tui.{module}")
-    real, go_on = getattr(looks, name), threading.Event()
-
-    def slow(*question: Any) -> Any:
-        assert go_on.wait(20)
-        return real(*question)
-
-    async def story(person: Person) -> None:
-        await person.press("enter", key)
-        if key == "2":
-            await person.write("heat some object")
-            await person.press("enter")
-        app, pop_screen = person.app, person.app.pop_screen
-        monkeypatch.setattr(looks, name, slow)
-        bank = Bank.open(folder / "kitchen")
-        editing.relabel(bank, "task", next(bank.tree("task").roots()), "failure")
-        app.session.look_for_changes()
-        await person.until(lambda: app.session.bank.commit.event == "relabel")
-
-        async def popped() -> None:
-            assert app.session.home is None
-            go_on.set()
-            await app.workers.wait_for_complete()
-            await pop_screen()
-
-        monkeypatch.setattr(app, "pop_screen", popped)
-        await person.pilot.press("b")
-        await person.settle()
-        assert isinstance(app.screen, BanksScreen)
-        assert app.failure is None
-
-    browse(folder, story)
-
-
 def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
     folder: Path,
 ) -> None:
@@ -114,18 +53,6 @@ def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
         assert person.outline.line_count() == 3, "it can be opened once it is sound"
 
     browse(folder, story, "kitchen")
-
-
-def test_what_was_collapsed_stays_so_when_the_bank_is_read_again(folder: Path) -> None:
-    async def leave(person: Person) -> None:
-        await person.press("d", "3", "b")
-
-    async def come_back(person: Person) -> None:
-        await person.press("1", "minus", "L")
-        assert person.outline.line_count() == 3
-
-    browse(folder, leave, "kitchen")
-    browse(folder, come_back, "kitchen")
 
 
 def test_a_bank_is_found_as_it_was_left(folder: Path) -> None:

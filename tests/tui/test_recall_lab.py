@@ -72,38 +72,6 @@ def test_a_threshold_above_the_best_score_means_a_new_root(folder: Path) -> None
     browse(folder, story, "kitchen")
 
 
-def test_the_penalty_pushes_failures_down(folder: Path) -> None:
-    failure = "look at some object under the lamp"
-
-    async def story(person: Person) -> None:
-        await person.press("2")
-        await person.write(failure)
-        assert matches(person).lines[0].entry[0] == failure
-        person.app.screen.query_one("#task-failure_penalty", Input).value = "0.9"
-        await person.settle()
-        assert matches(person).lines[0].entry[:1] != (failure,)
-        assert "−0.90   ✗ look at" in person.screen
-
-    browse(folder, story, "kitchen", size=(140, 40))
-
-
-def test_a_match_at_d_max_gives_a_sibling(folder: Path) -> None:
-    from deltamem_tui.memory.methods import change_settings
-    from deltamem_tui.memory.settings import replaced
-
-    change_settings(
-        Bank.open(folder / "kitchen"), "test", lambda now: replaced(now, "task.d_max", 2)
-    )
-
-    async def story(person: Person) -> None:
-        await person.press("2")
-        await person.write("heat some object with a broken microwave")
-        assert "would become a sibling of the match" in placement(person)
-        assert "D_max = 2" in placement(person)
-
-    browse(folder, story, "kitchen")
-
-
 def test_enter_on_a_match_shows_it_in_its_tree(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("2")

@@ -14,9 +14,9 @@ from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.trajectory.receipt import ShownNode, made
-from deltamem_tui.tui.core.job import Progress
+from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.jobs.episodes import import_logs
-from deltamem_tui.tui.models.review import ReviewBook
+from deltamem_tui.tui.screens.review import ReviewBook
 from tests.tui.support import Person, browse, pane, trajectory
 
 WORD = Outcome(False, None, "judge", "the egg is cold")

@@ -15,8 +15,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.tui.models.family import Family
-from deltamem_tui.tui.models.outline import Outline
+from deltamem_tui.tui.models.outline import Family, Outline
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from tests.tui.support import Person, bare_bank, browse
 
@@ -126,7 +125,7 @@ def test_learning_is_replayed_without_parsing_what_is_not_seen(
 ) -> None:
     async def story(person: Person) -> None:
         before = len(parsed)
-        await person.press("7")
+        await person.press("6")
         grown = person.app.screen.query_one("#task", OutlineView)
         assert grown.line_count() > ROOTS
         await person.press("left")
@@ -169,7 +168,7 @@ NOT_BEFORE_IT_IS_ASKED_FOR = {
     "typer",
     "textual_plot",
     "deltamem_tui.trajectory.readers",
-    "deltamem_tui.llm",
+    "litellm",
     "deltamem_tui.memory.prompts.library",
     "deltamem_tui.memory.deltamem.recall",
     "deltamem_tui.tui.screens.banks",

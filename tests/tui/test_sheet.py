@@ -11,7 +11,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, DISPLAY, Payload
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean
-from deltamem_tui.tui.models.edit_document import read_document, write_document
+from deltamem_tui.tui.screens.node_editing import read_document, write_document
 
 TEXT = st.text(max_size=60) | st.sampled_from(
     ["==== execution procedure", "=====\n==== activation condition (x)", "a\n\nb", "=" * 9]

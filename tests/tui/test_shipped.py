@@ -10,7 +10,7 @@ import pytest
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.screens.banks import BanksScreen
-from deltamem_tui.tui.widgets.bottom_bar import KeyBar
+from deltamem_tui.tui.widgets.bars import KeyBar
 from tests.tui.support import Person, browse
 
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.color import ColorType
-from rich.style import Style
 from syrupy.assertion import SnapshotAssertion
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.tui.core import job, notes
-from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
+from deltamem_tui.tui.core import notes, work
+from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import banks as bank_jobs
 from deltamem_tui.tui.models import banks
 from deltamem_tui.tui.models.sections import Section
@@ -28,14 +28,12 @@ from tests.tui.support import (
     Person,
     browse,
     many_nodes,
-    screen_text,
     small_bank,
     take_in_many,
 )
 
 THEMES = ("textual-dark", "textual-light", "ansi-dark")
 SIZES = ((80, 24), (120, 40))
-NARROW = (60, 20)
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +140,6 @@ _BACK = ("escape",)
 VIEWS = {
     "trees": View(("f",)),
     "chain": View(("c", "left_square_bracket"), back=("c",)),
-    "jump": View(("o",), back=_BACK),
     "help": View(("question_mark",), back=_BACK),
     "palette": View(("colon",), ready=palette_filled, back=_BACK),
     "delete": View(("D",), back=_BACK),
@@ -202,7 +199,7 @@ def packaged_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock by which work that goes on began seven seconds ago, and banks changed one day."""
     monkeypatch.setattr(banks, "last_change", lambda _: "2026-07-14 10:22")
-    monkeypatch.setattr(job, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(work, "monotonic", lambda: 0.0)
     monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: 7.0))
 
 
@@ -216,65 +213,36 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path(folder.name)
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_the_screens_are_as_they_were(here: Path, theme: str, snapshot: SnapshotAssertion) -> None:
-    """Words and colours in the dark theme at two sizes, and the words at a narrow one.
-
-    What another theme changes does not depend on the size: each is looked at in one.
-    Every other screen is looked at in the reverse order: a new size is what takes long.
-    """
-    sizes = {THEMES[0]: [SIZES[0], NARROW, SIZES[1]], THEMES[1]: [SIZES[1]]}.get(theme, [SIZES[0]])
-
-    async def story(person: Person) -> None:
-        for name, view in VIEWS.items():
-            await go_to(person, view)
-            for line in person.app.screen.query("Input, TextArea"):
-                assert not line.cursor_blink, name  # type: ignore[attr-defined]
-            for size in sizes:
-                if size != person.app.size:
-                    await person.resize(size)
-                place = f"{name} {size[0]}x{size[1]}"
-                if size != NARROW:
-                    assert colours(person.app) == snapshot(name=f"{place} colours")
-                if theme == THEMES[0]:
-                    assert fixed(person.screen) == snapshot(name=place)
-                if theme.startswith("ansi"):
-                    assert colour_types(person.app) <= {ColorType.DEFAULT, ColorType.STANDARD}
-            sizes.reverse()
-            await person.press(*view.back)
-
-    browse(here, story, "kitchen", size=sizes[0], configuration=Configuration(theme=theme))
-
-
-SEEN = (
-    pytest.param(SIZES[0], THEMES[0], id="size0-textual-dark"),
-    pytest.param(SIZES[1], THEMES[0], id="size1-textual-dark"),
-    pytest.param(SIZES[1], THEMES[2], id="size1-ansi-dark"),
-)
-
-
-@pytest.mark.parametrize(("size", "theme"), SEEN)
-def test_what_is_seen_now_and_then_is_as_it_was(
-    here: Path, size: tuple[int, int], theme: str, snapshot: SnapshotAssertion
+@pytest.mark.parametrize("size", SIZES)
+def test_the_screens_are_as_they_were(
+    here: Path, size: tuple[int, int], snapshot: SnapshotAssertion
 ) -> None:
-    """Questions, empty and frozen banks, errors, an open filter, plots of many nodes.
+    """Words and colours; questions, empty and frozen banks, errors and plots at one size."""
 
-    No rule of ours is for light themes only; what such a theme changes is on the other pictures.
-    """
-
-    async def story(person: Person) -> None:
-        for name, view in MORE_VIEWS.items():
+    async def story(views: Mapping[str, View], person: Person) -> None:
+        for name, view in views.items():
             await go_to(person, view)
             await still(person)
-            place = f"{name} {size[0]}x{size[1]}"
-            assert colours(person.app) == snapshot(name=f"{place} colours")
-            if theme == THEMES[0]:
-                assert fixed(person.screen) == snapshot(name=place)
-            if theme.startswith("ansi"):
-                assert colour_types(person.app) <= {ColorType.DEFAULT, ColorType.STANDARD}
+            for line in person.app.screen.query("Input, TextArea"):
+                assert not line.cursor_blink, name  # type: ignore[attr-defined]
+            assert fixed(person.screen) == snapshot(name=name)
+            assert colours(person.app) == snapshot(name=f"{name} colours")
             await person.press(*view.back)
 
-    browse(here, story, "kitchen", size=size, configuration=Configuration(theme=theme))
+    browse(here, partial(story, VIEWS), "kitchen", size=size)
+    if size == SIZES[0]:
+        browse(here, partial(story, MORE_VIEWS), "kitchen", size=size)
+
+
+def test_a_theme_of_the_terminal_asks_for_its_own_colours_alone(here: Path) -> None:
+    async def story(person: Person) -> None:
+        for view in VIEWS.values():
+            await go_to(person, view)
+            assert colour_types(person.app) <= {ColorType.DEFAULT, ColorType.STANDARD}
+            await person.press(*view.back)
+
+    configuration = Configuration(theme=THEMES[2])
+    browse(here, story, "kitchen", size=SIZES[0], configuration=configuration)
 
 
 async def still(person: Person) -> None:
@@ -282,7 +250,7 @@ async def still(person: Person) -> None:
     before = ""
     while before != person.screen:
         before = person.screen
-        await person.settle()
+        await person.settle(work=False)
 
 
 async def go_to(person: Person, view: View) -> None:
@@ -291,27 +259,6 @@ async def go_to(person: Person, view: View) -> None:
         await person.write(view.typed)
     if view.ready:
         await view.ready(person)
-
-
-@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
-def test_failures_and_the_cursor_can_be_told(here: Path, theme: str) -> None:
-    async def story(person: Person) -> None:
-        await person.press("f", "j")
-        strips = person.app.screen._compositor.render_strips()
-        styles: dict[str, Style] = {}
-        for strip in strips:
-            for segment in strip:
-                for words in ("stove", "cool some object and", "microwave"):
-                    if words in segment.text and segment.style:
-                        styles.setdefault(words, segment.style)
-        failure, cursor, plain = (
-            styles[words] for words in ("stove", "cool some object and", "microwave")
-        )
-        assert failure.color != plain.color
-        assert cursor != plain
-        assert "✗ heat" in screen_text(person.app)
-
-    browse(here, story, "kitchen", size=(140, 40), configuration=Configuration(theme=theme))
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -1,8 +1,7 @@
-"""What tells neighbours apart stays in sight, and what a delta repeats gives way."""
+"""A title is short and has both ends of its text; what a delta repeats gives way."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from hypothesis import given
@@ -12,32 +11,29 @@ from rich.cells import cell_len
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.tui.models.nodes import chain_sections, detail
-from deltamem_tui.tui.models.repeats import Piece, pieces_of, repeated_words, sequences
-from deltamem_tui.tui.models.titles import shown, titles
-from tests.tui.support import SKILLS, Person, browse, grow
-
-WORDS = st.sampled_from(
-    ["in", "the", "kitchen.", "hallway", "You", "see", "a", "door", "日本", "…"]
-)
-TEXTS = st.lists(WORDS, min_size=1, max_size=14).map(" ".join)
-NODES = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12)
+from deltamem_tui.tui.models.sections import title_of
+from deltamem_tui.tui.widgets.text_pane import Piece, pieces_of, repeated_words, sequences
+from tests.tui.support import SKILLS
 
 
-@given(NODES, st.integers(24, 80), st.one_of(st.just(""), TEXTS))
-def test_siblings_have_different_titles_within_the_width(
-    said: list[tuple[str, str]], width: int, above: str
-) -> None:
-    entries = [(*texts, f"{number:016x}") for number, texts in enumerate(said)]
-    found = titles(entries, width, above)
-    assert len({shown(title) for title in found}) == len(entries)
-    for title, (text, *_) in zip(found, entries, strict=True):
-        assert cell_len(shown(title)) <= width
-        assert not re.search(r"…\s*…", shown(title)), "one ellipsis is enough"
-        if "…" not in "".join(map("".join, said)):
-            assert not re.search(r"…(\w+ )?\w+\. You", shown(title)), "the end of a sentence"
-        known = [each.strip("…″ ") for each in shown(title).split("…")]
-        if not shown(title).startswith("″"):
-            assert all(part in text for part in known)
+@given(st.text(alphabet="ab 日本\u200de\u0301", max_size=60), st.integers(0, 40))
+def test_a_title_fits_and_has_both_ends(text: str, width: int) -> None:
+    title = title_of((text, "id"), width)
+    assert cell_len(title) <= max(width, 1)
+    begin, left_out, end = title.partition("…")
+    if left_out:
+        assert text.replace("\u200d\u200d", "\u200d").startswith(begin[:1])
+        assert text.endswith(end[-1:])
+
+
+def test_siblings_that_part_late_are_told_apart_and_no_node_says_what_its_parent_says() -> None:
+    rooms = [f"This room is called the hall. In it, you see: a {name}" for name in ("bed", "mug")]
+    assert [title_of((room, "", "1"), 24) for room in rooms] == [
+        "This room is…see: a bed",
+        "This room is…see: a mug",
+    ]
+    assert title_of(("heat it", "stir", "b"), 30, "heat it") == "stir"
+    assert title_of(("", "", "0123"), 30) == "0123"
 
 
 def slowly_repeated(words: list[str], above: list[list[str]]) -> list[bool]:
@@ -67,53 +63,6 @@ def test_a_word_is_repeated_in_a_sequence_that_stands_above(
     assert repeated_words(words, known) == slowly_repeated(words, above)
 
 
-def test_the_words_where_siblings_part_are_seen() -> None:
-    rooms = [
-        f"This room is called the {room}. In it, you see: a {thing}"
-        for room in ("hallway", "kitchen")
-        for thing in ("stove", "picture")
-    ]
-    found = titles([(room, "", str(number)) for number, room in enumerate(rooms)], 30)
-    assert [shown(title) for title in found] == [
-        "…hallway. … stove",
-        "…hallway. … picture",
-        "…kitchen. … stove",
-        "…kitchen. … picture",
-    ]
-    below = titles([("heat it (egg)", "", "a"), ("heat it", "stir", "b")], 30, "heat it")
-    assert [shown(title) for title in below] == ["heat it (egg)", "″ stir"]
-    assert below[0] == (Piece("heat it ", repeats=True), Piece("(egg)", repeats=False))
-
-
-def test_an_end_of_a_sentence_goes_with_its_beginning() -> None:
-    ends = ("plant. First, focus on the thing.", "animal. First, focus on the thing.")
-    others = [f"find {name}. First, focus on the substance. Then, heat it" for name in "abcde"]
-    tasks = [f"find a {end} Then, move it to the box" for end in ends] + others
-    found = titles([(task, "", str(number)) for number, task in enumerate(tasks)], 44)
-    assert [shown(title) for title in found[:2]] == [
-        f"find a {name}. … Then, move it to the box" for name in ("plant", "animal")
-    ]
-
-
-def test_the_number_of_a_step_goes_with_the_step() -> None:
-    steps = ["go to the fridge", "take the egg from it", "heat the egg with the stove"]
-    entries = [
-        (" ".join(f"{number}. {step}" for number, step in enumerate(each, 1)), "", f"{number}")
-        for number, each in enumerate([steps, ["look", *steps], ["look", *steps, "eat it all up"]])
-    ]
-    found = [shown(title) for title in titles(entries, 30)]
-    assert found[2] == "1. look 2. … 5. eat it all up"
-    assert not any(re.search(r"… \d\. …", title) for title in found)
-
-
-def test_what_repeats_all_of_a_neighbour_ends_with_its_last_words() -> None:
-    entries = [("heat it", "1. find it 2. take it to the stove", f"{n}5ca{n:012}") for n in (2, 3)]
-    found = [shown(title) for title in titles(entries, 30)]
-    assert found[1].startswith("″ …")
-    assert found[1].endswith("the stove 35ca")
-    assert "″" not in found[1][1:]
-
-
 def test_a_long_repetition_is_left_out_of_a_chain_but_for_its_label() -> None:
     above = sequences(["When: heat some object and put it in a place\n1. find it"])
     line = "When: heat some object and put it in a box"
@@ -132,19 +81,3 @@ def test_a_node_and_its_chain_say_what_they_repeat(folder: Path) -> None:
     when = detail(tree, chain[-1], display)[1]
     assert when.above == (SKILLS[0][0], SKILLS[1][0])
     assert [len(each.above) for each in chain_sections(display, chain)] == [0, 1, 2]
-
-
-def test_the_outline_tells_siblings_apart(folder: Path) -> None:
-    bank = Bank.open(folder / "kitchen")
-    said = [("sing", "1. hum la", 0), ("sing", "1. hum lo", 0), ("loudly", "shout", 1)]
-    grow(bank, "task", [(*each, "success") for each in [("heat it", "do", None), *said]])
-    roots = [f"{'the same words before ' * 5}{name}" for name in ("one", "two")]
-    grow(bank, "task", [(root, "do", None, "success") for root in roots])
-
-    async def story(person: Person) -> None:
-        await person.press("G", "k", "k", "asterisk")
-        lines = [line.partition(" d")[0].strip() for line in person.screen.splitlines()]
-        assert [line for line in lines if "○" in line] == ["▾ ○ sing", "○ loudly", "○ ″ 1. hum lo"]
-        assert [line[-4:] for line in lines if "● the same" in line] == [" one", " two"]
-
-    browse(folder, story, "kitchen")

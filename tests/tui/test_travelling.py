@@ -79,27 +79,6 @@ def test_secrets_are_told_before_a_bank_leaves(folder: Path, tmp_path: Path) -> 
     assert not list(tmp_path.glob("*.deltamem"))
 
 
-def test_what_is_no_bank_is_refused(folder: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "[x].deltamem"
-    broken.write_bytes(b"PK\x03\x04" + b"\x1b[2J" * 200)
-
-    async def story(person: Person) -> None:
-        for number, (source, digest) in enumerate(
-            ((str(broken), ""), (str(tmp_path / "none"), ""), (str(folder / "kitchen"), "abc")), 1
-        ):
-            await person.press("i")
-            await fill(person, source, "other", digest)
-            assert len(person.said) == number
-            assert isinstance(person.app.screen, AskDialog)
-            assert person.said[-1][:20] in person.screen
-            await person.press("escape")
-            assert isinstance(person.app.screen, BanksScreen)
-        assert "not a digest" in person.said[-1]
-
-    browse(folder, story)
-    assert not (folder / "other").exists()
-
-
 def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
     shutil.copytree(folder / "kitchen", folder / "other")
     other = Bank.open(folder / "other")
@@ -131,23 +110,6 @@ def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
     browse(folder, story, size=(120, 40))
     assert len(Bank.open(folder / "kitchen").tree("task")) == 7
     assert verify(Bank.open(folder / "kitchen")) == []
-
-
-def test_copies_that_both_counted_are_told(folder: Path) -> None:
-    shutil.copytree(folder / "kitchen", folder / "other")
-    for name, hits in (("kitchen", 1), ("other", 2)):
-        bank = Bank.open(folder / name)
-        with bank.writing() as batch:
-            batch.count("task", next(bank.tree("task").roots()).id, hits=hits)
-            batch.log("learn")
-
-    async def story(person: Person) -> None:
-        await person.press("m")
-        await fill(person, "other")
-        assert "Copies of one bank that both counted since" in person.screen
-        assert "the greater of each count" in person.screen
-
-    browse(folder, story, size=(120, 40))
 
 
 def test_a_frozen_bank_takes_nothing_in(folder: Path) -> None:

@@ -12,32 +12,12 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.node_pane import NodePane
-from deltamem_tui.tui.widgets.outline_view import OutlineView
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.text_pane import NodePane, TextPane
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
 
 def depth_and_text(person: Person) -> tuple[int, str]:
     return person.node.depth, person.node.payload["activation_condition"]
-
-
-def test_a_chain_opens_step_by_step(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        assert person.outline.line_count() == 3
-        await person.press("right")
-        # The chain of lone children opens in one go, down to where nothing is left to open.
-        assert person.outline.line_count() == 5
-        await person.press("right", "l")
-        assert depth_and_text(person) == (3, "heat some object with a broken stove")
-        await person.press("h")
-        assert person.node.depth == 2
-        await person.press("r")
-        assert person.node.depth == 1
-        await person.press("left")
-        assert person.outline.line_count() == 3
-
-    browse(folder, story, "kitchen")
 
 
 def test_vim_keys_and_arrows_move(folder: Path) -> None:
@@ -135,34 +115,6 @@ def test_the_chain_is_what_an_agent_receives(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-def long_chain(folder: Path, length: int) -> None:
-    """A bank with one chain of as many nodes, each of which says three lines."""
-    above, nodes = None, []
-    for number in range(1, length + 1):
-        said = Payload(f"condition {number}", f"step {number}\nand more\nand still more")
-        above = born("task", above, "success", said, Origin())
-        nodes.append(above)
-    add_plain(bare_bank(folder / "long"), "task", nodes)
-
-
-@pytest.mark.parametrize(("length", "height"), [(8, 60), (8, 24), (40, 40), (300, 24)])
-def test_the_step_of_a_long_chain_is_in_sight(tmp_path: Path, length: int, height: int) -> None:
-    """Also if the pane had no scrollbar before: the detail of a node may fit it."""
-    long_chain(tmp_path, length)
-
-    async def story(person: Person) -> None:
-        await person.press("l", "G")
-        assert person.node.depth == length
-        await person.press("c")
-        assert f"▌ step {length}" in [line.strip() for line in person.screen.splitlines()]
-        await person.press("left_square_bracket")
-        assert f"▌ step {length - 1}" in [line.strip() for line in person.screen.splitlines()]
-        await person.press("c", "c")
-        assert f"▌ step {length}" in [line.strip() for line in person.screen.splitlines()]
-
-    browse(tmp_path, story, "long", size=(100, height))
-
-
 LOOK, COOL = "look at some object under the lamp", "cool some object and put it in a place"
 HEAT = "heat some object and put it in a place"
 SORTED = {
@@ -206,25 +158,6 @@ def wide(path: Path) -> Path:
     children = [born("task", roots[10], "success", each, Origin()) for each in said]
     add_plain(bank, "task", [*roots, *children])
     return path
-
-
-def test_pages_are_as_long_as_what_one_sees(tmp_path: Path) -> None:
-    async def story(person: Person) -> None:
-        page = person.outline.scrollable_content_region.height - 1
-        for key, line in (
-            ("pagedown", page),
-            ("ctrl+d", 2 * page),
-            ("G", 39),
-            ("ctrl+u", 39 - page),
-            ("home", 0),
-            ("pageup", 0),
-        ):
-            await person.press(key)
-            assert person.outline.cursor == line, key
-            assert person.node.payload["activation_condition"] == f"root {line}"
-            assert person.node.payload["activation_condition"] in person.screen
-
-    browse(wide(tmp_path), story, "wide")
 
 
 def test_an_outline_is_clicked_and_scrolled(tmp_path: Path) -> None:
@@ -311,71 +244,6 @@ def pane(person: Person) -> NodePane:
     return person.trees.query_one(NodePane)
 
 
-def test_another_node_s_chain_is_marked_at_its_end(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("f", "c", "left_square_bracket", "left_square_bracket")
-        assert pane(person).current == 0
-        await person.press("k")
-        assert (person.node.depth, pane(person).current) == (2, 1)
-        await person.press("left_square_bracket", "t", "l", "j")
-        assert (person.outline.tree_name, person.node.depth) == ("env", 2)
-        assert pane(person).current == 1, "what was stepped to in the other tree says nothing here"
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_step_is_kept_when_the_bank_says_something_new_of_the_node(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("f", "c", "left_square_bracket", "left_square_bracket")
-        before = pane(person).sections
-        await person.press("L")
-        assert person.said[-1].endswith("is a success now; u undoes it")
-        assert pane(person).sections != before
-        assert pane(person).current == 0
-
-    browse(folder, story, "kitchen")
-
-
-def test_where_there_is_no_node_there_is_no_chain_to_leave(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("slash")
-        await person.write("nothing-like-it")
-        await person.press("enter", "c")
-        assert not pane(person).in_chain
-        await person.press("escape")
-        assert person.trees.list_filter.arrangement.text == ""
-        assert not pane(person).in_chain
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_chain_is_shown_again_once_there_is_a_node_again(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("c", "slash")
-        await person.write("nothing-like-it")
-        await person.press("enter")
-        assert not pane(person).in_chain
-        await person.press("escape")
-        assert person.trees.list_filter.arrangement.text == ""
-        assert pane(person).in_chain
-        assert "chain from the root" in person.screen
-
-    browse(folder, story, "kitchen")
-
-
-def test_the_title_of_a_move_goes_with_it_also_where_there_is_no_node(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("m", "slash")
-        await person.write("nothing-like-it")
-        await person.press("enter")
-        assert "moving » " in str(pane(person).border_title)
-        await person.press("escape")
-        assert person.said[-1] == "not moved"
-        assert str(pane(person).border_title) == "node"
-
-    browse(folder, story, "kitchen")
-
-
 def test_the_way_out_goes_one_step_at_a_time(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("slash")
@@ -395,32 +263,3 @@ def test_the_way_out_goes_one_step_at_a_time(folder: Path) -> None:
         assert isinstance(person.app.screen, BanksScreen)
 
     browse(folder, story, "kitchen")
-
-
-def test_b_goes_back_to_the_banks_from_wherever_one_is(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("slash")
-        await person.write("stove")
-        await person.press("enter", "c", "b")
-        assert isinstance(person.app.screen, BanksScreen)
-
-    browse(folder, story, "kitchen")
-
-
-def test_sixty_columns_show_the_tree_one_goes_to_and_only_that(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        def shown() -> list[str]:
-            return [each.tree_name for each in person.trees.query(OutlineView) if each.size.width]
-
-        for tree in ("env", "task", "env"):
-            await person.press("t")
-            assert shown() == [tree] == [person.outline.tree_name]
-            assert person.app.focused is person.outline
-        node = list(person.app.session.bank.tree("task"))[1]
-        person.app.session.show_node("task", node.id)
-        await person.settle()
-        assert shown() == ["task"]
-        assert person.node.id == node.id
-        assert person.app.focused is person.outline
-
-    browse(folder, story, "kitchen", size=(60, 20))

@@ -8,7 +8,7 @@ from pathlib import Path
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.trajectory.model import Step
-from deltamem_tui.tui.core.visits import Visit, Visits
+from deltamem_tui.tui.core.bank_session import Visit, Visits
 from deltamem_tui.tui.models.evidence import steps_repeated
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import LEARNT, Person, add_plain, browse, pane, small_bank, tasks

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from textual import events
 from textual.widgets import Input
 
-from benchmarks.terminal import Terminal
-from deltamem_tui.bank.upkeep import verify as verifying
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.deltamem import calibrate as calibration
-from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan, report_unfinished
+from deltamem_tui.tui.core.work import BankChange, Info, Progress, WorkPlan, report_unfinished
 from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
-from deltamem_tui.tui.widgets import bars
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from deltamem_tui.tui.widgets.form_dialog import AskDialog
-from tests.tui.support import NODE_SHOWN, Person, browse
+from tests.tui.support import Person, browse
 
 
 class Held:
@@ -63,101 +55,8 @@ def test_what_can_be_cancelled_says_so_and_that_it_stops(folder: Path) -> None:
         assert person.said[-1] == "cancelled"
         assert not person.app.screen.query_one(WorkBar).display
 
-    keys = {"cancel": "k", "line_up": "up", "map_up": "up"}
+    keys = {"cancel": "k", "line_up": "up"}
     browse(folder, story, "kitchen", configuration=Configuration(keys=keys))
-
-
-def test_every_screen_says_the_same_of_how_long_it_will_take(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = Held()
-    monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: 1100.0))
-
-    def half(progress: Progress) -> Info | WorkPlan:
-        progress.state = replace(progress.state, began=1000.0)
-        progress.advance(5, 10)
-        return work(progress)
-
-    async def story(person: Person) -> None:
-        person.app.work.start("learning", half)
-        await person.until(lambda: "5 of 10" in bar(person))
-        assert " 1:40 left" in bar(person)
-        await onto_another_screen(person)
-        assert " 1:40 left" in bar(person)
-        work.go_on.set()
-
-    browse(folder, story, "kitchen")
-
-
-def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
-    work = Held()
-
-    async def story(person: Person) -> None:
-        person.app.work.start("verifying", work)
-        await person.settle(work=False)
-        assert bar(person).endswith("cannot be cancelled ")
-        await person.pilot.press("x")
-        await person.settle(work=False)
-        assert person.said[-1] == "verifying cannot be cancelled"
-        assert bar(person).endswith("cannot be cancelled ")
-        work.go_on.set()
-        await person.settle()
-        assert person.said[-1] == "done"
-
-    browse(folder, story, "kitchen")
-
-
-@pytest.mark.parametrize(
-    ("keys", "module", "name", "said"),
-    [
-        (("V",), verifying, "_tree_flaws", "verifying was cancelled"),
-        (("4", "c"), calibration, "_questions", "scoring every episode was cancelled"),
-    ],
-)
-def test_what_writes_nothing_is_cancelled_between_two_steps(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    keys: Sequence[str],
-    module: Any,
-    name: str,
-    said: str,
-) -> None:
-    """The step is the first of several; those after it are never taken."""
-    step, begun, go_on = getattr(module, name), threading.Event(), threading.Event()
-    taken: list[object] = []
-
-    def slow(*given: Any) -> Any:
-        taken.append(given)
-        begun.set()
-        assert go_on.wait(20)
-        return step(*given)
-
-    monkeypatch.setattr(module, name, slow)
-
-    async def story(person: Person) -> None:
-        await person.pilot.press(*keys)
-        await person.until(begun.is_set)
-        assert bar(person).endswith("x cancels ")
-        await person.pilot.press("x")
-        go_on.set()
-        await person.settle()
-        assert person.said[-1] == said
-        assert len(taken) == 1
-
-    browse(folder, story, "kitchen")
-
-
-def test_in_a_line_the_key_that_cancels_is_a_letter_and_the_bar_says_so(folder: Path) -> None:
-    work = Held()
-
-    async def story(person: Person) -> None:
-        person.app.work.start("learning", work, can_stop=True)
-        await person.pilot.press("slash")
-        await person.settle(work=False)
-        assert bar(person).endswith("escape, then x cancels ")
-        work.go_on.set()
-
-    browse(folder, story, "kitchen")
 
 
 def plan(done: list[str]) -> WorkPlan:
@@ -235,29 +134,6 @@ def test_a_plan_never_takes_a_key_from_who_went_on(
     browse(folder, story, "kitchen")
 
 
-def test_a_plan_that_is_agreed_to_while_another_thing_goes_on_is_kept(folder: Path) -> None:
-    done: list[str] = []
-    work = Held(plan(done))
-    other = Held()
-
-    async def story(person: Person) -> None:
-        person.app.work.start("rehearsing", work)
-        await one_key_on(person)
-        work.go_on.set()
-        await person.settle()
-        person.app.work.start("verifying", other)
-        await person.pilot.press("P", "y")
-        await person.settle(work=False)
-        assert person.said[-1] == "still verifying; it cannot be cancelled"
-        other.go_on.set()
-        await person.settle()
-        assert done == []
-        await person.press("P", "y")
-        assert done == ["done"]
-
-    browse(folder, story, "kitchen")
-
-
 def test_who_quits_while_work_goes_on_is_told_and_leaves_when_it_is_asked_again(
     folder: Path,
 ) -> None:
@@ -286,22 +162,6 @@ def test_who_quits_while_work_goes_on_is_told_and_leaves_when_it_is_asked_again(
     assert ended[0].stopped
 
 
-def test_other_work_is_told_of_anew_before_one_leaves(folder: Path) -> None:
-    works = Held(), Held()
-
-    async def story(person: Person) -> None:
-        for work in works:
-            person.app.work.start("learning", work, can_stop=True)
-            await person.pilot.press("q")
-            await person.settle(work=False)
-            assert person.said[-1] == "learning is still running; press q again to leave"
-            assert not person.app._exit
-            work.go_on.set()
-            await person.settle()
-
-    browse(folder, story, "kitchen")
-
-
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
@@ -323,98 +183,6 @@ def test_what_became_of_work_is_told_on_the_bare_terminal(
     work.over.set()
     report_unfinished(work, told.append)
     assert told == [words]
-
-
-def test_ctrl_c_does_not_wait_and_what_cannot_stop_is_not_waited_for() -> None:
-    told: list[str] = []
-
-    def interrupted(words: str) -> None:
-        told.append(words)
-        if "stopping" in words:
-            raise KeyboardInterrupt
-
-    report_unfinished(Progress("learning", can_stop=True), interrupted)
-    assert told == [
-        "learning is stopping; Ctrl+C does not wait for it",
-        "learning was left unfinished; all that was committed is in the bank",
-    ]
-    report_unfinished(Progress("learning", can_stop=False), told.append)
-    assert told[2:] == ["learning was left unfinished; banks are as before it, or as after it"]
-
-
-# The program, whose freezing never ends.
-_ENDLESS = """
-import sys, threading
-from deltamem_tui.bank.bank import Bank
-Bank.freeze = lambda self: threading.Event().wait()
-from deltamem_tui.__main__ import main
-main()
-"""
-
-# The program, whose learning ends when it is asked to, and tells what it took.
-_STOPPABLE = """
-import sys, time
-from deltamem_tui.tui.core.job import Info
-from deltamem_tui.tui.screens import bank_actions
-
-def learn(progress):
-    while not progress.stopped:
-        time.sleep(0.01)
-    return Info("learnt 1 episode for $0.0042")
-
-bank_actions.verify = lambda browser, _: browser.work.start("learning", learn, can_stop=True)
-from deltamem_tui.__main__ import main
-main()
-"""
-
-# The program, whose embedder never comes.
-_LOADING = """
-import threading
-from deltamem_tui.embedding import load
-load.load = lambda *_, **__: threading.Event().wait()
-from deltamem_tui.memory.vectors import embedder
-embedder.load = load.load
-from deltamem_tui.__main__ import main
-main()
-"""
-
-
-@pytest.mark.parametrize(
-    ("program", "keys", "meanwhile", "words"),
-    [
-        (_ENDLESS, "Z", "cannot be cancelled", "freezing was left unfinished"),
-        (_STOPPABLE, "V", "x cancels", "learnt 1 episode for $0.0042"),
-    ],
-)
-def test_the_terminal_is_given_back_at_once(
-    folder: Path, program: str, keys: str, meanwhile: str, words: str
-) -> None:
-    command = [sys.executable, "-c", program, "browse", str(folder / "kitchen")]
-    with Terminal(command) as terminal:
-        terminal.until(NODE_SHOWN)
-        terminal.press(keys)
-        terminal.until(meanwhile)
-        terminal.press("q")
-        terminal.until("q again to leave")
-        terminal.press("q")
-        assert terminal.until_it_ends() == 0
-        assert words in terminal.written.decode().rpartition("\x1b[?1049l")[2]
-
-
-def test_an_embedder_that_still_loads_keeps_nobody_from_leaving(folder: Path) -> None:
-    command = [sys.executable, "-c", _LOADING, "browse", str(folder / "kitchen")]
-    with Terminal(command) as terminal:
-        terminal.until(NODE_SHOWN)
-        terminal.press("2")
-        terminal.until("Type a task")
-        seen = len(terminal.written)
-        terminal.press("heat some")
-        terminal.until("asking", seen)
-        start = len(terminal.written)
-        terminal.press("\x1b")
-        terminal.until(" quit", start)
-        terminal.press("q")
-        assert terminal.until_it_ends() == 0
 
 
 class Listening(Progress):

@@ -6,11 +6,17 @@ An action's name is what `[keys]` of `deltamem.toml` maps to another key. Its me
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 from textual.binding import Binding
+from textual.keys import Keys
+
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.text import one_line
 
 Scope = Literal[
     "app",
@@ -21,7 +27,6 @@ Scope = Literal[
     "episodes",
     "statistics",
     "review",
-    "map",
     "growth",
     "contest",
     "comparison",
@@ -38,7 +43,6 @@ SCOPE_TITLES: Mapping[Scope, str] = {
     "episodes": "Episodes",
     "statistics": "Statistics",
     "review": "Review",
-    "map": "Map",
     "growth": "Growth",
     "contest": "Contest",
     "comparison": "Two banks",
@@ -53,7 +57,6 @@ TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("episodes", "list", "bank", "app"),
     ("statistics", "list", "bank", "app"),
     ("review", "list", "bank", "app"),
-    ("map", "bank", "app"),
     ("growth", "list", "bank", "app"),
     ("contest", "list", "app"),
     ("comparison", "list", "app"),
@@ -90,7 +93,6 @@ class Action:
 ACTIONS: tuple[Action, ...] = (
     Action("help", ("question_mark", "f1"), "Show the keys and the words", "app", brief="help"),
     Action("palette", ("colon",), "Find an action by name", "app", "command_palette"),
-    Action("jump", ("o", "ctrl+o"), "Jump: a letter on every pane and line", "app"),
     Action("theme", ("T",), "Choose a theme", "app", "change_theme"),
     Action("cancel", ("x",), "Cancel the running job", "app", "cancel_work"),
     Action("plan", ("P",), "Open the plan or estimate that waits", "app"),
@@ -101,10 +103,6 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_pane", ("tab",), "Go to the next pane", "app", "app.focus_next"),
     Action("previous_pane", ("shift+tab",), "Go to the previous pane", "app", "app.focus_previous"),
     Action("maximize", ("z",), "Give the pane the whole screen, or all their places", "app"),
-    Action("wider", ("ctrl+right",), "Make the pane wider", "app", "resize('width', 1)"),
-    Action("narrower", ("ctrl+left",), "Make the pane narrower", "app", "resize('width', -1)"),
-    Action("taller", ("ctrl+down",), "Make the pane taller", "app", "resize('height', 1)"),
-    Action("shorter", ("ctrl+up",), "Make the pane shorter", "app", "resize('height', -1)"),
     # Banks
     Action("open_bank", ("enter",), "Open the bank", "banks", brief="open"),
     Action("create_bank", ("n",), "Create a bank", "banks", brief="new"),
@@ -118,15 +116,6 @@ ACTIONS: tuple[Action, ...] = (
     Action("look_again", ("R",), "Reload the list of banks", "banks"),
     Action("open_contest", ("r",), "Open a contest of the lab", "banks"),
     Action("compare_banks", ("c",), "Compare the bank with another, side by side", "banks"),
-    # Map
-    Action("map_left", ("h", "left"), "To the next node at the left", "map", "go_towards(-1, 0)"),
-    Action("map_down", ("j", "down"), "To the next node below", "map", "go_towards(0, -1)"),
-    Action("map_up", ("k", "up"), "To the next node above", "map", "go_towards(0, 1)"),
-    Action("map_right", ("l", "right"), "To the next node at the right", "map", "go_towards(1, 0)"),
-    Action(
-        "map_node", ("enter",), "Show the node in its tree", "map", "show_map_node", brief="node"
-    ),
-    Action("other_map", ("t",), "Go to the other tree", "map", brief="other tree"),
     # Growth
     Action(
         "earlier", ("h", "left"), "Go to the commit before", "growth", "go(-1)", brief="earlier"
@@ -178,8 +167,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("show_episodes", ("3",), "Show the episodes", "bank", "show('episodes')"),
     Action("show_statistics", ("4",), "Show the statistics", "bank", "show('statistics')"),
     Action("show_review", ("5",), "Show the episodes to review", "bank", "show('review')"),
-    Action("show_map", ("6",), "Show the map of the nodes", "bank", "show('map')"),
-    Action("show_growth", ("7",), "Show how the trees grew", "bank", "show('growth')"),
+    Action("show_growth", ("6",), "Show how the trees grew", "bank", "show('growth')"),
     Action(
         "step_back",
         ("escape",),
@@ -252,10 +240,6 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "save_parameters", ("w", "f2"), "Save these numbers in the bank", "recall", brief="save"
     ),
-    Action(
-        "keep_question", ("K",), "Keep the question with today's answer", "recall", brief="keep"
-    ),
-    Action("kept_questions", ("l",), "Ask all kept questions again", "recall", brief="kept"),
     Action("other_bank", ("O",), "Ask another bank the same, side by side", "recall"),
     Action("show_node", ("enter",), "Show the node in its tree", "recall", brief="node"),
     Action(
@@ -373,7 +357,7 @@ DIALOG_KEYS = (
 
 
 def bindings(scope: Scope) -> list[Binding]:
-    """The keys of a scope, as textual takes them."""
+    """Return the keys of a scope, as textual takes them."""
     return [
         Binding(
             ",".join(action.keys),
@@ -388,7 +372,7 @@ def bindings(scope: Scope) -> list[Binding]:
 
 
 def of_scopes(scopes: Iterable[Scope]) -> list[Action]:
-    """The actions of some scopes, in the order of the registry."""
+    """Return the actions of some scopes, in the order of the registry."""
     wanted = set(scopes)
     return [action for action in ACTIONS if action.scope in wanted]
 
@@ -411,12 +395,83 @@ _KEY_NAMES = {
 
 
 def key_names(action: Action, keys: Mapping[str, str]) -> str:
-    """The keys of an action for a person, those of `[keys]` if they name others."""
+    """Return the keys of an action for a person, those of `[keys]` if they name others."""
     chosen = keys[action.name].split(",") if action.name in keys else action.keys
     return ", ".join(_KEY_NAMES.get(key.strip(), key.strip()) for key in chosen)
 
 
 def key_of(name: str, keys: Mapping[str, str]) -> str:
-    """The first key of the action of this name, for a person."""
+    """Return the first key of the action of this name, for a person."""
     action = next(each for each in ACTIONS if each.name == name)
     return key_names(action, keys).partition(",")[0]
+
+
+_SIGNS = frozenset(
+    binding.key
+    for sign in string.punctuation
+    if sign != ","
+    for binding in Binding.make_bindings([Binding(sign, "")])
+) | {"comma"}
+_MODIFIERS = {"ctrl", "alt", "shift", "super", "meta", "hyper"}
+
+
+def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys that a person chose, named as textual names them.
+
+    Args:
+        keys: Per action its keys, several of them with commas between.
+
+    Raises:
+        ConfigurationError: There is no such action or no such key, or a key would mean two
+            things on a screen.
+    """
+    names = [action.name for action in ACTIONS]
+    chosen: dict[str, tuple[str, ...]] = {}
+    for name, words in keys.items():
+        if name not in names:
+            near = get_close_matches(name, names, n=1, cutoff=0.0)[0]
+            raise _refused(
+                f"unknown action {one_line(name, 40)!r}",
+                f"did you mean {near}? There are {', '.join(names)}",
+            )
+        chosen[name] = tuple(_checked_key(name, each) for each in _split(words))
+    for scopes in TOGETHER:
+        _refuse_two_things(of_scopes(scopes), chosen)
+    return {name: ",".join(each) for name, each in chosen.items()}
+
+
+def _split(words: str) -> list[str]:
+    return [words] if words == "," else [each.strip() for each in words.split(",")]
+
+
+def _checked_key(name: str, word: str) -> str:
+    """Return how textual calls a key: a sign by its name, also behind ctrl or alt."""
+    before, plus, last = word.rpartition("+") if len(word) > 1 else ("", "", word)
+    if last == ",":
+        last = "comma"
+    elif len(last) == 1:
+        last = next(iter(Binding.make_bindings([Binding(last, "")]))).key
+    known = len(last) == 1 or last in {key.value for key in Keys} or last in _SIGNS
+    if not known or not _MODIFIERS.issuperset(before.split("+") if plus else ()):
+        raise _refused(
+            f"{name}: no such key {one_line(word, 40)!r}",
+            "use a key such as x, X, ctrl+x, f5, pagedown or slash",
+        )
+    return f"{before}{plus}{last}"
+
+
+def _refuse_two_things(together: Iterable[Action], chosen: Mapping[str, tuple[str, ...]]) -> None:
+    owners: dict[str, Action] = {}
+    for action in together:
+        for key in chosen.get(action.name, action.keys):
+            other = owners.setdefault(key, action)
+            if other is not action:
+                mine, its = (action, other) if action.name in chosen else (other, action)
+                raise _refused(
+                    f"gives {mine.name} the key {key!r}, which {its.name} has on the same screen",
+                    "choose another, or give that one another key as well",
+                )
+
+
+def _refused(message: str, hint: str) -> ConfigurationError:
+    return ConfigurationError(f"[keys] {message}", source="deltamem.toml", hint=hint)

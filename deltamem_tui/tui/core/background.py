@@ -49,7 +49,7 @@ def look_up(
     *,
     ended: Callable[[], object] | None = None,
 ) -> Worker[None]:
-    """Finds something out for a screen. A later call of the same name cancels this one.
+    """Find something out for a screen. A later call of the same name cancels this one.
 
     Args:
         owner: The screen that asks; it gets `LookupFailed` if there is an error.
@@ -79,10 +79,6 @@ class Inquiry:
 
     A bank may be written more often than it can be looked through. So an inquiry that has begun
     is finished and shown, and then made once more for all that was written meanwhile.
-
-    Args:
-        owner: The screen that asks.
-        name: What is being done.
     """
 
     def __init__(self, owner: Screen[Any], name: str) -> None:
@@ -104,7 +100,7 @@ class Inquiry:
     def ask(
         self, work: Callable[[Stopped], T], show: Callable[[T], object], *, at_once: bool = False
     ) -> None:
-        """Finds something out, once what is under way has ended.
+        """Find something out, once what is under way has ended.
 
         Args:
             work: Does it; may ask now and then whether it was cancelled.
@@ -127,7 +123,7 @@ class Inquiry:
 
 
 async def in_thread(name: str, run: Callable[[Worker[None]], None]) -> None:
-    """Runs something in a thread of its own, and waits for it while the program runs."""
+    """Run something in a thread of its own, and wait for it while the program runs."""
     loop, worker = asyncio.get_running_loop(), get_current_worker()
     over: asyncio.Future[None] = loop.create_future()
     context = copy_context()

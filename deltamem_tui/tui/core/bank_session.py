@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -10,15 +11,213 @@ from textual.app import App
 from textual.screen import ModalScreen, Screen
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import one_line
-from deltamem_tui.tui.core.attention import Attention, NodeTarget, UserPosition
+from deltamem_tui.tui.core import state
 from deltamem_tui.tui.core.background import look_up
-from deltamem_tui.tui.core.job import BankChange
 from deltamem_tui.tui.core.notes import Notes
-from deltamem_tui.tui.core.open_bank import OpenBank, Stamp, read_bank
-from deltamem_tui.tui.core.session_edits import SessionEdits
-from deltamem_tui.tui.core.visits import Visit, Visits
+from deltamem_tui.tui.core.state import BankState, Drafts
+from deltamem_tui.tui.core.work import Attention, BankChange, NodeTarget, UserPosition
+
+_MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Where the user was.
+
+    Attributes:
+        bank: The bank; None for the list of banks.
+        screen: The screen of the bank.
+        place: What was looked at there, as the screen names it: a node, an episode, a question.
+        by_link: Whether a link led on from here: from a node to its episode, or the like.
+    """
+
+    bank: Path | None
+    screen: str = ""
+    place: tuple[str, ...] = ()
+    by_link: bool = False
+
+    def same_place(self, other: Visit) -> bool:
+        """Whether the other visit is to the same place."""
+        return replace(self, by_link=False) == replace(other, by_link=False)
+
+
+class Visits:
+    """The places before the one in front, and those that the user came back from."""
+
+    def __init__(self) -> None:
+        self._before: list[Visit] = []
+        self._after: list[Visit] = []
+
+    @property
+    def came_by_link(self) -> bool:
+        """Whether a link led to what is in front."""
+        return bool(self._before) and self._before[-1].by_link
+
+    def leave(self, here: Visit, *, by_link: bool = False) -> None:
+        """Note where the user goes on from; what was ahead is forgotten."""
+        self._after.clear()
+        self._before = [*self._before[1 - _MOST :], replace(here, by_link=by_link)]
+
+    def back(self, here: Visit) -> Visit | None:
+        """Return where the user was before; None if there was nothing."""
+        return _turn(self._before, self._after, here)
+
+    def forward(self, here: Visit) -> Visit | None:
+        """Return where the user came back from; None if there is nothing."""
+        return _turn(self._after, self._before, here)
+
+
+def _turn(taken: list[Visit], kept: list[Visit], here: Visit) -> Visit | None:
+    """Take the last place that is another than this one, and keep this one for the way back.
+
+    Whether a link led from one to the other is known of the way, so it is kept with either end.
+    """
+    while taken:
+        visit = taken.pop()
+        if not visit.same_place(here):
+            kept.append(replace(here, by_link=visit.by_link))
+            return visit
+    return None
+
+
+class SessionEdits:
+    """The edits that this browser wrote since it was opened; threads note them."""
+
+    def __init__(self) -> None:
+        self._made: set[tuple[Path, int, str]] = set()
+
+    def note(self, bank: Bank) -> None:
+        """Note that the commit that a handle shows right after it wrote was made here.
+
+        It must have written: a handle that found nothing to write shows the commit of another.
+        """
+        self._made.add(_mark(bank, bank.commit))
+
+    def has(self, bank: Bank, commit: Commit) -> bool:
+        """Whether a commit of a bank was made here."""
+        return _mark(bank, commit) in self._made
+
+
+def _mark(bank: Bank, commit: Commit) -> tuple[Path, int, str]:
+    # The time tells a bank from another that was put in its place.
+    return bank.path.resolve(), commit.sequence, commit.time
+
+
+Stamp = tuple[int, ...]
+"""What the files look like that every commit changes."""
+
+
+class TreesPage(Protocol):
+    """What the screen of the trees does for the open bank."""
+
+    def go_to(self, target: NodeTarget) -> None:
+        """Put the cursor on a node, once the outlines show the bank as it is."""
+
+    def remembered(self) -> BankState:
+        """Return how the outlines are left."""
+
+
+class OpenBank:
+    """A bank from when it is opened until it is closed.
+
+    Args:
+        path: The bank.
+        bank: A handle that shows one commit.
+        stamp: What its files looked like before it was read.
+
+    Attributes:
+        path: The bank.
+        bank: The bank as it was last read.
+        left: How it was left the last time.
+        drafts: What the user wrote and could not save.
+        screens: The screens that were made for it, by name.
+        followers: Called when the bank was read.
+        trees: The screen of its trees, if it was made.
+        is_reading: Whether it is being read again.
+        is_closed: Whether it was closed: it shows nothing that still comes in.
+        target: A node to look at once the bank was read again.
+    """
+
+    def __init__(self, path: Path, bank: Bank, stamp: Stamp) -> None:
+        self.path = path
+        self.bank = bank
+        self.left = state.load(path)
+        self.drafts = Drafts(path)
+        self.screens: dict[str, Screen[Any]] = {}
+        self.followers: list[Callable[[], None]] = []
+        self.trees: TreesPage | None = None
+        self.is_reading = False
+        self.is_closed = False
+        self.target: NodeTarget | None = None
+        self._stamp = stamp
+
+    def take(self, bank: Bank, stamp: Stamp) -> None:
+        """Show what the bank says now.
+
+        Args:
+            bank: A handle that shows one commit.
+            stamp: What its files looked like before it was read.
+        """
+        self.is_reading = False
+        self.bank, self._stamp = bank, stamp
+        for follow in self.followers:
+            follow()
+        if self.target and self.trees:
+            self.trees.go_to(self.target)
+            self.target = None
+
+    def was_written(self) -> bool:
+        """Whether another process wrote the bank since this was last asked.
+
+        A bank that cannot be read is reported once, not every second.
+        """
+        if self.is_closed or self.is_reading or (stamp := stamp_of(self.path)) == self._stamp:
+            return False
+        self._stamp = stamp
+        return True
+
+    def remember(self) -> None:
+        """Save for the next time how it is left."""
+        if self.is_closed:
+            return
+        shown = next((name for name, each in self.screens.items() if each.is_current), "trees")
+        left = self.trees.remembered() if self.trees else self.left
+        state.save(self.path, replace(left, screen=shown))
+
+    def close(self) -> None:
+        """Show nothing that still comes in."""
+        self.remember()
+        self.is_closed = True
+
+
+def read_bank(path: Path) -> tuple[Bank, Stamp]:
+    """Open the bank at `path` and read its indexes, so that the screen's thread need not.
+
+    Raises:
+        BankError: It cannot be opened.
+    """
+    stamp = stamp_of(path)
+    bank = Bank.open(path)
+    for tree in bank.trees.values():
+        len(tree)  # reads the index
+        _ = tree.snapshot.text, tree.snapshot.vectors  # maps them: a file may have been cut short
+    return bank, stamp
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return what the two files look like that every commit changes."""
+    numbers: list[int] = []
+    for name in ("journal.jsonl", "bank.json"):
+        try:
+            found = (path / name).stat()
+        except OSError:
+            continue
+        numbers += [found.st_ino, found.st_mtime_ns, found.st_size]
+    return tuple(numbers)
+
 
 READING = "opening the bank"
 _SECONDS_BETWEEN_LOOKS = 1.0
@@ -29,10 +228,10 @@ class VisitedScreen(Protocol):
     """A screen with places that the user can come back to."""
 
     def place(self) -> tuple[str, ...]:
-        """Returns what the user looks at; empty if nothing."""
+        """Return what the user looks at; empty if nothing."""
 
     def return_to(self, place: tuple[str, ...]) -> None:
-        """Shows what the user looked at."""
+        """Show what the user looked at."""
 
 
 class BankSession:
@@ -86,7 +285,7 @@ class BankSession:
         return self.home.bank
 
     def first_screen(self) -> Screen[Any]:
-        """Returns a screen of the bank that was named; the list of banks if it cannot be read.
+        """Return a screen of the bank that was named; the list of banks if it cannot be read.
 
         It is read before anything is drawn: to draw a screen without it would take longer.
         """
@@ -100,13 +299,13 @@ class BankSession:
         return self._screen(self.home, self.home.left.screen)
 
     def begin(self) -> None:
-        """Looks from time to time whether the open bank was written."""
+        """Look from time to time whether the open bank was written."""
         self._app.set_interval(_SECONDS_BETWEEN_LOOKS, self.look_for_changes)
 
     # Reading
 
     def open(self, path: Path) -> None:
-        """Opens a bank from the list, or reads the one that is open again."""
+        """Open a bank from the list, or read the one that is open again."""
         if self.home is None:
             self._requested = path, self._attention.position()
         elif self.home.path == path:
@@ -116,7 +315,7 @@ class BankSession:
         look_up(self._app, READING, lambda _: read_bank(path), self.show_bank)
 
     def show_bank(self, read: tuple[Bank, Stamp]) -> None:
-        """Shows what the open bank says now, or opens the bank that was requested last."""
+        """Show what the open bank says now, or open the bank that was requested last."""
         bank, stamp = read
         if self.home is not None:
             if self.home.path == bank.path:
@@ -145,12 +344,12 @@ class BankSession:
             self.home.is_reading = False
 
     def look_for_changes(self) -> None:
-        """Reads the open bank again if another process wrote it."""
+        """Read the open bank again if another process wrote it."""
         if self.home is not None and self.home.was_written():
             self.open(self.home.path)
 
     def follow(self, change: BankChange, position: UserPosition) -> bool:
-        """Shows the open bank after a change. Returns whether it was of the open bank."""
+        """Show the open bank after a change. Returns whether it was of the open bank."""
         if self.home is None or self.home.path != change.path:
             return False
         if change.node:
@@ -159,7 +358,7 @@ class BankSession:
         return True
 
     def open_node(self, path: Path, tree: str, node_id: str) -> None:
-        """Opens a bank at a node, from a screen over the list; a step back leads there again."""
+        """Open a bank at a node, from a screen over the list; a step back leads there again."""
         if self.home is None:
             self._visit, self.opened_by_link = Visit(path, "trees", (tree, node_id)), True
             self.open(path)
@@ -167,14 +366,14 @@ class BankSession:
     # Its screens
 
     def _screen(self, home: OpenBank, name: str) -> Screen[Any]:
-        """Returns a screen of a bank. An installed one lives on while another is in front."""
+        """Return a screen of a bank. An installed one lives on while another is in front."""
         if name not in home.screens:
             home.screens[name] = self._make_screen(name, home)
             self._app.install_screen(home.screens[name], name)
         return home.screens[name]
 
     def show(self, name: str) -> bool:
-        """Shows a screen of the bank. Returns whether it is in front now."""
+        """Show a screen of the bank. Returns whether it is in front now."""
         here = self.here
         shown = self._switch(name)
         if shown and here is not None and here.screen != name:
@@ -191,11 +390,11 @@ class BankSession:
         return True
 
     def show_node(self, tree: str, node_id: str) -> None:
-        """Shows a node in its tree."""
+        """Show a node in its tree."""
         self.follow_link("trees", tree, node_id)
 
     def follow_link(self, screen: str, *place: str) -> None:
-        """Shows a node, an episode or a question on its screen; a step back leads here again."""
+        """Show a node, an episode or a question on its screen; a step back leads here again."""
         here, home = self.here, self.home
         if home is not None and here is not None and self._switch(screen):
             self.visits.leave(here, by_link=True)

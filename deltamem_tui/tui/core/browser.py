@@ -13,12 +13,11 @@ from textual.widget import Widget
 
 from deltamem_tui.config import Configuration
 from deltamem_tui.tui.core.actions import Scope
-from deltamem_tui.tui.core.attention import Attention
 from deltamem_tui.tui.core.bank_session import BankSession
 from deltamem_tui.tui.core.forms import Forms
 from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.texts import Texts
-from deltamem_tui.tui.core.work import Work
+from deltamem_tui.tui.core.work import Attention, Work
 from deltamem_tui.tui.models.sections import Section
 
 
@@ -40,7 +39,7 @@ class BrowserScreen(Protocol):
         """The widget in focus."""
 
     def panes(self) -> Iterable[Widget]:
-        """The panes that actions are about while none has the focus, the first first."""
+        """Return the panes that actions are about while none has the focus, the first first."""
 
 
 class Browser(Protocol):
@@ -69,19 +68,19 @@ class Browser(Protocol):
     texts: Texts
 
     def key_of(self, action: str) -> str:
-        """Returns the first key of an action, for people."""
+        """Return the first key of an action, for people."""
 
     def confirm(
         self, question: str, sections: Sequence[Section], answered: Callable[[bool | None], None]
     ) -> None:
-        """Shows what would be done, and asks."""
+        """Show what would be done, and ask."""
 
 
 def main_screen(screen: Screen[Any]) -> BrowserScreen | None:
-    """Returns a screen of the program; None for a dialog."""
+    """Return a screen of the program; None for a dialog."""
     return None if isinstance(screen, ModalScreen) else cast("BrowserScreen", screen)
 
 
 def browser_of(node: DOMNode) -> Browser:
-    """Returns the program that a screen or widget belongs to."""
+    """Return the program that a screen or widget belongs to."""
     return cast("Browser", node.app)

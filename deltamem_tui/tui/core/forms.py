@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.tui.core.job import Retry
 from deltamem_tui.tui.core.notes import Notes
+from deltamem_tui.tui.core.work import Retry
 
 FormAnswer = Mapping[str, str]
 """What was filled in, by the names of the lines."""
@@ -88,7 +88,7 @@ class AnswerRefusedError(UsageError):
 
 @contextmanager
 def about(field: str, *kinds: type[DeltaMemError]) -> Iterator[None]:
-    """Marks errors of the block as being about a line that was filled in.
+    """Mark errors of the block as being about a line that was filled in.
 
     Args:
         field: The line's name.
@@ -112,12 +112,7 @@ def about(field: str, *kinds: type[DeltaMemError]) -> Iterator[None]:
 
 
 class Forms:
-    """Asks for a few lines, and again if what they are for failed.
-
-    Args:
-        notes: What the user is told.
-        show: Shows a form.
-    """
+    """Asks for a few lines, and again if what they are for failed."""
 
     def __init__(self, notes: Notes, show: ShowForm) -> None:
         self._notes = notes
@@ -181,7 +176,7 @@ class Forms:
         self._show(FormContent(title, shown, foresight, reason, field), answered)
 
     def _safe(self, preview: Preview, reason: str) -> Preview:
-        """A preview that shows its errors, but not the one that the form shows already."""
+        """Return a preview that shows its errors, but not the one that the form shows already."""
 
         def lines(answer: FormAnswer, stopped: Callable[[], bool]) -> Sequence[str]:
             try:

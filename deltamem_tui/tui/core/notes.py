@@ -4,15 +4,70 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual.app import App
 from textual.signal import Signal
 from textual.timer import Timer
 
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.text import clean
+from deltamem_tui import paths
+from deltamem_tui.errors import BankError, BankNotFoundError, DeltaMemError, Remedy
+from deltamem_tui.text import clean, one_line
+
+
+def remedies(key_of: Callable[[str], str], *, bank_is_open: bool) -> Mapping[Remedy, str]:
+    """Return what the browser calls each remedy.
+
+    Args:
+        key_of: Returns the first key of an action.
+        bank_is_open: Whether a bank is shown, and not the list of banks.
+    """
+    unfreeze = key_of("freeze" if bank_is_open else "freeze_bank")
+    return {
+        Remedy.ALLOW_WRITING: f"{unfreeze} unfreezes it",
+        Remedy.UNPACK: f"{key_of('install_bank')} on the list of banks installs a copy that can be",
+        Remedy.REPAIR: "`deltamem verify` in a terminal can cut it back to its last commit",
+        Remedy.MAKE_BANK: f"{key_of('look_again')} on the list of banks reloads it",
+        Remedy.LIST_BANKS: "the list of banks has all names",
+        Remedy.ALLOW_SIZE: "`deltamem install` in a terminal can allow more",
+        Remedy.REPLACE: "submit it again to write over it",
+        Remedy.NAME_LOG: "a file, a folder, or a pattern such as runs/*.jsonl",
+        Remedy.PIPE_LOG: "save what it gives in a file, and name that",
+        Remedy.NAME_FORMAT: "name the one it is under Format",
+        Remedy.DECLARE_FORMAT: (
+            "if you know the format, name it under Format, or a TOML file that declares it"
+        ),
+        Remedy.SPLIT_LOG: (
+            "split the log if another format begins here; "
+            "else leave it out, or name the format under Format"
+        ),
+        Remedy.GIVE_RESULTS: "`deltamem import` in a terminal takes results beside their logs",
+        Remedy.ASK_AFRESH: "try another model",
+        Remedy.KEEP_NO_ANSWERS: "free some space",
+    }
+
+
+def in_words(error: DeltaMemError, words: Mapping[Remedy, str]) -> DeltaMemError:
+    """Return an error whose hint is a remedy, with a face's own words for it."""
+    if not isinstance(error.hint, Remedy):
+        return error
+    return DeltaMemError(
+        error.message, source=error.source, position=error.position, hint=words[error.hint]
+    )
+
+
+def if_gone(error: DeltaMemError, bank: Path, leave: str) -> DeltaMemError:
+    """Return an error about the open bank; if the bank is gone, one that says so instead."""
+    if not isinstance(error, BankError) or paths.is_bank(bank) or paths.is_archive(bank):
+        return error
+    return BankNotFoundError(
+        "the bank is gone from this place",
+        source=one_line(str(bank), 200),
+        hint=f"{leave} goes back to the banks",
+    )
+
 
 _CHARACTERS = 20_000
 _NOTE_SECONDS = 4.0
@@ -69,33 +124,28 @@ class Notes:
         self._seen_from = 0.0
 
     def notify(self, text: str, *, warning: bool = False) -> None:
-        """Shows a note.
-
-        Args:
-            text: What it says.
-            warning: Whether it is bad news.
-        """
+        """Show a note."""
         self._show(Note(clean(text)[:_CHARACTERS], "warning" if warning else "information"))
 
     def report(self, error: DeltaMemError) -> None:
-        """Shows an error."""
+        """Show an error."""
         self._show(Note(self.text_of(error), "error"))
 
     def keep(self, error: DeltaMemError) -> None:
-        """Keeps an error that is shown elsewhere among the last notes."""
+        """Keep an error that is shown elsewhere among the last notes."""
         self.history.append(self.text_of(error))
 
     def text_of(self, error: DeltaMemError) -> str:
-        """Returns an error in terms that fit where the user is."""
+        """Return an error in terms that fit where the user is."""
         return clean(str(self._adapt(error)))[:_CHARACTERS]
 
     def seen(self) -> None:
-        """Removes the note of a user who acts after reading it."""
+        """Remove the note of a user who acts after reading it."""
         if self.current and time.monotonic() >= self._seen_from:
             self.clear()
 
     def clear(self) -> None:
-        """Removes the note; the keys come back."""
+        """Remove the note; the keys come back."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -103,7 +153,7 @@ class Notes:
         self.changed.publish(None)
 
     def _show(self, note: Note) -> None:
-        """Replaces the note before."""
+        """Replace the note before."""
         if self._timer is not None:
             self._timer.stop()
         self.current = note
@@ -114,6 +164,6 @@ class Notes:
 
 
 def seconds_shown(note: Note) -> float:
-    """Returns how long a note stays: some seconds, or as long as it takes to be read."""
+    """Return how long a note stays: some seconds, or as long as it takes to be read."""
     least = _ERROR_SECONDS if note.severity == "error" else _NOTE_SECONDS
     return max(least, min(len(note.text) / _READ_PER_SECOND, _LONGEST_SECONDS))

@@ -6,17 +6,22 @@ import contextlib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import orjson
+from textual.theme import BUILTIN_THEMES
 
+from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.memory.views.filters import ORDERS, Order
 from deltamem_tui.paths import APPLICATION
+from deltamem_tui.text import clean
 
 EXPANDED_LIMIT = 2_000
 _SIZE_LIMIT = 1_000_000
 _THEME = "theme"
+_USUAL_THEME = "textual-dark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ def load(bank: Path) -> BankState:
         return BankState()
 
 
-_SCREENS = frozenset({"trees", "recall", "episodes", "statistics", "review"})
+_SCREENS = frozenset({"trees", "recall", "episodes", "statistics", "review", "growth"})
 
 
 def _from_record(record: dict[str, Any]) -> BankState:
@@ -85,7 +90,7 @@ def save(bank: Path, state: BankState) -> None:
 
 
 def load_theme() -> str | None:
-    """The theme that was chosen last; None if there is none to be read."""
+    """Return the theme that was chosen last; None if there is none to be read."""
     try:
         return (_folder() / _THEME).read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
@@ -104,3 +109,70 @@ def write_quietly(file: Path, text: bytes) -> None:
         draft = file.with_suffix(".new")
         draft.write_bytes(text)
         draft.replace(file)
+
+
+Place = tuple[str, str]
+"""A tree and the id of a node: what a text is of."""
+
+
+class Drafts:
+    """The texts of one bank that could not be saved, or not yet."""
+
+    def __init__(self, bank: Path) -> None:
+        self._file = drafts_file(bank)
+        self._mine: dict[str, str] = {}  # for when the folder cannot be written
+
+    def of(self, place: Place) -> str | None:
+        """Return the text that was written for a node, if there is one."""
+        return self._all().get("/".join(place))
+
+    def keep(self, place: Place, text: str) -> None:
+        """Keep a text until it is saved, or its author discards it."""
+        self._mine["/".join(place)] = text
+        self._write(self._all())
+
+    def drop(self, place: Place) -> None:
+        """Let a text go."""
+        self._mine.pop("/".join(place), None)
+        left = self._all()
+        if left.pop("/".join(place), None) is not None:
+            self._write(left)
+
+    def _all(self) -> dict[str, str]:
+        """The texts, also those of another browser. A file that cannot be read holds none."""
+        try:
+            record = orjson.loads(self._file.read_bytes())
+        except (OSError, ValueError):
+            record = {}
+        texts = record.items() if isinstance(record, dict) else ()
+        return {name: text for name, text in texts if isinstance(text, str)} | self._mine
+
+    def _write(self, texts: Mapping[str, str]) -> None:
+        if texts:
+            write_quietly(self._file, orjson.dumps(texts))
+            return
+        with contextlib.suppress(OSError):
+            self._file.unlink(missing_ok=True)
+
+
+def drafts_file(bank: Path) -> Path:
+    """Where the texts of the bank in a folder are kept."""
+    return state_file(bank).with_suffix(".drafts.json")
+
+
+def checked_theme(name: str | None) -> str:
+    """Return the theme of the settings; else the one that was chosen last; else the usual one.
+
+    Raises:
+        ConfigurationError: There is no such theme; names the nearest.
+    """
+    if name is None:
+        last = load_theme()
+        return last if last in BUILTIN_THEMES else _USUAL_THEME
+    if name in BUILTIN_THEMES:
+        return name
+    near = get_close_matches(name, BUILTIN_THEMES, n=1, cutoff=0.0)[0]
+    raise ConfigurationError(
+        f"there is no theme {clean(name)!r}",
+        hint=f"did you mean {near}? There are {', '.join(BUILTIN_THEMES)}",
+    )

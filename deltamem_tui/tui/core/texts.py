@@ -101,7 +101,7 @@ class Texts:
             self._notes.report(error)
 
     def copy(self, text: str) -> None:
-        """Copies text, by the terminal (OSC 52) and to the local clipboard.
+        """Copy text, by the terminal (OSC 52) and to the local clipboard.
 
         If some was selected by the mouse, it copies that instead.
         """
@@ -130,7 +130,7 @@ class Texts:
 
 
 def copy_locally(text: str) -> bool:
-    """Puts text on the clipboard of this machine. Returns whether there is one."""
+    """Put text on the clipboard of this machine. Returns whether there is one."""
     import pyperclip  # type: ignore[import-untyped]
 
     try:

@@ -7,16 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.screen import Screen
 from textual.worker import WorkerFailed
-
-
-def sent_keys() -> frozenset[str]:
-    """The keys that textual reads out of what terminals have always sent."""
-    sent = ANSI_SEQUENCES_KEYS.values()
-    return frozenset(keys[0].value for keys in sent if isinstance(keys, tuple) and len(keys) == 1)
 
 
 def pop_result_callback(screen: Screen[Any]) -> None:

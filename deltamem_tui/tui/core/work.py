@@ -3,29 +3,283 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from textual.app import App
+from textual.screen import ModalScreen, Screen
 from textual.signal import Signal
 from textual.worker import Worker
 
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.tui.core.attention import Attention, UserPosition
 from deltamem_tui.tui.core.background import in_thread
-from deltamem_tui.tui.core.job import (
-    BankChange,
-    Info,
-    Outcome,
-    Progress,
-    Retry,
-    WorkPlan,
-    WorkState,
-    WorkStoppedError,
-)
 from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.models.sections import Section
+
+
+class WorkStoppedError(DeltaMemError):
+    """Work that writes nothing was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkState:
+    """How far a piece of work is.
+
+    Attributes:
+        name: What is being done.
+        can_stop: Whether it ends when it is cancelled.
+        began: When it began, in seconds of the monotonic clock.
+        done: How much of it is done.
+        total: How much there is; None if that is unknown.
+        note: What else is worth knowing, such as the cost so far.
+        stopping: Whether it was cancelled.
+    """
+
+    name: str
+    can_stop: bool = False
+    began: float = 0.0
+    done: int = 0
+    total: int | None = None
+    note: str = ""
+    stopping: bool = False
+
+
+class Progress:
+    """A piece of work that goes on in a thread.
+
+    Textual's own way to cancel does not suit: it drops a thread that has not begun or still has
+    something to report, and its error with it.
+
+    Args:
+        name: What is being done.
+        can_stop: Whether the work looks at `stopped` while it goes on.
+        publish: Called in the work's thread when `state` has changed.
+        notify: Called in the work's thread with what is worth knowing before the end.
+
+    Attributes:
+        name: What is being done.
+        can_stop: Whether the work ends when it is cancelled.
+        state: How far it is.
+        over: Set once it has ended.
+        outcome: What it came to, or the error that ended it; None while it goes on.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        can_stop: bool = False,
+        publish: Callable[[], object] = lambda: None,
+        notify: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self.name = name
+        self.can_stop = can_stop
+        self.state = WorkState(name, can_stop, monotonic())
+        self.over = threading.Event()
+        self.outcome: Outcome | Exception | None = None
+        self.notify = notify
+        self._publish = publish
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """Asks the work to stop."""
+        self._stop.set()
+        self.state = replace(self.state, stopping=True)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the work was cancelled."""
+        return self._stop.is_set()
+
+    def go_on(self) -> None:
+        """Called between two steps by work that writes nothing.
+
+        Raises:
+            WorkStoppedError: The work was cancelled.
+        """
+        if self.stopped:
+            raise WorkStoppedError(f"{self.name} was cancelled")
+
+    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
+        """Report that some more steps are done."""
+        done = self.state.done + steps
+        self.state = replace(
+            self.state, done=done, total=total, note=note, stopping=self._stop.is_set()
+        )
+        self._publish()
+
+    @property
+    def closing_report(self) -> str:
+        """What became of it, for a user who left the browser before it ended."""
+        match self.outcome:
+            case BankChange() | Info():
+                return self.outcome.summary
+            case WorkPlan():
+                done = self.outcome.declined or f"{self.name} ended; nothing was done"
+                return f"{done}, because the browser was closed before it could ask"
+            case Exception():
+                return str(self.outcome)
+        return f"{self.name} ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """Work that wrote nothing ended.
+
+    Attributes:
+        summary: What was found, as a sentence.
+        warning: Whether it is bad news.
+    """
+
+    summary: str
+    warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BankChange:
+    """Something was written to a bank.
+
+    Attributes:
+        path: The bank.
+        summary: What was done, as a sentence.
+        node: Tree and id of the node to look at now, if there is one.
+        warning: Whether the summary warns.
+    """
+
+    path: Path
+    summary: str
+    node: tuple[str, str] | None = None
+    warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Asks again for what failed, and forgets what was done.
+
+    Attributes:
+        ask: Takes the reason, and whether the user still waits for it: then it shows it.
+        forget: Called once it was done.
+    """
+
+    ask: Callable[[DeltaMemError, bool], None]
+    forget: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPlan:
+    """What work would do, to be confirmed before it is done.
+
+    Attributes:
+        name: What the doing is called.
+        question: Whether it is to be done.
+        sections: What would be done.
+        then: Does it.
+        can_stop: Whether the doing ends when it is cancelled.
+        kind: What is shown: a plan, an estimate.
+        position: Where the user requested it; only there does it come up by itself.
+        later: The question for a user who opens it elsewhere, if more must be said there.
+        retry: Asks again if the doing fails.
+        declined: What holds if the user says no, if that needs saying.
+    """
+
+    name: str
+    question: str
+    sections: Sequence[Section]
+    then: Callable[[Progress], Outcome]
+    can_stop: bool = False
+    kind: str = "plan"
+    position: UserPosition | None = None
+    later: str = ""
+    retry: Retry | None = None
+    declined: str = ""
+
+
+Outcome = Info | BankChange | WorkPlan | Callable[[], None]
+"""What a job returns; a function shows what was found, and is called on the screen's thread."""
+
+
+def report_unfinished(work: Progress, report: Callable[[str], None]) -> None:
+    """Report on the bare terminal what becomes of work that goes on when the user leaves.
+
+    Work that was asked to stop is waited for: calls of a model that are on their way are paid
+    for, and what they gave is reported. Ctrl+C does not wait. Anything else is not waited for;
+    a commit is written whole or not at all.
+    """
+    if not work.can_stop and not work.over.is_set():
+        report(f"{work.name} was left unfinished; banks are as before it, or as after it")
+        return
+    try:
+        if not work.over.is_set():
+            report(f"{work.name} is stopping; Ctrl+C does not wait for it")
+        work.over.wait()
+    except KeyboardInterrupt:
+        report(f"{work.name} was left unfinished; all that was committed is in the bank")
+    else:
+        report(work.closing_report)
+
+
+@dataclass(frozen=True, slots=True)
+class UserPosition:
+    """Where the user was when something was requested.
+
+    Attributes:
+        screen: The screen in front, without the dialogs over it.
+        inputs: How many keys, pastes and clicks had come.
+    """
+
+    screen: Screen[Any] | None
+    inputs: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTarget:
+    """A node that the cursor is to go to once it is shown.
+
+    Attributes:
+        tree: Its tree.
+        node_id: Its id.
+        position: Where the user was; the cursor of a user who went on is left alone.
+    """
+
+    tree: str
+    node_id: str
+    position: UserPosition
+
+
+class Attention:
+    """Counts what the user does."""
+
+    def __init__(self, app: App[None]) -> None:
+        self._app = app
+        self._inputs = 0
+        self._by_screen: WeakKeyDictionary[Screen[Any], int] = WeakKeyDictionary()
+
+    def count(self) -> None:
+        """Note a key, a paste or a click."""
+        self._inputs += 1
+        front = self._app.screen
+        self._by_screen[front] = self.inputs_on(front) + 1
+
+    def inputs_on(self, screen: Screen[Any]) -> int:
+        """Return how much the user did while this screen was in front."""
+        return self._by_screen.get(screen, 0)
+
+    def position(self) -> UserPosition:
+        """Return where the user is now."""
+        stack = reversed(self._app.screen_stack)
+        screens = (screen for screen in stack if not isinstance(screen, ModalScreen))
+        return UserPosition(next(screens, None), self._inputs)
+
+    def is_at(self, position: UserPosition) -> bool:
+        """Whether the user has done nothing since, and sees the same screen."""
+        return self._app.screen is position.screen and self._inputs == position.inputs
+
 
 Confirm = Callable[[str, Sequence[Section], Callable[[bool | None], None]], None]
 
@@ -40,13 +294,6 @@ class Work:
     What is planned may write, or cost money, and one key begins it. So a plan comes up by itself
     only in front of a user who has waited for it. A user who went on, by as little as one key,
     is notified that it is ready, and opens it.
-
-    Args:
-        app: The program.
-        attention: Whether the user still waits.
-        notes: What the user is told.
-        key_of: Returns the first key of an action.
-        confirm: Shows what would be done, and asks.
 
     Attributes:
         changed: Published whenever `state` or `plan` has changed.
@@ -85,7 +332,7 @@ class Work:
         can_stop: bool = False,
         retry: Retry | None = None,
     ) -> bool:
-        """Starts something long.
+        """Start something long.
 
         Args:
             name: What is being done.
@@ -145,7 +392,7 @@ class Work:
         self.changed.publish(self.state)
 
     def _end(self, progress: Progress, position: UserPosition, retry: Retry | None) -> None:
-        """Reports what became of the work."""
+        """Report what became of the work."""
         self._progress = None
         self._publish()
         match progress.outcome:
@@ -184,7 +431,7 @@ class Work:
         self._notes.notify(text)
 
     def _keep(self, plan: WorkPlan | None) -> None:
-        """Keeps a plan, which may be opened where its question alone would be unclear."""
+        """Keep a plan, which may be opened where its question alone would be unclear."""
         self.plan = plan and replace(plan, question=plan.later or plan.question)
         self._publish()
 
@@ -201,7 +448,7 @@ class Work:
         self._confirm(plan.question, plan.sections, answered)
 
     def open_plan(self) -> None:
-        """Opens the plan that waits."""
+        """Open the plan that waits."""
         if self.plan is None:
             self._notes.notify("no plan is waiting")
         else:

@@ -19,7 +19,7 @@ from deltamem_tui.embedding.load import (
 from deltamem_tui.errors import BankExistsError, EmbedderUnavailableError, UsageError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.forms import about
-from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
@@ -50,11 +50,7 @@ def why_not_at_hand(wanted: str) -> str:
 
 
 def embedders(wanted: str) -> dict[str, str]:
-    """What can embed a new bank's texts, and what each is good for; the wanted one first.
-
-    Args:
-        wanted: The one of the settings.
-    """
+    """Return what can embed a new bank's texts, and what each is good for; the wanted one first."""
     about_them = {
         MINILM: "a small model that comes with the program\nunderstands paraphrases",
         PUBLISHED_EMBEDDER: "the model of the published thresholds\nunderstands paraphrases; "
@@ -104,14 +100,7 @@ def create(
 def ask_about_domain(
     path: Path, domain: str, make: Callable[[Progress], Outcome], progress: Progress
 ) -> Outcome:
-    """Make a bank at once if its domain is known; else ask before, for it may be a slip.
-
-    Args:
-        path: The bank that is to be made.
-        domain: Its domain.
-        make: Makes it.
-        progress: Handed on.
-    """
+    """Make a bank at once if its domain is known; else ask before, for it may be a slip."""
     from deltamem_tui.memory.domain import known_domains
 
     known = known_domains()
@@ -131,10 +120,6 @@ def ask_about_domain(
 
 def freeze(path: Path, thaw: str) -> BankChange:
     """Freeze the bank at `path`.
-
-    Args:
-        path: The bank.
-        thaw: The key that unfreezes it.
 
     Raises:
         BankError: It cannot be opened or written.
@@ -221,7 +206,7 @@ def rename(path: Path, name: str) -> BankChange:
 
 
 def deletion_lines(found: BankContents) -> list[str]:
-    """What goes with a bank that is deleted."""
+    """Return what goes with a bank that is deleted."""
     if found.error:
         lines = [f"it cannot be opened: {found.error}"]
     else:
@@ -291,13 +276,6 @@ def _archive_path(out: str, name: str) -> Path:
 def plan_install(source: str, folder: Path, *, name: str, digest: str, writable: bool) -> WorkPlan:
     """Check a bank from elsewhere, whoever made it.
 
-    Args:
-        source: An archive or the folder of a bank.
-        folder: The banks folder.
-        name: What to call it; its own name if empty.
-        digest: `sha256:…` that it must have; any if empty.
-        writable: Whether it make it writable.
-
     Raises:
         BankError: It is not sound, or a bank of that name is there.
         UsageError: The digest or the name is none.
@@ -338,12 +316,6 @@ def _place_for(name: str, folder: Path) -> Path:
 def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: bool) -> Outcome:
     """Find out what merging other banks into the one at `path` would change.
 
-    Args:
-        path: The bank that gets all.
-        others: The other banks, by name or path.
-        folder: The banks folder.
-        episodes: Whether the episodes are merged too.
-
     Raises:
         BankError: A bank cannot be read, or the first cannot be written.
         EmbedderMismatchError: Two banks have different embedders.
@@ -372,12 +344,12 @@ def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: boo
 
 
 def _sections(found: Iterable[ReportSection]) -> list[Section]:
-    """The sections of a report, cut to what a dialog can show."""
+    """Return the sections of a report, cut to what a dialog can show."""
     return [Section(each.title, _cut(each.lines), warning=each.warning) for each in found]
 
 
 def _merge_sections(merge: Merge) -> list[Section]:
-    """What a merge changes tree by tree, and what it loses."""
+    """Return what a merge changes tree by tree, and what it loses."""
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.reports.transfer import change_counts, view_merge
 

@@ -12,7 +12,7 @@ from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome as Word
-from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.jobs.episodes import ModelChoice, estimate_text
 from deltamem_tui.tui.models.sections import Section
 
@@ -164,7 +164,7 @@ def _summary(found: JudgingReport) -> str:
 def _judge(
     bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
 ) -> Judge:
-    """The judge that asks the chosen model, checked as far as that is possible unasked."""
+    """Return the judge that asks the chosen model, checked as far as that is possible unasked."""
     from deltamem_tui.llm.client import open_client
     from deltamem_tui.memory.writers.model.judge import Judge
 

@@ -16,8 +16,7 @@ from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.paths import BankPlace
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import cuttable, local_time
+from deltamem_tui.tui.models.sections import Section, cuttable, local_time
 
 _MODEL_FROM = 100
 _DOMAIN_FROM = 76
@@ -187,7 +186,7 @@ class BankTable:
 
     @classmethod
     def of(cls, banks: Sequence[BankLine], width: int) -> BankTable:
-        """The layout for some banks: names are as wide as the longest, within reason."""
+        """Return the layout for some banks: names are as wide as the longest, within reason."""
         longest = max((cell_len(bank.place.name) for bank in banks), default=0)
         names = tuple(dict.fromkeys(name for bank in banks for name in bank.nodes))
         collections = names if len(names) <= _MOST_COLLECTIONS else ()
@@ -201,7 +200,7 @@ class BankTable:
         return self._cells("name", counts, "domain", "embedder", "", changed)
 
     def cells(self, bank: BankLine) -> BankCells:
-        """A bank's line."""
+        """Return a bank's line."""
         counts = [bank.nodes.get(name) for name in self.collections] or [sum(bank.nodes.values())]
         return self._cells(
             bank.place.name,
@@ -213,7 +212,7 @@ class BankTable:
         )
 
     def name(self, name: str) -> str:
-        """A name in its column; the end of one that is too long is left out."""
+        """Return a name in its column; the end of one that is too long is left out."""
         return f" {_cut(name, self.name_width)} "
 
     def _cells(

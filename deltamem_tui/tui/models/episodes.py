@@ -8,16 +8,21 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.scenes import MODEL as DRAWER
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.episodes.stored_episodes import nodes_by_episode
+from deltamem_tui.memory.episodes.stored_episodes import episode, nodes_by_episode
 from deltamem_tui.memory.views.filters import EpisodeOrder, EpisodeTable
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.views.language import Filter
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
-from deltamem_tui.tui.models.arrangement import Arrangement
+from deltamem_tui.tui.models.nodes import chain_sections
+from deltamem_tui.tui.models.outline import Arrangement
 from deltamem_tui.tui.models.sections import Section
 
 FIRST_STEPS = 400
@@ -84,7 +89,7 @@ class EpisodeBook:
         return cls(bank, nodes_by_episode(bank), refusals)
 
     def arranged(self, arrangement: EpisodeArrangement, stopped: Callable[[], bool]) -> EpisodeBook:
-        """The episodes that a filter lets through, in the order that is wanted."""
+        """Return the episodes that a filter lets through, in the order that is wanted."""
         book = copy(self)
         numbers = self._table.chosen(arrangement.wanted, arrangement.order, stopped)
         book.ids = [self._table.episode_ids[number] for number in numbers]
@@ -94,7 +99,7 @@ class EpisodeBook:
         return len(self.ids)
 
     def trajectory(self, number: int) -> Trajectory:
-        """An episode.
+        """Return an episode.
 
         Raises:
             TrajectoryError: Its record cannot be read.
@@ -103,7 +108,7 @@ class EpisodeBook:
         return from_record(record or {})
 
     def nodes(self, number: int) -> NodePlaces:
-        """The living nodes that an episode gave, as (tree, id)."""
+        """Return the living nodes that an episode gave, as (tree, id)."""
         return self._nodes.get(self.ids[number], ())
 
     def refusal(self, number: int) -> str:
@@ -111,7 +116,7 @@ class EpisodeBook:
         return self._refusals.get(self.ids[number], "")
 
     def line(self, number: int) -> EpisodeLine:
-        """What the list says of an episode."""
+        """Return what the list says of an episode."""
         trajectory = self.trajectory(number)
         outcome = {True: "success", False: "failure", None: "unknown"}
         return EpisodeLine(
@@ -132,7 +137,7 @@ def episode_sections(
     read_key: str | None = None,
     marked: Collection[int] = (),
 ) -> list[Section]:
-    """An episode: what it is, why it could not be learnt if so, then its steps.
+    """Return an episode: what it is, why it could not be learnt if so, then its steps.
 
     Args:
         trajectory: The episode.
@@ -194,3 +199,18 @@ def _step_section(number: int, step: Step, *, marked: bool = False) -> Section:
 
 def _body(thought: str, answer: str, reward: str) -> str:
     return f"{thought}{answer.removeprefix(chr(10))}{reward}".strip("\n")
+
+
+def beside_node(bank: Bank, tree: Tree, node: Node, display: Display) -> list[Section]:
+    """Return the chain that leads to a node, if there is more than the node, and its episode."""
+    chain = tree.chain(node.id)
+    sections = chain_sections(display, chain) if len(chain) > 1 else []
+    if not (name := node.origin.trajectory):
+        return [*sections, Section("", "Not learnt from an episode.", quiet=True)]
+    try:
+        found = episode(bank, name)
+    except DeltaMemError as error:
+        return [*sections, Section("Its episode cannot be read", str(error), warning=True)]
+    if found is None:
+        return [*sections, Section("", "This bank came without its episodes.", quiet=True)]
+    return [*sections, *episode_sections(found)]

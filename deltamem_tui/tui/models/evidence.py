@@ -35,7 +35,7 @@ class Evidence:
 
 
 def evidence_of(bank: Bank, tree: str, node: Node) -> Evidence:
-    """Returns a node's episodes; of a fused node those of the nodes that it was made from."""
+    """Return a node's episodes; of a fused node those of the nodes that it was made from."""
     named = list(node.origin.episodes)
     if not named:
         nodes = bank.tree(tree)
@@ -47,7 +47,7 @@ def evidence_of(bank: Bank, tree: str, node: Node) -> Evidence:
 
 
 def why_no_episode(found: Evidence) -> str:
-    """Returns why a node has no episode that can be shown."""
+    """Return why a node has no episode that can be shown."""
     if not found.missing:
         return "this node is not from an episode"
     if len(found.missing) == 1:
@@ -60,7 +60,7 @@ def _is_kept(bank: Bank, episode_id: str) -> bool:
 
 
 def steps_repeated(payload: Mapping[str, str], steps: Sequence[Step]) -> list[int]:
-    """Returns the numbers, from 1, of the steps that a node says again.
+    """Return the numbers, from 1, of the steps that a node says again.
 
     Nodes do not record the steps that they were made of. A step counts if action and answer have
     three quarters of the words of one clause of what the node says below its first text.
@@ -81,7 +81,7 @@ def steps_repeated(payload: Mapping[str, str], steps: Sequence[Step]) -> list[in
 
 
 def _clauses(text: str) -> Iterator[frozenset[str]]:
-    """The words of each clause; what stands before a colon belongs to all of its line."""
+    """Return the words of each clause; what stands before a colon belongs to all of its line."""
     for line in text.splitlines():
         head, colon, rest = re.sub(r"\[[^\]]*\]|\([^)]*\)", " ", line).partition(":")
         for clause in rest.split(";") if colon else [head]:

@@ -9,8 +9,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
-from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.titles import shown, titles
+from deltamem_tui.tui.models.sections import Section, title_of
 
 TRIGGER_CHARACTERS = 600
 NOTHING = "(empty)"
@@ -54,7 +53,7 @@ class NodeLine:
 def node_line(
     tree: Tree, node: Node, counts: Counts, display: Display, utility: str = ""
 ) -> NodeLine:
-    """What an outline says of a node."""
+    """Return what an outline says of a node."""
     trigger, procedure = _texts(tree, node, display)
     return NodeLine(
         trigger=trigger,
@@ -70,7 +69,7 @@ def node_line(
 
 
 def entry_of(tree: Tree, node: Node, display: Display) -> tuple[str, str, str]:
-    """What can be said of a node, the most telling first."""
+    """Return what can be said of a node, the most telling first."""
     return (*_texts(tree, node, display), node.id)
 
 
@@ -157,7 +156,7 @@ def _origin(node: Node, missing: Collection[str]) -> str:
 
 
 def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
-    """A chain, an entry a section, in which what the entries above say gives way.
+    """Return a chain, an entry a section, in which what the entries above say gives way.
 
     Copied or read in the pager it is whole.
     """
@@ -173,7 +172,7 @@ def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
 
 
 def subtree_preview(tree: Tree, nodes: Sequence[Node], display: Display) -> list[Section]:
-    """A subtree as an outline, cut where it becomes too long to read.
+    """Return a subtree as an outline, cut where it becomes too long to read.
 
     The node itself is shown whole: siblings may part late, or in what to do only.
     """
@@ -182,12 +181,12 @@ def subtree_preview(tree: Tree, nodes: Sequence[Node], display: Display) -> list
     first = f"{trigger}\n→ {one_line(procedure, _PREVIEW_CHARACTERS)}"
     sections = [Section(f"{display.level(top)} {top.id}", first, top.label == "failure")]
     listed = below[: _PREVIEW_NODES - 1]
-    entries = [entry_of(tree, node, display) for node in listed]
     lines = []
-    for node, title in zip(listed, titles(entries, _PREVIEW_CHARACTERS, trigger), strict=True):
+    for node in listed:
+        title = title_of(entry_of(tree, node, display), _PREVIEW_CHARACTERS, trigger)
         indent = "  " * min(node.depth - top.depth - 1, _PREVIEW_INDENTS)
         mark = "✗ " if node.label == "failure" else ""
-        lines.append(f"{indent}{node.id} {mark}{shown(title)}")
+        lines.append(f"{indent}{node.id} {mark}{title}")
     if len(nodes) > _PREVIEW_NODES:
         lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
     if lines:

@@ -7,13 +7,291 @@ node with 50,000 children expands by inserting 50,000 numbers.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.tree_index import NO_PARENT
-from deltamem_tui.tui.models.family import Family, Mask, Rows
+from deltamem_tui.memory.credit.credit import usefulness
+from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.methods import display_of, is_shown
+from deltamem_tui.memory.views.filters import Order, matching
+from deltamem_tui.memory.views.language import Filter, Language
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyLayout:
+    """Where the nodes of a family stand if everything is expanded.
+
+    Attributes:
+        preorder: The rows from the top down.
+        place: Per row, its place among them.
+        size: Per row, how many nodes it is with all below it; they follow it in `preorder`.
+    """
+
+    preorder: Rows
+    place: Rows
+    size: Rows
+
+
+class Family:
+    """Who is whose child, for a whole tree at once, siblings in a chosen order.
+
+    Args:
+        tree: The tree at one commit.
+        order: How siblings are sorted.
+        kept: Rows to show; a node is shown if it or one below it is kept. All if None.
+        utility: What each node was worth to whom it was shown, by the row of its first line; NaN
+            where that is not known. None if it is known of no node.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        order: Order = "birth",
+        kept: Mask | None = None,
+        utility: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.tree = tree
+        self.order = order
+        self.kept = kept
+        self.utility = utility
+        index = tree.snapshot.index
+        rows = tree.rows
+        parents = index["parent"][rows]
+        if len(rows) and not (parents.min() >= NO_PARENT and parents.max() < len(index)):
+            raise tree.snapshot.table.corrupt("the index names a parent that is not there")
+        above = np.full(len(index), NO_PARENT, dtype=np.int64)
+        has_parent = parents != NO_PARENT
+        above[rows[has_parent]] = tree.snapshot.current[parents[has_parent]]
+        self.parent: Rows = above
+        self.depth: NDArray[np.int64] = index["depth"].astype(np.int64)
+        shown = rows if kept is None else rows[self._with_ancestors(rows, kept)[rows]]
+        self._arrange(shown)
+
+    def _with_ancestors(self, rows: Rows, kept: Mask) -> Mask:
+        """Return the kept rows and all above them, level by level from the deepest."""
+        shown = kept.copy()
+        level = rows[kept[rows]]
+        while len(level):
+            level = np.unique(self.parent[level])
+            level = level[level != NO_PARENT]
+            level = level[~shown[level]]
+            shown[level] = True
+        return shown
+
+    def _arrange(self, shown: Rows) -> None:
+        parents = self.parent[shown]
+        order = np.lexsort((self._rank(shown), parents))
+        self._children = shown[order]
+        counts = np.bincount(parents - NO_PARENT, minlength=len(self.parent) + 1)
+        ends = np.cumsum(counts)  # the roots stand first, then the children of row 0, and so on
+        self._roots_stop, self._start, self._stop = int(ends[0]), ends[:-1], ends[1:]
+
+    def _rank(self, rows: Rows) -> NDArray[np.int64] | NDArray[np.float64]:
+        birth = self.tree.birth[rows]
+        if self.order == "utility":  # what is not a number is sorted behind all that is
+            return birth if self.utility is None else self.utility[birth]
+        if self.order == "birth":
+            return birth
+        if self.order == "newest":
+            newest: Rows = -birth
+            return newest
+        if self.order == "children":
+            parents = self.parent[self.tree.rows]
+            counts = np.bincount(parents[parents != NO_PARENT], minlength=len(self.parent))
+            most: Rows = -counts[rows]
+            return most
+        column = 0 if self.order == "hits" else 1
+        counted: Rows = -self.tree.snapshot.counters[birth, column].astype(np.int64)
+        return counted
+
+    def utility_text(self, row: int) -> str:
+        """What a node was worth, behind its hits: as wide for all nodes of a tree that has any."""
+        if self.utility is None:
+            return ""
+        worth = self.utility[self.tree.birth[row]]
+        return "    ·" if np.isnan(worth) else f" {worth:.2f}"
+
+    @property
+    def roots(self) -> Rows:
+        """The roots that are shown."""
+        return self._children[: self._roots_stop]
+
+    def children(self, row: int) -> Rows:
+        """Return a node's children that are shown."""
+        return self._children[self._start[row] : self._stop[row]]
+
+    def count(self, row: int) -> int:
+        """How many children of a node are shown."""
+        return int(self._stop[row] - self._start[row])
+
+    @property
+    def preorder(self) -> Rows:
+        """All shown nodes as they stand if everything is expanded."""
+        return self._layout.preorder
+
+    @cached_property
+    def _layout(self) -> FamilyLayout:
+        """Where everything stands, found level by level and not node by node."""
+        everyone = len(self.parent)
+        levels = list(self._levels())
+        size = np.ones(everyone, dtype=np.int64)
+        for level in reversed(levels[1:]):
+            np.add.at(size, self.parent[level], size[level])
+        before = np.concatenate(([0], np.cumsum(size[self._children])))
+        among_all = np.zeros(everyone, dtype=np.int64)
+        among_all[self._children] = before[:-1]
+        place = among_all.copy()
+        for level in levels[1:]:
+            above = self.parent[level]
+            place[level] = place[above] + 1 + among_all[level] - before[self._start[above]]
+        reached = np.concatenate(levels) if levels else self._children[:0]
+        preorder = np.zeros(len(reached), dtype=np.int64)
+        preorder[place[reached]] = reached
+        return FamilyLayout(preorder, place, size)
+
+    def _levels(self) -> Iterator[Rows]:
+        """Return the roots, their children, theirs and so on; what no root leads to is left out."""
+        level = self.roots
+        while len(level):
+            yield level
+            start, counts = self._start[level], self._stop[level] - self._start[level]
+            ends = np.cumsum(counts)
+            shift = np.repeat(start - (ends - counts), counts)
+            level = self._children[shift + np.arange(ends[-1])]
+
+    def unfold(self, rows: Rows, expanded: Collection[int] | None) -> Rows:
+        """Return some siblings with all that is visible below them, from the top down."""
+        if not len(rows) or (expanded is not None and not expanded):
+            return rows.copy()
+        layout, last = self._layout, rows[-1]
+        begin = layout.place[rows[0]]
+        block = layout.preorder[begin : layout.place[last] + layout.size[last]]
+        if expanded is None:
+            return block.copy()
+        # Below a node that is shut, one more is in the way; its block's end takes it back.
+        shut = block[(layout.size[block] > 1) & ~self.mask(expanded)[block]]
+        places = layout.place[shut] - begin
+        in_the_way = np.zeros(len(block) + 1, dtype=np.int64)
+        np.add.at(in_the_way, places + 1, 1)
+        np.add.at(in_the_way, places + layout.size[shut], -1)
+        visible: Rows = block[np.cumsum(in_the_way[:-1]) == 0]
+        return visible
+
+    def mask(self, rows: Collection[int]) -> Mask:
+        """Return some rows as true among all."""
+        mask = np.zeros(len(self.parent), dtype=bool)
+        mask[np.fromiter(rows, np.int64, len(rows))] = True
+        return mask
+
+    def parents(self, among: Collection[int] | None = None) -> set[int]:
+        """Those of some rows, or of all that are shown, that have children."""
+        has_children = self._stop > self._start
+        if among is not None:
+            has_children &= self.mask(among)
+        return set(np.flatnonzero(has_children).tolist())
+
+    def rows_of(self, ids: Sequence[str]) -> set[int]:
+        """Return the rows that nodes have now, by their ids; those that are gone are left out."""
+        if not ids:
+            return set()
+        snapshot = self.tree.snapshot
+        births = np.flatnonzero(np.isin(snapshot.index["id"], np.array(ids, dtype="S16")))
+        return set(snapshot.current[births].tolist())
+
+    def ancestors(self, row: int) -> list[int]:
+        """All above a node, the parent first."""
+        found: list[int] = []
+        while (row := int(self.parent[row])) != NO_PARENT and len(found) <= len(self.parent):
+            found.append(row)
+        return found
+
+
+OrderT = TypeVar("OrderT", bound=str)
+DueRows = Callable[[Tree], Mask]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement(Generic[OrderT]):
+    """What is shown, and in which order.
+
+    Attributes:
+        text: The filter as it was typed.
+        wanted: The same, read.
+        order: How it is sorted; of nodes, siblings.
+    """
+
+    text: str
+    wanted: Filter
+    order: OrderT
+
+    @classmethod
+    def of(cls, language: Language, text: str, order: OrderT) -> Arrangement[OrderT]:
+        """Return the arrangement by a filter as it was typed.
+
+        Raises:
+            UsageError: The filter cannot be read.
+        """
+        return cls(text, language.parse(text), order)
+
+
+NodeArrangement = Arrangement[Order]
+
+ALL_NODES: NodeArrangement = Arrangement("", Filter(), "birth")
+
+
+@dataclass(frozen=True, slots=True)
+class ArrangedNodes:
+    """The trees of a bank, filtered and sorted.
+
+    Attributes:
+        arrangement: Filter and order.
+        families: Per tree, who is whose child.
+        due: Which rows of a tree are due for maintenance.
+        displays: Per tree that is shown, how; one that is never asked is not while it is empty.
+    """
+
+    arrangement: NodeArrangement
+    families: Mapping[str, Family]
+    due: DueRows
+    displays: Mapping[str, Display]
+
+
+def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool]) -> ArrangedNodes:
+    """Filter and sort the trees.
+
+    Args:
+        bank: The bank.
+        arrangement: Filter and order.
+        stopped: Asked now and then whether the answer is still wanted.
+    """
+    wanted, families = arrangement.wanted, {}
+
+    def due(tree: Tree) -> Mask:
+        from deltamem_tui.memory.methods import method_of, settings_of  # only when it is asked
+
+        return method_of(bank).due_rows(tree, settings_of(bank))
+
+    for name, tree in bank.trees.items():
+        useful = usefulness(bank, name)
+        kept = None if wanted.empty else matching(tree, wanted, due, stopped, useful)
+        utility = useful.utility if useful.judged.any() else None
+        families[name] = Family(tree, arrangement.order, kept, utility)
+        if kept is not None:
+            _ = families[name].preorder  # laid out here: all of it is shown at once
+    displays = {name: display_of(bank, name) for name in families if is_shown(bank, name)}
+    return ArrangedNodes(arrangement, families, due, displays)
+
 
 Novelty = Literal["added", "changed"]
 """What became of a node of which an outline says that it is new."""
@@ -40,12 +318,12 @@ class Outline:
         return len(self.rows)
 
     def line_of(self, row: int) -> int | None:
-        """The line on which a node stands; None if it is not visible."""
+        """Return the line on which a node stands; None if it is not visible."""
         found = np.flatnonzero(self.rows == row)
         return int(found[0]) if len(found) else None
 
     def depth(self, line: int) -> int:
-        """The depth of the node on a line."""
+        """Return the depth of the node on a line."""
         return int(self.family.depth[self.rows[line]])
 
     def expand(self, line: int) -> bool:
@@ -96,13 +374,13 @@ class Outline:
         self.rows = self.family.roots.copy()
 
     def parent_line(self, line: int) -> int:
-        """The line of a node's parent; the same line for a root."""
+        """Return the line of a node's parent; the same line for a root."""
         parent = int(self.family.parent[self.rows[line]])
         found = None if parent == NO_PARENT else self.line_of(parent)
         return line if found is None else found
 
     def sibling_above(self, line: int) -> int | None:
-        """The line of the sibling before; None if it is the first, or is far above."""
+        """Return the line of the sibling before; None if it is the first, or is far above."""
         begin = max(line - _NEAR, 0)
         depths = self.family.depth[self.rows[begin : line + 1]]
         found = np.flatnonzero(depths[:-1] <= depths[-1])
@@ -111,7 +389,7 @@ class Outline:
         return begin + int(found[-1])
 
     def root_line(self, line: int) -> int:
-        """The line of a node's root."""
+        """Return the line of a node's root."""
         above = self.family.ancestors(int(self.rows[line]))
         found = self.line_of(above[-1]) if above else None
         return line if found is None else found
@@ -127,7 +405,7 @@ class Outline:
         return self.line_of(row)
 
     def seek(self, wanted: Mask, line: int, direction: int) -> int | None:
-        """The nearest wanted node after or before a line, also among what is collapsed.
+        """Return the nearest wanted node after or before a line, also among what is collapsed.
 
         It goes round at the end.
 

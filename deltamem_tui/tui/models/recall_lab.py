@@ -2,22 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import fields
+
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.methods import display_of, method_of
+from deltamem_tui.memory.methods import change_settings, display_of, method_of, settings_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
 from deltamem_tui.memory.staleness import recalled
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.models.nodes import entry_of
 from deltamem_tui.tui.models.sections import Section
+
+_LABELS = {"tau_base": "threshold", "failure_penalty": "penalty"}
+_NONE, _HALF_LIFE = "none", "half_life"
+_HUNDREDTH, _DECIMALS = 0.01, 6
+
+
+def number_label(name: str) -> str:
+    """Return what a number is called beside the line it is typed in."""
+    return _LABELS.get(name) or name.replace("_", " ")
+
+
+def number_text(value: object) -> str:
+    """Return a number, none, or the name of a choice, as it is typed."""
+    if value is None:
+        return _NONE
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
+    """Per collection, the numbers to play with, as the method's settings say.
+
+    If those do not say, all of the method's own; what belongs to no collection stands with the
+    first. The half-life, which every method has, stands with the last that questions are put to.
+
+    Raises:
+        BankCorruptError: A number of the bank cannot be used.
+        UsageError: The bank's method is not installed.
+    """
+    settings = settings_of(bank)
+    found: dict[str, list[Setting]] = {name: [] for name in bank.trees}
+    first = next(iter(found), "")
+    of_learning = {each.name for each in fields(Settings)}
+    for each in listed(settings):
+        if each.path in of_learning:
+            continue
+        place = each.path.rpartition(".")[0] or first
+        if settings.recalling:
+            place = settings.recalling.get(each.path, "")
+        if place in found and not isinstance(each.value, bool):
+            found[place].append(each)
+    if asked := [name for name in found if display_of(bank, name).asked]:
+        found[asked[-1]].append(next(each for each in listed(settings) if each.path == _HALF_LIFE))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TrialNumbers:
+    """A method's numbers as they were typed, and as the bank has them.
+
+    Attributes:
+        typed: What counts in the lab.
+        stored: What the bank had when it was last read.
+    """
+
+    typed: Settings
+    stored: Settings
+
+    @property
+    def summary(self) -> str:
+        """What was typed, and what the bank has instead; empty if that is the same."""
+        stored, changes = {each.path: each for each in listed(self.stored)}, self.changes
+        return ", ".join(
+            f"{number_label(stored[path].name)} {number_text(value)} "
+            f"(bank {number_text(stored[path].value)})"
+            for path, value in changes.items()
+            if not isinstance(value, bool)  # what another number fixes
+        )
+
+    @property
+    def changes(self) -> Mapping[str, object]:
+        """The numbers that were typed and are not the bank's own, by their paths."""
+        stored = {each.path: each.value for each in listed(self.stored)}
+        typed = listed(self.typed)
+        return {each.path: each.value for each in typed if each.value != stored[each.path]}
+
+    def over(self, stored: Settings) -> TrialNumbers:
+        """Return the same play over what the bank has by now: the other numbers are the bank's."""
+        return TrialNumbers(_with_changes(stored, self.changes), stored)
+
+    def with_number(self, path: str, text: str) -> TrialNumbers:
+        """Return the play with one more number or choice, as it was typed.
+
+        Raises:
+            ConfigurationError: It is outside its range.
+            ValueError: It is not a number.
+        """
+        number = next(each for each in listed(self.stored) if each.path == path)
+        return replace(self, typed=replaced(self.typed, path, _value(number, text.strip().lower())))
+
+
+def _value(number: Setting, text: str) -> int | float | str | None:
+    if number.choices:
+        return text
+    if number.optional and text == _NONE:
+        return None
+    value = float(text.replace(",", "."))
+    return int(value) if value.is_integer() else value
+
+
+def _with_changes(settings: Settings, changes: Mapping[str, object]) -> Settings:
+    for path, value in changes.items():
+        settings = replaced(settings, path, value)
+    return settings
+
+
+def why_not(title: str, number: Setting) -> str:
+    """Return what would be such a number of a collection, named as it is beside its line."""
+    name = number.name
+    named = f"{_LABELS[name]} ({name})" if name in _LABELS else number_label(name)
+    return f"{title}: {named} must be {number.description}"
+
+
+def nudged(settings: Settings, numbers: Sequence[Setting], steps: int) -> tuple[str, str] | None:
+    """Return the first of some numbers that has hundredths, else the first whole one, moved.
+
+    Args:
+        settings: The numbers as they were typed.
+        numbers: Those of one collection.
+        steps: How many hundredths, or ones of a whole number, it is moved by.
+
+    Returns:
+        Its path and what would be typed; None if there is no number among them.
+    """
+    values = {each.path: each.value for each in listed(settings)}
+    found = [(each.path, values[each.path]) for each in numbers]
+    for path, value in found:
+        if isinstance(value, float):
+            return path, number_text(round(value + steps * _HUNDREDTH, _DECIMALS))
+    return next(
+        ((path, str(value + steps)) for path, value in found if isinstance(value, int)), None
+    )
+
+
+def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
+    """Change the numbers that were typed over, and leave the others as they were last written.
+
+    Returns:
+        What the numbers of the lab are now, as a sentence.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        ConfigurationError: A number is outside its range.
+    """
+    change_settings(bank, "recall lab", lambda numbers: _with_changes(numbers, trial.changes))
+    saved = []
+    for name, numbers in lab_numbers(bank).items():
+        values = (f"{number_label(each.name)} {number_text(each.value)}" for each in numbers)
+        if text := ", ".join(values):
+            saved.append(f"{display_of(bank, name).title} {text}")
+    return f"saved: {'; '.join(saved)}"
+
 
 CANDIDATES = 20
 _KEPT_QUESTIONS = 200
@@ -64,11 +217,11 @@ class LabAnswer:
     usual: RecallResult | None = None
 
     def of(self, tree: str) -> CollectionRecall | None:
-        """A collection's answer; None if it was not asked."""
+        """Return a collection's answer; None if it was not asked."""
         return self.found.collections.get(tree) if self.found else None
 
     def usual_of(self, tree: str) -> CollectionRecall | None:
-        """The same with the bank's own numbers; None also if that was not to be compared."""
+        """Return the same with the bank's own numbers; None also if that was not to be compared."""
         return self.usual.collections.get(tree) if self.usual else None
 
     @property
@@ -80,7 +233,7 @@ class LabAnswer:
 
 
 def matched(found: CollectionRecall | None) -> frozenset[str]:
-    """The ids of the nodes that a collection recalls."""
+    """Return the ids of the nodes that a collection recalls."""
     return frozenset(chain[-1].id for chain in found.chains) if found else frozenset()
 
 
@@ -101,7 +254,7 @@ class LabEmbedder:
         return self._cache is not None and card_of(bank) == self._card
 
     def of(self, bank: Bank) -> EmbeddingCache:
-        """The bank's embedder, loaded when it is first asked for."""
+        """Return the bank's embedder, loaded when it is first asked for."""
         card = card_of(bank)
         self._questions += 1
         if self._cache is None or card != self._card or self._questions > _KEPT_QUESTIONS:
@@ -160,7 +313,7 @@ class MatchLine:
 def match_lines(
     bank: Bank, found: CollectionRecall | None, usual: CollectionRecall | None = None
 ) -> list[MatchLine]:
-    """A collection's candidates, best first, and the threshold where it stands among them.
+    """Return a collection's candidates, best first, and the threshold where it stands among them.
 
     Those of another rule come first, and below them a line that says which it is: their scores
     are not compared with the threshold.

@@ -1,12 +1,18 @@
-"""What a text pane shows: sections of a title and a body."""
+"""Text for panes and lines: sections of a title and a body, titles, times."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+
+from rich.cells import cell_len, set_cell_size
 
 from deltamem_tui.text import clean
 
 SHOWN_CHARACTERS = 20_000
+_JOINERS = re.compile("\u200d{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ class Section:
     marked: bool = False
 
     def shown_body(self, read_key: str = "") -> str:
-        """The body, cleaned; of a very long one the beginning, and how much is left.
+        """Return the body, cleaned; of a very long one the beginning, and how much is left.
 
         Args:
             read_key: The key that shows all of it; empty if there is none.
@@ -51,3 +57,37 @@ def plain(sections: list[Section]) -> str:
         "\n".join(part for part in (each.title, clean(each.body)) if part) for each in sections
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def cuttable(text: str) -> str:
+    """Return the text with one joiner where there are several, which join no more than one does.
+
+    The terminal library cannot cut a line that begins with two of them: it divides by zero.
+    """
+    return _JOINERS.sub("\u200d", text)
+
+
+def local_time(time: str) -> str:
+    """Return a time of the journal in the reader's time zone; empty if it is not one."""
+    try:
+        return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OSError, OverflowError):
+        return ""
+
+
+def title_of(entry: Sequence[str], width: int, above: str = "") -> str:
+    """Return a title that fits into `width` cells: its beginning and its end, as nodes part late.
+
+    Args:
+        entry: The texts of a node or an episode, the most telling first; the last is its id.
+        width: The cells there is room for.
+        above: The title of its parent, which need not be said again.
+    """
+    *texts, identity = entry
+    text = cuttable(next((each for each in texts if each and each != above), identity))
+    if cell_len(text) <= width:
+        return text
+    tail = max(width - 1, 0) // 2
+    begin = set_cell_size(text, max(width - 1 - tail, 0)).rstrip()
+    ends = (text[-count:] for count in range(min(tail, len(text)), 0, -1))
+    return f"{begin}…{next((end for end in ends if cell_len(end) <= tail), '').lstrip()}"

@@ -137,7 +137,7 @@ def token_rows(found: BankStatistics) -> list[BarRow]:
 
 
 def overview_sections(found: Overview) -> list[Section]:
-    """The numbers as text."""
+    """Return the numbers as text."""
     counts = found.statistics
     sections = [
         Section(
@@ -188,7 +188,7 @@ def _side_by_side(titles: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def _growth_lines(points: Sequence[GrowthPoint], titles: Mapping[str, str]) -> Iterator[str]:
-    """A table of how many nodes there were after how many episodes."""
+    """Return a table of how many nodes there were after how many episodes."""
     yield _GAP.join((f"{'episodes':>{_EPISODES}}", *titles.values()))
     for each in points:
         nodes = (f"{each.nodes.get(name, 0):>{len(title)},}" for name, title in titles.items())
@@ -196,7 +196,7 @@ def _growth_lines(points: Sequence[GrowthPoint], titles: Mapping[str, str]) -> I
 
 
 def proposal_sections(proposals: Sequence[Proposal]) -> list[Section]:
-    """The best scores of the bank's own episodes, and the thresholds they suggest."""
+    """Return the best scores of the bank's own episodes, and the thresholds they suggest."""
     return [
         Section(f"Best scores, {each.tree} tree", "\n".join(_proposal_lines(each)))
         for each in proposals

@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.domains import GENERIC
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
-from deltamem_tui.tui.core.job import BankChange, Progress, Retry
+from deltamem_tui.tui.core.work import BankChange, Progress, Retry
 from deltamem_tui.tui.jobs import banks
 from deltamem_tui.tui.models.banks import bank_lines
 
@@ -104,7 +104,7 @@ def create(browser: Browser, source: Bank | None = None) -> None:
 
 
 def _banks(browser: Browser) -> dict[str, str]:
-    """The banks that there are, and how much each holds."""
+    """Return the banks that there are, and how much each holds."""
     return {
         each.place.name: f"{counted(sum(each.nodes.values()), 'node')}, "
         f"{counted(each.episodes, 'episode')}"
@@ -142,7 +142,7 @@ def rename(browser: Browser, path: Path) -> None:
 
 
 def delete(browser: Browser, screen: Screen[None], path: Path) -> None:
-    """Shows what goes with a bank, and deletes it once its name was typed."""
+    """Show what goes with a bank, and delete it once its name was typed."""
     from deltamem_tui.bank.place import BankContents, contents
 
     if not is_own(browser, path):
@@ -164,7 +164,7 @@ def delete(browser: Browser, screen: Screen[None], path: Path) -> None:
 
 
 def verify(browser: Browser, path: Path) -> None:
-    """Checks every file of a bank."""
+    """Check every file of a bank."""
     browser.work.start("verifying", lambda progress: banks.verify(path, progress), can_stop=True)
 
 
@@ -245,7 +245,7 @@ def merge(browser: Browser, path: Path) -> None:
 
 
 def _names(typed: str) -> list[str]:
-    """The names in a line; those with spaces in quotation marks."""
+    """Return the names in a line; those with spaces in quotation marks."""
     if not typed:
         raise UsageError("name a bank, or several")
     try:
@@ -262,7 +262,7 @@ def plan_merge(
     episodes: bool = True,
     retry: Retry | None = None,
 ) -> bool:
-    """Shows what merging other banks into one would change, and asks."""
+    """Show what merging other banks into one would change, and ask."""
     return is_own(browser, path) and browser.work.start(
         "comparing",
         lambda _: banks.plan_merge(path, others, browser.folder, episodes=episodes),

@@ -21,11 +21,9 @@ from deltamem_tui.tui.models.banks import BankLine, BankTable, bank_lines, bank_
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.screens.base import bottom_bars
-from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.bottom_bar import KeyBar
+from deltamem_tui.tui.widgets.bars import KeyBar, TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.painting import columns, line_of
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.text_pane import TextPane, columns, line_of
 
 _OF_ONE_BANK = (
     *("open_bank", "freeze_bank", "verify_bank", "export_bank", "merge_banks"),
@@ -50,7 +48,7 @@ class BankList(LineList):
         return len(self.banks)
 
     def line_text(self, line: int, width: int) -> Text:
-        """A bank in columns, or why it cannot be opened."""
+        """Return a bank in columns, or why it cannot be opened."""
         bank = self.banks[line]
         table = BankTable.of(self.banks, width)
         if bank.error:
@@ -88,7 +86,6 @@ class BankHeading(Widget):
         self.refresh()
 
     def render(self) -> Text:
-        """The line."""
         width = self.size.width
         if not self._banks:
             return Text()
@@ -122,7 +119,6 @@ class BanksScreen(Screen[None]):
         self._pane = TextPane()
 
     def compose(self) -> ComposeResult:
-        """List above, details below."""
         yield TopBar("DeltaMem")
         yield self._heading
         yield self._list
@@ -135,11 +131,10 @@ class BanksScreen(Screen[None]):
         return browser_of(self)
 
     def on_mount(self) -> None:
-        """Goes to the list."""
         self._list.focus()
 
     def on_screen_resume(self) -> None:
-        """Looks again: a bank may have grown meanwhile."""
+        """Look again: a bank may have grown meanwhile."""
         self.look()
 
     def panes(self) -> Iterable[Widget]:
@@ -147,16 +142,16 @@ class BanksScreen(Screen[None]):
         return self.focus_chain
 
     def look(self) -> None:
-        """Looks for banks."""
+        """Look for banks."""
         folder = self.browser.folder
         look_up(self, "looking for banks", lambda _: bank_lines(folder), self._show)
 
     def expect(self, path: Path) -> None:
-        """Puts the cursor on a bank once it is listed."""
+        """Put the cursor on a bank once it is listed."""
         self._expected = path
 
     def _show(self, found: Sequence[BankLine]) -> None:
-        """Lists the banks, the cursor on the one that is expected, or that it was on."""
+        """List the banks, the cursor on the one that is expected, or that it was on."""
         folder = self.browser.folder
         wanted = [each.resolve() for each in (self._expected, self._path) if each]
         self._list.banks = found
@@ -185,7 +180,6 @@ class BanksScreen(Screen[None]):
         self._heading.border_title = Content(title)
 
     def on_line_list_moved(self) -> None:
-        """Shows what is known of the bank, and offers what can be done with it."""
         possible = bank.possible if (bank := self._list.bank) else frozenset()
         keys = self.query_one(KeyBar)
         keys.offer(*_OF_ONE_BANK, when=False)
@@ -194,7 +188,6 @@ class BanksScreen(Screen[None]):
             self._pane.show(bank_sections(bank))
 
     def on_line_list_chosen(self) -> None:
-        """Opens the bank after a second click."""
         self.action_open_bank()
 
     @property
@@ -204,60 +197,48 @@ class BanksScreen(Screen[None]):
         return bank.place.path if bank else None
 
     def action_open_bank(self) -> None:
-        """Opens the bank under the cursor."""
         if path := self._path:
             self.browser.session.open(path)
 
     def action_look_again(self) -> None:
-        """Looks for banks again."""
         self.look()
 
     def action_create_bank(self) -> None:
-        """Asks what a new bank is to be."""
         bank_actions.create(self.browser)
 
     def action_freeze_bank(self) -> None:
-        """Freezes the bank, or unfreezes it."""
         if bank := self._list.bank:
             bank_actions.freeze(self.browser, bank.place.path, frozen=bank.frozen)
 
     def action_rename_bank(self) -> None:
-        """Asks what the bank is to be called."""
         if path := self._path:
             bank_actions.rename(self.browser, path)
 
     def action_delete_bank(self) -> None:
-        """Shows what goes with the bank, and deletes it once its name was typed."""
         if path := self._path:
             bank_actions.delete(self.browser, self, path)
 
     def action_verify_bank(self) -> None:
-        """Verifies every file of the bank."""
         if path := self._path:
             bank_actions.verify(self.browser, path)
 
     def action_export_bank(self) -> None:
-        """Asks where the bank is to go."""
         if path := self._path:
             bank_actions.export(self.browser, path)
 
     def action_install_bank(self) -> None:
-        """Asks what is to be installed."""
         bank_actions.install(self.browser)
 
     def action_merge_banks(self) -> None:
-        """Asks what is to be merged into the bank."""
         if path := self._path:
             bank_actions.merge(self.browser, path)
 
     def action_open_contest(self) -> None:
-        """Ask for a contest's folder, and open it."""
         from deltamem_tui.tui.screens.contest import ask_for_contest
 
         ask_for_contest(self.browser, self)
 
     def action_compare_banks(self) -> None:
-        """Asks which bank the one under the cursor is to be compared with."""
         from deltamem_tui.tui.screens.comparison import ask_for_comparison
 
         if bank := self._list.bank:

@@ -13,19 +13,18 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.paths import is_shipped
 from deltamem_tui.tui.core.actions import Scope, bindings
+from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.core.browser import Browser, browser_of
-from deltamem_tui.tui.core.job import BankChange
-from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.core.textual_compat import pop_result_callback
+from deltamem_tui.tui.core.work import BankChange
 from deltamem_tui.tui.models.evidence import evidence_of, why_no_episode
 from deltamem_tui.tui.models.sections import Section, plain
-from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.bottom_bar import KeyBar, NoteBar
+from deltamem_tui.tui.widgets.bars import KeyBar, NoteBar, TopBar, WorkBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 
 def bottom_bars(scopes: Sequence[Scope]) -> Iterator[Widget]:
-    """The lines at the bottom of a screen: what goes on, a note, or the keys."""
+    """Return the lines at the bottom of a screen: what goes on, a note, or the keys."""
     yield WorkBar()
     yield NoteBar()
     yield KeyBar(scopes)
@@ -33,9 +32,6 @@ def bottom_bars(scopes: Sequence[Scope]) -> Iterator[Widget]:
 
 class BankScreen(Screen[None]):
     """A screen of the bank that is open. It catches up when the bank changes.
-
-    Args:
-        home: The open bank that it belongs to.
 
     Attributes:
         SCOPES: The scopes whose actions it has, for help and palette.
@@ -66,12 +62,11 @@ class BankScreen(Screen[None]):
         return self._shown or self.home.bank
 
     def on_mount(self) -> None:
-        """Shows the bank, after the screen of its kind has made itself ready."""
         self.is_ready = True
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Shows the bank as it was last read."""
+        """Show the bank as it was last read."""
         if not self.is_ready or self.home.is_closed or self._shown is self.home.bank:
             return
         self._shown = self.home.bank
@@ -81,7 +76,7 @@ class BankScreen(Screen[None]):
         self.bank_changed()
 
     def bank_changed(self) -> None:
-        """The bank is another, or says something else."""
+        """React to a bank that is another, or says something else."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done with a bank that was closed."""
@@ -92,16 +87,11 @@ class BankScreen(Screen[None]):
         return self.focus_chain
 
     def offer(self, *actions: str, when: bool) -> None:
-        """Offers actions, in the last line and the palette, only if they have something to do.
-
-        Args:
-            actions: Their names.
-            when: Whether there is something.
-        """
+        """Offers actions, in the last line and the palette, only if they have something to do."""
         self.query_one(KeyBar).offer(*actions, when=when)
 
     def show_evidence(self, tree: str, node: Node) -> None:
-        """Shows the episode that a node is from, or says why there is none to be shown.
+        """Show the episode that a node is from, or say why there is none to be shown.
 
         Asked again for the same node it shows the next of several.
         """
@@ -139,7 +129,7 @@ class BankScreen(Screen[None]):
     def change(
         self, name: str, work: Callable[[Bank], str], node: tuple[str, str] | None = None
     ) -> bool:
-        """Writes to the bank that the screen shows, with a handle of its own.
+        """Write to the bank that the screen shows, with a handle of its own.
 
         Args:
             name: What is being done.
@@ -157,22 +147,19 @@ class BankScreen(Screen[None]):
     # What can be done on every screen of a bank
 
     def readable(self) -> Sequence[Section]:
-        """What `copy` and `read_whole` are about; the text pane in focus by default."""
+        """Return what `copy` and `read_whole` are about; the text pane in focus by default."""
         focused = self.focused
         return focused.sections if isinstance(focused, TextPane) else ()
 
     def action_copy(self) -> None:
-        """Copies what is shown."""
         if sections := self.readable():
             self.browser.texts.copy(plain(list(sections)))
 
     def action_read_whole(self) -> None:
-        """Opens what is shown in the pager."""
         if sections := self.readable():
             self.browser.texts.read(plain(list(sections)))
 
     def action_show(self, screen: str) -> None:
-        """Shows another screen of the bank."""
         self.browser.session.show(screen)
 
     async def action_step_back(self) -> None:
@@ -197,17 +184,14 @@ class BankScreen(Screen[None]):
         )
 
     async def action_close_bank(self) -> None:
-        """Goes back to the banks."""
         await self.browser.session.close()
 
     def action_freeze(self) -> None:
-        """Freezes the bank, or unfreezes it."""
         from deltamem_tui.tui.screens import bank_actions
 
         bank_actions.freeze(self.browser, self.bank.path, frozen=self.bank.frozen)
 
     def action_verify(self) -> None:
-        """Verifies every file."""
         from deltamem_tui.tui.screens import bank_actions
 
         bank_actions.verify(self.browser, self.bank.path)

@@ -26,16 +26,14 @@ from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
-from deltamem_tui.tui.core.job import Retry
+from deltamem_tui.tui.core.work import Retry
 from deltamem_tui.tui.models.episodes import episode_sections
 from deltamem_tui.tui.models.sections import Section, plain
 from deltamem_tui.tui.screens.base import bottom_bars
-from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.bottom_bar import KeyBar
+from deltamem_tui.tui.widgets.bars import KeyBar, TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.painting import columns, line_of
 from deltamem_tui.tui.widgets.plots import colours
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.text_pane import TextPane, columns, line_of
 
 _NAME = 28
 _LEAST_TITLE = 14

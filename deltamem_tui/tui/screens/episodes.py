@@ -20,7 +20,7 @@ from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped, look_up
-from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.jobs.judging import may_be_judged
 from deltamem_tui.tui.models.episodes import ALL_EPISODES, EpisodeBook, episode_sections
 from deltamem_tui.tui.models.evidence import steps_repeated
@@ -77,7 +77,6 @@ class EpisodesScreen(BankScreen):
         )
 
     def compose(self) -> ComposeResult:
-        """List, steps, node."""
         yield TopBar("DeltaMem", "episodes")
         with Vertical():
             yield self._list
@@ -88,16 +87,15 @@ class EpisodesScreen(BankScreen):
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Goes to the list."""
         self._steps.border_title, self._node.border_title = "steps", "node"
         self._list.focus()
 
     def bank_changed(self) -> None:
-        """Reads the episodes again."""
+        """Read the episodes again."""
         self.list_filter.arrange()
 
     def _find(self) -> Callable[[Stopped], _Books]:
-        """Reads the episodes, unless that was done, and filters and sorts them."""
+        """Read the episodes, unless that was done, and filters and sorts them."""
         bank, arrangement, known = self.bank, self.list_filter.arrangement, self._whole
 
         def work(stopped: Stopped) -> _Books:
@@ -107,7 +105,7 @@ class EpisodesScreen(BankScreen):
         return work
 
     def _show(self, books: _Books) -> None:
-        """Lists the episodes."""
+        """List the episodes."""
         listed = self.list_filter
         in_place = listed.shown_as is listed.arrangement
         listed.was_shown(listed.arrangement)
@@ -128,7 +126,7 @@ class EpisodesScreen(BankScreen):
             self._go_to(sought)
 
     def place(self) -> tuple[str, ...]:
-        """Returns the episode under the cursor, and the node beside it."""
+        """Return the episode under the cursor, and the node beside it."""
         book, number = self._list.book, self._list.cursor
         if book is None or not len(book):
             return ()
@@ -136,14 +134,14 @@ class EpisodesScreen(BankScreen):
         return book.ids[number], *(places[self._node_number % len(places)] if places else ())
 
     def return_to(self, place: tuple[str, ...]) -> None:
-        """Shows an episode, the steps in sight that a node was made of."""
+        """Show an episode, the steps in sight that a node was made of."""
         if self._list.book is None or self.list_filter.inquiry.under_way:
             self._sought = place
         else:
             self._go_to(place)
 
     def _go_to(self, place: tuple[str, ...]) -> None:
-        """Puts the cursor on an episode, without a filter if the filter hides it."""
+        """Put the cursor on an episode, without a filter if the filter hides it."""
         book, arrangement = self._list.book, self.list_filter.arrangement
         if book is not None and place[0] in book.ids:
             self._linked, self._node_of = place, None
@@ -154,7 +152,7 @@ class EpisodesScreen(BankScreen):
             self.list_filter.arrange_by("", arrangement.order)
 
     def _head(self) -> None:
-        """Counts what fits only of the filter that the list is filtered by."""
+        """Count what fits only of the filter that the list is filtered by."""
         shown_as = self.list_filter.shown_as
         if self._whole is None or shown_as is None:
             return
@@ -174,7 +172,7 @@ class EpisodesScreen(BankScreen):
     # The episode and its nodes
 
     def on_line_list_moved(self) -> None:
-        """Shows the episode, and its first node unless it is the same episode as before."""
+        """Show the episode, and its first node unless it is the same episode as before."""
         book, number = self._list.book, self._list.cursor
         shown = book.ids[number] if book is not None and len(book) else None
         if shown != self._node_of:
@@ -186,7 +184,7 @@ class EpisodesScreen(BankScreen):
         self._show_episode()
 
     def _places(self, book: EpisodeBook, number: int) -> list[tuple[str, ...]]:
-        """The nodes that an episode gave, and the one that led to it."""
+        """Return the nodes that an episode gave, and the one that led to it."""
         places: list[tuple[str, ...]] = [*book.nodes(number)]
         linked = self._linked[1:]
         if linked and self._linked[0] == book.ids[number] and linked not in places:
@@ -216,7 +214,7 @@ class EpisodesScreen(BankScreen):
         self._show_node(book, number)
 
     def _marked(self, book: EpisodeBook, number: int, trajectory: Trajectory) -> list[int] | None:
-        """The steps that the node beside them repeats, if a node led here; else None."""
+        """Return the steps that the node beside them repeats, if a node led here; else None."""
         if self._linked[:1] != (book.ids[number],) or not self._linked[1:]:
             return None
         places = self._places(book, number)
@@ -233,7 +231,7 @@ class EpisodesScreen(BankScreen):
         return f"{text} Press {self.browser.key_of('import_logs')} to import some from logs."
 
     def _show_node(self, book: EpisodeBook, number: int) -> None:
-        """Shows a node that the episode gave, as the bank was when its episodes were read."""
+        """Show a node that the episode gave, as the bank was when its episodes were read."""
         places = self._places(book, number)
         self.offer("episode_node", when=bool(places))
         if not places:
@@ -253,7 +251,7 @@ class EpisodesScreen(BankScreen):
             self._node.show([Section("This node cannot be read", str(error), warning=True)])
 
     def readable(self) -> Sequence[Section]:
-        """The node if its pane has the focus, else the episode with every step."""
+        """Return the node if its pane has the focus, else the episode with every step."""
         book, number = self._list.book, self._list.cursor
         if self._node.has_focus:
             return self._node.sections
@@ -266,42 +264,34 @@ class EpisodesScreen(BankScreen):
             return ()
 
     def action_next_node(self) -> None:
-        """Shows the next node that the episode gave."""
         self._node_number += 1
         self._show_episode()
 
     def action_episode_node(self) -> None:
-        """Shows the node in its tree."""
         book, number = self._list.book, self._list.cursor
         places = self._places(book, number) if book is not None and len(book) else ()
         if places:
             self.browser.session.show_node(*places[self._node_number % len(places)])
 
     def on_line_list_chosen(self) -> None:
-        """Shows the node in its tree after a second click."""
         self.action_episode_node()
 
     # Filter and sort
 
     def action_filter(self) -> None:
-        """Lets the user type a filter."""
         self.list_filter.open()
 
     def action_to_match(self, direction: int) -> None:
-        """Goes to the next match of the filter, or to the one before."""
         self.list_filter.to_match(direction, self._steps.to_match)
 
     def action_sort(self) -> None:
-        """Sorts the episodes another way."""
         self.list_filter.sort()
 
     def on_input_changed(self) -> None:
-        """Filters while one types."""
         self.list_filter.typed()
         self._head()
 
     def on_input_submitted(self) -> None:
-        """Goes back to the list."""
         self.list_filter.submit()
 
     async def action_step_back(self) -> None:
@@ -312,23 +302,18 @@ class EpisodesScreen(BankScreen):
     # Importing, learning, outcomes
 
     def action_import_logs(self) -> None:
-        """Asks for logs to import."""
         ask_for_logs(self)
 
     def action_extract(self) -> None:
-        """Asks by what to learn from the waiting episodes."""
         ask_what_learns(self)
 
     def action_relearn(self) -> None:
-        """Asks for a new bank that learns the same episodes."""
         bank_actions.create(self.browser, self.bank)
 
     def action_judge(self, success: bool) -> None:
-        """Writes how the episode ended."""
         self._outcomes.give(success=success)
 
     def action_judge_all(self, success: bool) -> None:
-        """Asks, and writes how all episodes that are shown ended."""
         book, shown_as = self._list.book, self.list_filter.shown_as
         if book is None or not len(book) or shown_as is None:
             return
@@ -338,7 +323,6 @@ class EpisodesScreen(BankScreen):
         self._outcomes.give_to_all(list(book.ids), shown_as.text, success=success)
 
     def action_judge_by_model(self) -> None:
-        """Asks which model is to judge what is shown without an outcome."""
         if (book := self._list.book) is not None:
             ask_who_judges(self, list(book.ids))
 
@@ -349,7 +333,7 @@ class EpisodesScreen(BankScreen):
 
 
 def _steps_title(marked: Sequence[int] | None) -> str:
-    """What is above the steps; None if none are to be marked."""
+    """Return what is above the steps; None if none are to be marked."""
     if marked is None:
         return "steps"
     if not marked:

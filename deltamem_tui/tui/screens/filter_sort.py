@@ -5,14 +5,98 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Static
+
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.views.language import Language
+from deltamem_tui.memory.views.language import LONGEST_FILTER, Language
 from deltamem_tui.tui.core.background import Inquiry, Stopped
-from deltamem_tui.tui.models.arrangement import Arrangement, OrderT
+from deltamem_tui.tui.models.outline import Arrangement, OrderT
 from deltamem_tui.tui.screens.base import BankScreen
-from deltamem_tui.tui.widgets.bottom_bar import KeyBar
-from deltamem_tui.tui.widgets.filter_line import FilterLine
+from deltamem_tui.tui.widgets.bars import KeyBar
+from deltamem_tui.tui.widgets.inputs import LineInput
 from deltamem_tui.tui.widgets.text_pane import TextPane
+
+
+class FilterLine(Vertical):
+    """A filter as it is typed. It is there while one types, and while it filters."""
+
+    DEFAULT_CSS = """
+    FilterLine { height: auto; }
+    FilterLine > LineInput { display: none; }
+    FilterLine.-open > LineInput { display: block; }
+    FilterLine > Static {
+        display: none; height: auto; padding: 0 1;
+        &.-shown { display: block; }
+        &.-help { text-style: dim; }
+        &.-warning { color: $text-warning; }
+        &:ansi.-warning { color: ansi_red; }
+    }
+    """
+
+    def __init__(self, language: Language) -> None:
+        super().__init__()
+        self._language = language
+        self._line = LineInput(
+            placeholder="words or conditions", id="filter", compact=True, max_length=LONGEST_FILTER
+        )
+        self._remark = Static()
+
+    def compose(self) -> ComposeResult:
+        yield self._line
+        yield self._remark
+
+    @property
+    def text(self) -> str:
+        """What was typed."""
+        return self._line.value
+
+    @property
+    def is_typed_in(self) -> bool:
+        """Whether it has the focus."""
+        return self._line.has_focus
+
+    def open(self) -> None:
+        """Let the user type."""
+        self.add_class("-open")
+        self.screen.set_focus(self._line)  # at once: what is typed now is for this line
+
+    def show(self, text: str, *, open: bool = False) -> None:  # noqa: A002 - the opposite of shut
+        """Show this filter; an empty one is put away, unless it is to be open."""
+        if self._line.value != text:
+            self._line.value = text
+        self.set_class(bool(text) or open, "-open")
+        self._show_remark()
+
+    def on_input_changed(self) -> None:
+        self._show_remark()
+
+    def on_descendant_focus(self) -> None:
+        self._show_remark()
+
+    def on_descendant_blur(self) -> None:
+        self._show_remark()
+
+    def _show_remark(self) -> None:
+        text, kind = self._remark_on(self.text)
+        self._remark.update(Text(text))
+        self._remark.set_class(bool(text), "-shown")
+        for each in ("-help", "-warning"):
+            self._remark.set_class(kind == each, each)
+
+    def _remark_on(self, text: str) -> tuple[str, str]:
+        """Return the remark on a filter, and whether it is help or a warning."""
+        if not text:
+            return (self._language.help if self.is_typed_in else ""), "-help"
+        try:
+            self._language.parse(text)
+        except UsageError as error:
+            return f"✗ {error}", "-warning"
+        doubt = self._language.doubt_about(text)
+        return (f"! {doubt}" if doubt else ""), "-warning"
+
 
 FoundT = TypeVar("FoundT")
 
@@ -85,11 +169,7 @@ class ListFilter(Generic[OrderT, FoundT]):
             notes.notify("nothing in this text is sought by the filter")
 
     def arrange(self, *, at_once: bool = False) -> None:
-        """Lets a thread arrange the list.
-
-        Args:
-            at_once: Whether what is under way is given up.
-        """
+        """Lets a thread arrange the list."""
         arrangement = self.arrangement
 
         def show(found: FoundT) -> None:
@@ -99,7 +179,7 @@ class ListFilter(Generic[OrderT, FoundT]):
         self.inquiry.ask(self._find(), show, at_once=at_once)
 
     def arrange_by(self, text: str, order: OrderT) -> None:
-        """Filters and sorts.
+        """Filter and sort.
 
         Raises:
             UsageError: The filter cannot be read; nothing is done.
@@ -118,7 +198,7 @@ class ListFilter(Generic[OrderT, FoundT]):
         self.line.open()
 
     def typed(self) -> None:
-        """Filters while one types; a filter that is not finished waits.
+        """Filter while one types; a filter that is not finished waits.
 
         What the line says now counts, not what it said when the message was sent.
         """
@@ -126,7 +206,7 @@ class ListFilter(Generic[OrderT, FoundT]):
             self._filter_by(self.line.text)
 
     def submit(self) -> None:
-        """Filters, and goes back to the list; asks again for what failed before."""
+        """Filter, and go back to the list; asks again for what failed before."""
         if (error := self._filter_by(self.line.text)) is not None:
             self._screen.browser.notes.report(error)
             return
@@ -135,7 +215,7 @@ class ListFilter(Generic[OrderT, FoundT]):
         self._close()
 
     def _filter_by(self, text: str) -> UsageError | None:
-        """Filters by what was typed. Returns why it is not a filter, if so."""
+        """Filter by what was typed. Returns why it is not a filter, if so."""
         if text == self.arrangement.text:
             return None
         try:

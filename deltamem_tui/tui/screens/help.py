@@ -9,11 +9,54 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 
 from deltamem_tui.tui.core.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
-from deltamem_tui.tui.models.concepts import CONCEPTS
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
-from deltamem_tui.tui.widgets.dialogs import ReadingBox
+from deltamem_tui.tui.widgets.dialogs import Dialog, Key, KeyLine, ReadingBox
 from deltamem_tui.tui.widgets.text_pane import TextPane
+
+_TREES = """task tree: skills
+● heat an object and put it away
+├─○ … with the stove
+│  └─○ … when the pan is dirty
+└─✗ … the microwave was broken
+
+env tree: knowledge of places
+● a kitchen with a fridge
+└─○ … and a locked cupboard
+
+● root      whole: nothing like it was known
+○ residual  only what it adds to the node above
+✗ failure   a warning from one that failed
+● → ○       a chain, from the root to one node"""
+
+_RECALL = """"heat an egg"
+└─▶ similarity .83 ≥ threshold .70: a match
+    └─▶ its chain goes to the agent
+"sing a song"
+└─▶ similarity .31 < threshold .70: no match
+    └─▶ the agent is told nothing
+
+threshold  how alike a question and a node must
+           be for a match
+hit        an episode succeeded whose match was
+           this node"""
+
+_LEARNING = """log ──import──▶ episode ──extract──▶ node
+
+An episode is one attempt at one task: its steps, and how it ended. \
+If it matches a node, it is learnt as a residual below the match. \
+If it matches none, it becomes a root. Thresholds that are too high \
+make everything a root; propose others on the statistics screen.
+
+Other methods keep flat lists of procedures, lessons or workflows: \
+their nodes are not roots and residuals, the rest is the same."""
+
+CONCEPTS = (
+    Section("What a bank holds", _TREES),
+    Section("What is recalled", _RECALL),
+    Section("What is learnt", _LEARNING),
+)
+"""What a tree, a residual, a chain, a threshold and a hit are."""
+
 
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, not to be followed
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
@@ -24,7 +67,7 @@ d3 depth        7× hits: successful episodes whose match it was
 
 
 def help_sections(scopes: Iterable[Scope], keys: Mapping[str, str]) -> list[Section]:
-    """The keys of some scopes, as they are with the person's own."""
+    """Return the keys of some scopes, as they are with the person's own."""
     sections = []
     for scope in scopes:
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
@@ -56,11 +99,9 @@ class HelpScreen(Dialog[None]):
         self._on_words = False
 
     def compose(self) -> ComposeResult:
-        """The keys."""
         yield ReadingBox(self._sections, keys=_key_line("explains the words"), tall=True)
 
     def action_turn(self) -> None:
-        """Shows what the words mean, or the keys again."""
         self._on_words = not self._on_words
         self.query_one(TextPane).show(CONCEPTS if self._on_words else self._sections)
         does = "shows the keys" if self._on_words else "explains the words"

@@ -11,16 +11,17 @@ from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
-from deltamem_tui.tui.core.job import Outcome, Progress, Retry
+from deltamem_tui.tui.core.work import Outcome, Progress, Retry
 from deltamem_tui.tui.jobs.episodes import (
     NAME,
     ModelChoice,
     extract_by_rules,
     import_logs,
     plan_by_model,
+    preview_learning,
+    preview_logs,
 )
 from deltamem_tui.tui.jobs.judging import plan_judging, to_judge
-from deltamem_tui.tui.jobs.previews import preview_learning, preview_logs
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.inputs import completed_path
 

@@ -6,21 +6,87 @@ need, a job that calls `memory.editing`. On a frozen bank it is refused before a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import Label, Node
-from deltamem_tui.errors import BankError, DeltaMemError
+from deltamem_tui.errors import BankError, DeltaMemError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.writers.failure_markers import marks_in
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import clean, count_tokens, counted, one_line
 from deltamem_tui.tui.core.background import look_up
-from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Progress, WorkPlan
 from deltamem_tui.tui.models.nodes import subtree_preview
+from deltamem_tui.tui.models.sections import SHOWN_CHARACTERS, Section
 from deltamem_tui.tui.screens.base import BankScreen
+
+
+def write_document(payload: Mapping[str, str], collection: Collection, display: Display) -> str:
+    """Return the document: what the node says, under headings that none of its lines can be."""
+    rule = _rule(payload.values())
+    parts = []
+    for field in collection.fields:
+        facts = [display.label(field).lower()]
+        facts += ["this text is embedded"] if field == collection.key else []
+        facts += ["may be empty"] if field in display.optional else []
+        text = clean(payload[field]).strip()
+        parts.append(f"{rule} {_heading(field)} ({'; '.join(facts)})\n{text}\n")
+    return "\n".join(parts)
+
+
+def _heading(field: str) -> str:
+    return field.replace("_", " ")
+
+
+def _rule(texts: Iterable[str]) -> str:
+    """Equals signs, more than any line of the texts begins with."""
+    runs = (len(found) for text in texts for found in re.findall(r"(?m)^=+", text))
+    return "=" * max(max(runs, default=0) + 1, 4)
+
+
+def read_document(document: str, collection: Collection) -> dict[str, str]:
+    """Return what the document says now.
+
+    Raises:
+        UsageError: A heading is missing or was changed.
+    """
+    first = re.match(r"\s*(=+) ", document)
+    rule = first.group(1) if first else "===="
+    starts, ends = list[int](), list[int]()
+    for field in collection.fields:
+        heading = re.compile(rf"(?m)^{rule} {re.escape(_heading(field))}.*$")
+        found = heading.search(document, ends[-1] if ends else 0)
+        if not found:
+            raise UsageError(
+                f"the heading of the {_heading(field)} is missing: nothing was changed",
+                hint=f"keep the {len(collection.fields)} lines that begin with {rule}",
+            )
+        starts.append(found.start())
+        ends.append(found.end())
+    parts = zip(ends, [*starts[1:], len(document)], strict=True)
+    texts = (clean(document[begin:end]).strip() for begin, end in parts)
+    return dict(zip(collection.fields, texts, strict=True))
+
+
+def size_warning(before: Mapping[str, str], after: Mapping[str, str]) -> Section | None:
+    """What speaks against a text that grew beyond what a node's text is; None if nothing does.
+
+    More than a pane shows whole is not a lesson that was read: it is most likely a file that
+    went into the editor by mistake, and every agent whose question matches pays for it.
+    """
+    old, new = "\n".join(before.values()), "\n".join(after.values())
+    if len(new) <= max(SHOWN_CHARACTERS, len(old)):
+        return None
+    return Section(
+        f"{counted(count_tokens(new), 'token')}, {counted(len(new), 'character')}",
+        f"It had {counted(count_tokens(old), 'token')} before. An agent whose question "
+        "matches this node, or one below it, is given all of it.",
+        warning=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +131,7 @@ class NodeEditor:
         self.moving: ChosenNode | None = None
 
     def _writable_node(self) -> ChosenNode | None:
-        """Returns the node to change; None, and the reason reported, if it cannot be changed."""
+        """Return the node to change; None, and the reason reported, if it cannot be changed."""
         if not self._screen.writable():
             return None
         try:
@@ -75,7 +141,7 @@ class NodeEditor:
             return None
 
     def _write(self, name: str, work: Callable[[Bank], str], place: tuple[str, str]) -> None:
-        """Changes the bank by work that writes one commit or raises, which `undo` takes back."""
+        """Change the bank by work that writes one commit or raises, which `undo` takes back."""
         edits, hint = self._screen.browser.session.edits, self._undo_hint
 
         def write(bank: Bank) -> str:
@@ -86,7 +152,7 @@ class NodeEditor:
         self._screen.change(name, write, place)
 
     def _shape(self, chosen: ChosenNode) -> tuple[Collection, Display]:
-        """Returns what a node consists of, and how that is shown."""
+        """Return what a node consists of, and how that is shown."""
         bank = self._screen.bank
         return bank.collections[chosen.tree], display_of(bank, chosen.tree)
 
@@ -94,7 +160,7 @@ class NodeEditor:
 
     def edit(self) -> None:
         """Edits the node's text in the editor, or goes on with what could not be saved."""
-        from deltamem_tui.tui.models.edit_document import write_document
+        from deltamem_tui.tui.screens.node_editing import write_document
         from deltamem_tui.tui.widgets.dialogs import DraftDialog
 
         screen, chosen = self._screen, self._writable_node()
@@ -121,8 +187,8 @@ class NodeEditor:
         )
 
     def _edited(self, chosen: ChosenNode, before: str, after: str) -> None:
-        """Keeps the text as a draft until it is written; a huge one only if that is meant."""
-        from deltamem_tui.tui.models.edit_document import read_document, size_warning
+        """Keep the text as a draft until it is written; a huge one only if that is meant."""
+        from deltamem_tui.tui.screens.node_editing import read_document, size_warning
 
         drafts, browser = self._screen.home.drafts, self._screen.browser
         if after == before:
@@ -169,7 +235,7 @@ class NodeEditor:
     # The label and the place
 
     def relabel(self) -> None:
-        """Turns a success into a failure, or the reverse."""
+        """Turn a success into a failure, or the reverse."""
         if (chosen := self._writable_node()) is None:
             return
         node, edit_key = chosen.node, self._screen.browser.key_of("edit")
@@ -201,12 +267,12 @@ class NodeEditor:
         )
 
     def make_root(self) -> None:
-        """Makes the node that is being moved, or the one under the cursor, a root."""
+        """Make the node that is being moved, or the one under the cursor, a root."""
         if chosen := self._writable_node():
             self._move(self.moving or chosen, None)
 
     def leave_move(self) -> bool:
-        """Ends a move without moving. Returns whether there was one."""
+        """End a move without moving. Returns whether there was one."""
         if self.moving is None:
             return False
         self._mark(None)
@@ -231,7 +297,7 @@ class NodeEditor:
     # Deleting and undoing
 
     def delete(self) -> None:
-        """Shows what would be deleted, and asks."""
+        """Show what would be deleted, and ask."""
         from deltamem_tui.memory import editing
 
         screen, chosen = self._screen, self._writable_node()
@@ -264,15 +330,15 @@ class NodeEditor:
 
     def undo(self) -> None:
         """Undoes the last change by hand."""
-        from deltamem_tui.tui.jobs.undoing import undo_last
+        from deltamem_tui.tui.jobs.outcomes import undo_last
 
         if self._screen.writable():
             path, edits = self._screen.home.path, self._screen.browser.session.edits
             self._screen.browser.work.start("undoing", lambda _: undo_last(path, edits))
 
     def redo(self) -> None:
-        """Makes the change again that was undone last."""
-        from deltamem_tui.tui.jobs.undoing import redo_last
+        """Make the change again that was undone last."""
+        from deltamem_tui.tui.jobs.outcomes import redo_last
 
         if self._screen.writable():
             path, edits = self._screen.home.path, self._screen.browser.session.edits
@@ -284,7 +350,7 @@ class NodeEditor:
 
 
 def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
-    """Deletes a node and all below it, if that is still what was shown."""
+    """Delete a node and all below it, if that is still what was shown."""
     from deltamem_tui.memory import editing
 
     root, *_ = nodes
@@ -299,7 +365,7 @@ def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
 
 
 def _telling(error: DeltaMemError, fact: str) -> DeltaMemError:
-    """Returns the error with one more fact; its hint stays a remedy, if it is one."""
+    """Return the error with one more fact; its hint stays a remedy, if it is one."""
     return type(error)(
         f"{error.message}; {fact}", source=error.source, position=error.position, hint=error.hint
     )

@@ -19,10 +19,7 @@ from deltamem_tui.memory.methods import display_of, method_of, settings_of
 from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
-from deltamem_tui.tui.core.open_bank import OpenBank
-from deltamem_tui.tui.core.visits import Visit
-from deltamem_tui.tui.models.kept_answers import KeptQuestion
-from deltamem_tui.tui.models.lab_numbers import save_numbers
+from deltamem_tui.tui.core.bank_session import OpenBank, Visit
 from deltamem_tui.tui.models.recall_lab import (
     LabAnswer,
     LabEmbedder,
@@ -30,19 +27,15 @@ from deltamem_tui.tui.models.recall_lab import (
     answer,
     change_text,
     match_lines,
+    save_numbers,
 )
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
-from deltamem_tui.tui.screens.beside_context import ASKING_OTHER, BesideContext
-from deltamem_tui.tui.screens.kept_questions import KeptQuestionsDialog, ask_for_name
-from deltamem_tui.tui.screens.number_trial import NumberTrial
-from deltamem_tui.tui.widgets.answer_pane import AnswerPane
+from deltamem_tui.tui.screens.lab_panes import ASKING_OTHER, BesideContext, NumberTrial
 from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.context_pane import ContextPane
-from deltamem_tui.tui.widgets.inputs import LineInput
+from deltamem_tui.tui.widgets.inputs import LineInput, NumberInput
+from deltamem_tui.tui.widgets.lab import AnswerPane, ContextPane, MatchList
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.match_list import MatchList
-from deltamem_tui.tui.widgets.number_input import NumberInput
 
 _RECALLING = "recalling"
 _FEW = 2
@@ -91,7 +84,6 @@ class RecallScreen(BankScreen):
         self._submitted: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """Questions, answers, context."""
         yield TopBar("DeltaMem", "recall")
         for name, hint in (("task", "the goal, as the agent is told it"), ("scene", "where it is")):
             with Horizontal(classes="question"):
@@ -130,14 +122,10 @@ class RecallScreen(BankScreen):
                 f"{key('raise_number')} and {key('lower_number')}, and see the answer change; "
                 "nothing is written before you save it."
             )
-        words += (
-            f"\n\n{key('keep_question')} keeps a question, {key('kept_questions')} asks the kept "
-            "ones again."
-        )
         self._told.explain(words)
 
     def bank_changed(self) -> None:
-        """Takes over the bank's numbers, but for those the user plays with; asks again."""
+        """Take over the bank's numbers, but for those the user plays with; ask again."""
         try:
             stored = settings_of(self.bank)
         except DeltaMemError as error:
@@ -199,7 +187,7 @@ class RecallScreen(BankScreen):
         meaning.set_class(bool(words), "-warning")
 
     def _tried(self) -> str:
-        """The numbers that are tried, and how to go on; empty if they are the bank's."""
+        """Return the numbers that are tried, and how to go on; empty if they are the bank's."""
         numbers, key = self._numbers.numbers, self.browser.key_of
         if numbers is None or not numbers.summary:
             return ""
@@ -207,7 +195,7 @@ class RecallScreen(BankScreen):
         return f"tried: {numbers.summary} · {saves} saves, {takes_back} takes back"
 
     def _ranking(self) -> str:
-        """What is recalled; empty if the bank's method is not installed."""
+        """Return what is recalled; empty if the bank's method is not installed."""
         try:
             return method_of(self.home.bank).ranking
         except DeltaMemError:
@@ -238,7 +226,7 @@ class RecallScreen(BankScreen):
                 pane.show([])
 
     def _answered(self, found: LabAnswer) -> None:
-        """Shows the answer, unless the question was withdrawn; the last one may be under way."""
+        """Show the answer, unless the question was withdrawn; the last one may be under way."""
         if self._asked is None:
             return
         self._show(found)
@@ -256,7 +244,7 @@ class RecallScreen(BankScreen):
     def _show(self, given: LabAnswer) -> None:
         self._given, method = given, method_of(self.bank)
         asked = given.found is not None
-        self.offer("keep_question", "show_node", "match_chain", "match_evidence", when=asked)
+        self.offer("show_node", "match_chain", "match_evidence", when=asked)
         for tree, pane in self._answers.items():
             found, usual = given.of(tree), given.usual_of(tree)
             where = method.placement(tree, found, given.question.settings)
@@ -268,29 +256,24 @@ class RecallScreen(BankScreen):
     # What can be done
 
     def readable(self) -> Sequence[Section]:
-        """The context; or what stands beside it, while that has the focus."""
+        """Return the context; or what stands beside it, while that has the focus."""
         return super().readable() or self._told.sections
 
     def action_ask_task(self) -> None:
-        """Type a task."""
         self._focus_question()
 
     def action_ask_scene(self) -> None:
-        """Type a scene."""
         self.query_one("#scene").focus()
 
     def action_thresholds(self) -> None:
-        """Type numbers."""
         if self._numbers.lines:
             self._numbers.lines[0].focus()
 
     def action_nudge(self, steps: int) -> None:
-        """Move the threshold, or else the first number, of the answer in focus."""
         if tree := self._tree_in_focus or next(iter(self._names), ""):
             self._nudge(self._numbers.of(tree), steps)
 
     def on_number_input_nudged(self, message: NumberInput.Nudged) -> None:
-        """Move the number in whose line an arrow key was pressed."""
         self._nudge([message.line], message.steps)
 
     def _nudge(self, lines: Sequence[NumberInput], steps: int) -> None:
@@ -298,7 +281,6 @@ class RecallScreen(BankScreen):
             self._take(line)
 
     def action_own_numbers(self) -> None:
-        """Take the bank's own numbers again."""
         self._numbers.take_back()
         self._remark("")
         self._ask()
@@ -315,12 +297,10 @@ class RecallScreen(BankScreen):
             self._beside.follow(tree, self._answers[tree].matches.node)
 
     def on_line_list_moved(self, message: LineList.Moved) -> None:
-        """Show the chain of another node."""
         if isinstance(message.lines, MatchList) and message.lines.has_focus:
             self._beside.follow(self._tree_in_focus, message.lines.node)
 
     def on_descendant_focus(self) -> None:
-        """Show the chain of the node in the answer that has the focus now."""
         if tree := self._tree_in_focus:
             self._beside.follow(tree, self._answers[tree].matches.node)
 
@@ -331,35 +311,16 @@ class RecallScreen(BankScreen):
         else:
             self._beside.choose(self.place())
 
-    def action_keep_question(self) -> None:
-        """Keep the question with today's answer."""
-        if self._given is None or self._given.found is None:
-            self.browser.notes.notify("nothing is asked that could be kept")
-            return
-        ask_for_name(self.browser, self.bank, self._given)
-
-    def action_kept_questions(self) -> None:
-        """Show the kept questions, asked again."""
-
-        def chosen(question: KeptQuestion | None) -> None:
-            if question is not None:
-                self.return_to((question.task, question.scene))
-                self._focus_answer()
-
-        self.app.push_screen(KeptQuestionsDialog(self.bank, self._embedder), chosen)
-
     def action_show_node(self) -> None:
-        """Show the node under the cursor in its tree."""
         if (tree := self._tree_in_focus) and (node := self._answers[tree].matches.node):
             self.browser.session.show_node(tree, node.id)
 
     def action_evidence(self) -> None:
-        """Show the episode that the node under the cursor is from."""
         if (tree := self._tree_in_focus) and (node := self._answers[tree].matches.node):
             self.show_evidence(tree, node)
 
     def place(self) -> tuple[str, str]:
-        """Returns the question."""
+        """Return the question."""
         return self.query_one("#task", Input).value, self.query_one("#scene", Input).value
 
     def return_to(self, place: tuple[str, ...]) -> None:
@@ -369,12 +330,10 @@ class RecallScreen(BankScreen):
             self.query_one(f"#{name}", Input).value = text
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:
-        """A second click shows the node in its tree."""
         message.lines.focus()
         self.action_show_node()
 
     async def action_step_back(self) -> None:
-        """Leave the line one types in first, then what is beside the context, then the bank."""
         if isinstance(self.focused, Input):
             self._focus_answer()
         elif self._beside.shows:
@@ -383,7 +342,6 @@ class RecallScreen(BankScreen):
             await super().action_step_back()
 
     def action_save_parameters(self) -> None:
-        """Save the numbers as the bank's own."""
         if not self._numbers.is_sound:
             self.browser.notes.notify("not saved: the marked number cannot be used", warning=True)
             return
@@ -396,6 +354,6 @@ class RecallScreen(BankScreen):
 
 
 def _asked(home: OpenBank) -> dict[str, Display]:
-    """The collections that questions are put to, and how they are shown."""
+    """Return the collections that questions are put to, and how they are shown."""
     displays = {name: display_of(home.bank, name) for name in home.bank.trees}
     return {name: each for name, each in displays.items() if each.asked}

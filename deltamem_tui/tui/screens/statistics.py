@@ -12,8 +12,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.methods import display_of, has_thresholds
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry
-from deltamem_tui.tui.core.job import Progress
-from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.core.bank_session import OpenBank
+from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.statistics import (
     Overview,
@@ -62,7 +62,6 @@ class StatisticsScreen(BankScreen):
         self._grounds: object = None
 
     def compose(self) -> ComposeResult:
-        """Plots, numbers."""
         names = tuple(self.home.bank.trees)
         yield TopBar("DeltaMem", "statistics")
         with Horizontal(id="both"):
@@ -75,7 +74,6 @@ class StatisticsScreen(BankScreen):
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Count the bank."""
         for name in ("scores", "growth"):
             self._plot(name).display = False
         self.query_one("#plots").border_title = "plots"
@@ -93,7 +91,7 @@ class StatisticsScreen(BankScreen):
         self._counting.ask(lambda _: overview(bank), self._counted)
 
     def _counted(self, found: Overview) -> None:
-        """Shows the counts."""
+        """Show the counts."""
         self._overview = found
         trees = found.statistics.trees
         self._bars("depth").show(grouped({name: each.depths for name, each in trees.items()}))
@@ -131,11 +129,10 @@ class StatisticsScreen(BankScreen):
         self.query_one("#numbers", TextPane).show(in_order)
 
     def readable(self) -> Sequence[Section]:
-        """The numbers."""
+        """Return the numbers."""
         return self.query_one("#numbers", TextPane).sections
 
     def action_calibrate(self) -> None:
-        """Ask every episode for its scores."""
         bank = self.bank
 
         def work(progress: Progress) -> Callable[[], None]:
@@ -147,7 +144,7 @@ class StatisticsScreen(BankScreen):
         self.browser.work.start("scoring every episode", work, can_stop=True)
 
     def _proposed(self, proposals: Sequence[Proposal], grounds: object) -> None:
-        """Shows the scores and the thresholds they suggest, if they are of the bank as it is."""
+        """Show the scores and the thresholds they suggest, if they are of the bank as it is."""
         notify, key = self.browser.notes.notify, self.browser.key_of
         if self.home.is_closed:
             notify(f"{self.home.path.name} was closed before its episodes were scored")
@@ -167,7 +164,6 @@ class StatisticsScreen(BankScreen):
             notify(f"thresholds are proposed; {key('apply_proposal')} saves them")
 
     def action_apply_proposal(self) -> None:
-        """Save the proposed thresholds."""
         proposals = self._proposals
         if not proposals:
             key = self.browser.key_of("calibrate")
@@ -183,7 +179,7 @@ class StatisticsScreen(BankScreen):
 
 
 def grounds_of(bank: Bank) -> object:
-    """What proposed thresholds rest on: they are worth nothing once this is another.
+    """Return what proposed thresholds rest on: they are worth nothing once this is another.
 
     It is what the trees hold, vectors included; counters and parameters may change.
     """

@@ -15,28 +15,26 @@ from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.filters import NODES, ORDERS, Order
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.core.attention import NodeTarget
 from deltamem_tui.tui.core.background import Stopped
-from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.core.state import BankState
-from deltamem_tui.tui.models.arrangement import (
+from deltamem_tui.tui.core.work import NodeTarget
+from deltamem_tui.tui.models.evidence import evidence_of
+from deltamem_tui.tui.models.outline import (
     ALL_NODES,
     ArrangedNodes,
     Arrangement,
     NodeArrangement,
     arrange,
 )
-from deltamem_tui.tui.models.evidence import evidence_of
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.screens.filter_sort import ListFilter
 from deltamem_tui.tui.screens.node_editing import ChosenNode, NodeEditor
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.node_pane import NodePane, unreadable
-from deltamem_tui.tui.widgets.outline_view import OutlineView
-from deltamem_tui.tui.widgets.outlines import Outlines
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.outline_view import Outlines, OutlineView
+from deltamem_tui.tui.widgets.text_pane import NodePane, TextPane, unreadable
 
 
 class TreesScreen(BankScreen):
@@ -80,7 +78,6 @@ class TreesScreen(BankScreen):
         home.trees = self
 
     def compose(self) -> ComposeResult:
-        """Outlines, a filter that comes when it is asked for, and a pane."""
         yield TopBar("DeltaMem", "trees")
         with Vertical(id="columns"):
             with Vertical(id="left"):
@@ -91,7 +88,6 @@ class TreesScreen(BankScreen):
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Shows the filter that the bank was left with."""
         self.list_filter.line.show(self.list_filter.arrangement.text)
 
     @property
@@ -100,20 +96,20 @@ class TreesScreen(BankScreen):
         return self._outlines.shown
 
     def outline(self, tree: str) -> OutlineView:
-        """Returns the outline of a tree."""
+        """Return the outline of a tree."""
         return self._outlines.view(tree)
 
     def panes(self) -> Iterable[Widget]:
-        """The outline that is shown, before the others."""
+        """Return the outline that is shown, before the others."""
         return [self.shown, *super().panes()]
 
     def chosen(self) -> ChosenNode | None:
-        """Returns the node under the cursor."""
+        """Return the node under the cursor."""
         node = self.shown.node
         return None if node is None else ChosenNode(self.shown.tree_name, node)
 
     def remembered(self) -> BankState:
-        """Returns how the bank is left now."""
+        """Return how the bank is left now."""
         if not self.is_ready:
             return self.home.left
         return self._outlines.remembered(self.list_filter.arrangement)
@@ -143,7 +139,7 @@ class TreesScreen(BankScreen):
         return lambda stopped: arrange(bank, arrangement, stopped)
 
     def _show(self, arranged: ArrangedNodes) -> None:
-        """Shows the outlines, the cursor and what was expanded as they were."""
+        """Show the outlines, the cursor and what was expanded as they were."""
         self.list_filter.was_shown(arranged.arrangement)
         for pane in (self._pane, self._beside):
             pane.mark(self.list_filter.words)
@@ -157,14 +153,14 @@ class TreesScreen(BankScreen):
             self._go_to(target)
 
     def go_to(self, target: NodeTarget) -> None:
-        """Puts the cursor on a node, once the outlines show the bank as it is."""
+        """Put the cursor on a node, once the outlines show the bank as it is."""
         if self.list_filter.inquiry.under_way or self.shown.outline is None:
             self._target = target
         else:
             self._go_to(target)
 
     def _go_to(self, target: NodeTarget) -> None:
-        """Puts the cursor on a node, without a filter if the filter hides it.
+        """Put the cursor on a node, without a filter if the filter hides it.
 
         The cursor of a user who went on is left alone: the next key would be for another node.
         """
@@ -180,28 +176,25 @@ class TreesScreen(BankScreen):
             self.list_filter.arrange_by("", arrangement.order)
 
     def place(self) -> tuple[str, ...]:
-        """Returns the node under the cursor."""
+        """Return the node under the cursor."""
         node = self.shown.node
         return () if node is None else (self.shown.tree_name, node.id)
 
     def return_to(self, place: tuple[str, ...]) -> None:
-        """Puts the cursor on a node."""
+        """Put the cursor on a node."""
         tree, node_id = place
         self.go_to(NodeTarget(tree, node_id, self.browser.attention.position()))
 
     def action_evidence(self) -> None:
-        """Shows the episode that the node is from."""
         if (chosen := self.chosen()) is not None:
             self.show_evidence(chosen.tree, chosen.node)
 
     def action_other_tree(self) -> None:
-        """Goes to the next tree."""
         self._outlines.bring(self._outlines.next_tree)
 
     # The node
 
     def on_line_list_moved(self, message: LineList.Moved) -> None:
-        """Shows the node under the cursor."""
         if message.lines is self.shown:
             self._show_node()
 
@@ -222,13 +215,12 @@ class TreesScreen(BankScreen):
             self.offer("evidence", when=bool(evidence.kept))
             self._pane.show_node(tree, node, display, evidence.missing)
             if self._beside.display:
-                from deltamem_tui.tui.models.beside import beside_node  # it reads episodes
+                from deltamem_tui.tui.models.episodes import beside_node  # it reads episodes
 
                 self._beside.border_title = "chain and episode"
                 self._beside.show(beside_node(self.bank, tree, node, display))
 
     def on_resize(self) -> None:
-        """Shows what there is room for now."""
         if self.shown.outline is not None:
             self._show_node()
 
@@ -247,40 +239,34 @@ class TreesScreen(BankScreen):
         )
 
     def readable(self) -> Sequence[Section]:
-        """The node or chain."""
+        """Return the node or chain."""
         return self._pane.sections
 
     def action_chain(self) -> None:
-        """Shows the chain, or the node again."""
         self._pane.toggle_chain()
 
     def action_step(self, steps: int) -> None:
-        """Goes along the chain."""
         self._pane.step(steps)
 
     # Filter and sort
 
     def action_filter(self) -> None:
-        """Lets the user type a filter."""
         self.list_filter.open()
 
     def action_to_match(self, direction: int) -> None:
-        """Goes to the next match of the filter, or to the one before."""
         self.list_filter.to_match(direction, self.shown.to_match)
 
     def action_sort(self) -> None:
-        """Sorts siblings another way."""
         self.list_filter.sort()
 
     def on_input_changed(self) -> None:
-        """Filters while one types. What fits is counted only of the filter that is in force."""
+        """Filter while one types. What fits is counted only of the filter that is in force."""
         self.list_filter.typed()
         self._outlines.head(self.list_filter.line.text)
         if self.shown.outline is not None and not self.shown.line_count():
             self._show_node()
 
     def on_input_submitted(self) -> None:
-        """Goes back to the outline."""
         self.list_filter.submit()
 
     async def action_step_back(self) -> None:
@@ -304,7 +290,7 @@ class TreesScreen(BankScreen):
     # Editing
 
     def _show_move(self, moved: ChosenNode | None) -> None:
-        """Shows what is being moved: on its line, and with the keys that end it."""
+        """Show what is being moved: on its line, and with the keys that end it."""
         for name, view in self._outlines.views.items():
             view.moving = moved.node.id if moved and moved.tree == name else ""
         if moved is None:
@@ -317,34 +303,27 @@ class TreesScreen(BankScreen):
         )
 
     def action_show(self, screen: str) -> None:
-        """Shows another screen; a move ends when the trees are left."""
+        """Show another screen; a move ends when the trees are left."""
         self.editor.leave_move()
         super().action_show(screen)
 
     def action_edit(self) -> None:
-        """Edits the node's text."""
         self.editor.edit()
 
     def action_relabel(self) -> None:
-        """Turns a success into a failure, or the reverse."""
         self.editor.relabel()
 
     def action_move(self) -> None:
-        """Chooses the node to move, then its new parent."""
         self.editor.move()
 
     def action_make_root(self) -> None:
-        """Makes the node a root."""
         self.editor.make_root()
 
     def action_delete(self) -> None:
-        """Deletes the node with all below it, after a question."""
         self.editor.delete()
 
     def action_undo(self) -> None:
-        """Undoes the last change by hand."""
         self.editor.undo()
 
     def action_redo(self) -> None:
-        """Makes the change again that was undone last."""
         self.editor.redo()

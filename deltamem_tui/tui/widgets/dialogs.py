@@ -2,19 +2,148 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, NamedTuple, TypeVar
 
 from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from deltamem_tui.text import clean
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
 from deltamem_tui.tui.widgets.text_pane import TextPane
+
+AnswerT = TypeVar("AnswerT")
+
+_BOX_HEIGHT = 0.9
+"""Of the screen's height, as the style has it."""
+
+_BETWEEN = " · "
+
+_MOST_PANE_LINES = 14
+_LEAST_LINES = 2
+"""A label and what is typed below it."""
+
+
+class Dialog(ModalScreen[AnswerT]):
+    """A screen over others. The first answer counts: a second click finds it gone.
+
+    Textual would take the second answer for one of whatever is in front by then, and give that
+    up as well.
+
+    Attributes:
+        IS_BOX: Whether it is a box over the middle of the screen.
+        answered: Whether it was answered; if not, the program ended before.
+    """
+
+    IS_BOX: ClassVar[bool] = True
+    answered = False
+
+    def dismiss(self, result: AnswerT | None = None) -> AwaitComplete:
+        """Answer, unless that was done before."""
+        if not self.is_active:
+            return AwaitComplete()
+        self.answered = True
+        return super().dismiss(result)
+
+    DEFAULT_CSS = """
+    Dialog.-box { align: center middle; }
+    Dialog.-box > Vertical {
+        width: 90%; max-width: 90; height: auto; max-height: 90%;
+        border: round $primary; padding: 0 1; background: $surface;
+    }
+    Dialog.-box:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    Dialog.-box KeyLine { color: $text-muted; }
+    """
+
+    def on_mount(self) -> None:
+        """Stands as a box over the middle of the screen, unless it takes another shape."""
+        self.set_class(self.IS_BOX, "-box")
+
+    def on_resize(self) -> None:
+        if self.query(".-scrolled"):
+            self.call_after_refresh(self._make_room)
+
+    def _make_room(self) -> None:
+        """Keep the question, the reason and the keys in sight where there is little room."""
+        if not self.query(".-scrolled"):  # the dialog was left before the screen was drawn again
+            return
+        box, scrolled = self.query_one(Vertical), self.query_one(".-scrolled")
+        others = sum(each.outer_size.height for each in box.children if each is not scrolled)
+        taken = box.gutter.height + scrolled.styles.margin.height + others
+        room = max(int(self.size.height * _BOX_HEIGHT) - taken, _LEAST_LINES)
+        is_pane = scrolled.has_class("-pane")
+        scrolled.styles.max_height = min(room, _MOST_PANE_LINES) if is_pane else room
+        if self.focused is not None and self.focused is not scrolled:
+            self.call_after_refresh(self.show_focused)
+
+    def show_focused(self) -> None:
+        """Brings what has the focus into sight."""
+        if self.focused is not None:
+            self.focused.scroll_visible(animate=False)
+
+
+class Key(NamedTuple):
+    """A key of a dialog.
+
+    Attributes:
+        words: The key and what it does.
+        action: The action of the dialog that a click does; empty for none.
+    """
+
+    words: str
+    action: str = ""
+
+
+class KeyLine(Widget):
+    """Keys of a dialog; a click on one does it."""
+
+    DEFAULT_CSS = "KeyLine { height: auto; width: 1fr; }"
+
+    def __init__(self, keys: Sequence[Key], *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self._keys = keys
+
+    def show(self, keys: Sequence[Key]) -> None:
+        """Show other keys."""
+        self._keys = keys
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """As many lines as the keys need."""
+        return len(list(self._lines(width)))
+
+    def render(self) -> Text:
+        lines = self._lines(self.size.width)
+        return Text("\n".join(_BETWEEN.join(key.words for key in line) for line in lines))
+
+    def _lines(self, width: int) -> Iterator[list[Key]]:
+        """Return the keys that there is room for on a line; none is cut in two."""
+        line: list[Key] = []
+        for key in self._keys:
+            if line and Text(_BETWEEN.join(each.words for each in [*line, key])).cell_len > width:
+                yield line
+                line = []
+            line.append(key)
+        yield line
+
+    async def on_click(self, event: events.Click) -> None:
+        lines = list(self._lines(self.size.width))
+        left = 0
+        for key in lines[event.y] if event.y < len(lines) else ():
+            right = left + Text(key.words).cell_len
+            if left <= event.x < right and key.action:
+                await self.screen.run_action(key.action)
+                return
+            left = right + len(_BETWEEN)
+
 
 _KEEP = Key("f2 or ctrl+o saves it", "keep")
 _KEYS = (_KEEP, Key("escape cancels", "leave"))
@@ -52,25 +181,18 @@ class ReadingBox(Vertical):
             self._pane.add_class("-scrolled", "-pane")
 
     def compose(self) -> ComposeResult:
-        """What is to be read, and the question."""
         yield self._pane
         if self._question:
             yield Static(Text(clean(self._question), "bold"))
         yield KeyLine(self._keys)
 
     def on_mount(self) -> None:
-        """Shows what is to be read."""
         self._pane.show(self._sections)
         self._pane.focus()
 
 
 class ConfirmDialog(Dialog[bool]):
-    """Shows what would be done, and asks.
-
-    Args:
-        question: Whether it is to be done.
-        sections: What would be done.
-    """
+    """Shows what would be done, and asks."""
 
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "Do it"),
@@ -83,18 +205,12 @@ class ConfirmDialog(Dialog[bool]):
         self._sections = sections
 
     def compose(self) -> ComposeResult:
-        """The plan, the question, the keys."""
         keys = (Key("y confirms", "dismiss(True)"), Key("escape cancels", "dismiss(False)"))
         yield ReadingBox(self._sections, self.question, keys)
 
 
 class DraftDialog(Dialog[bool | None]):
-    """Offers a text that could not be saved: to go on with it, or to start over.
-
-    Args:
-        draft: The text that could not be saved.
-        now: What the node says now.
-    """
+    """Offers a text that could not be saved: to go on with it, or to start over."""
 
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "Go on with it"),
@@ -110,7 +226,6 @@ class DraftDialog(Dialog[bool | None]):
         )
 
     def compose(self) -> ComposeResult:
-        """Both texts, the question, the keys."""
         keys = (
             Key("y continues with it", "dismiss(True)"),
             Key("n starts over", "dismiss(False)"),
@@ -120,11 +235,7 @@ class DraftDialog(Dialog[bool | None]):
 
 
 class NotesDialog(Dialog[None]):
-    """The last notes, whole.
-
-    Args:
-        notes: The notes, the last one first.
-    """
+    """The last notes, whole."""
 
     BINDINGS: ClassVar = [Binding("escape,q,N", "dismiss(None)", "Close")]
 
@@ -133,7 +244,6 @@ class NotesDialog(Dialog[None]):
         self._notes = notes
 
     def compose(self) -> ComposeResult:
-        """The notes."""
         heading = Section("The latest messages, newest first")
         yield ReadingBox([heading, *(Section("", text) for text in self._notes)])
 
@@ -171,7 +281,6 @@ class EditDocumentDialog(Dialog[str | None]):
         self._asked = False
 
     def compose(self) -> ComposeResult:
-        """The text and how to go on."""
         with Vertical():
             yield TextArea(self._text, soft_wrap=True)
             yield KeyLine(_KEYS)
@@ -181,14 +290,12 @@ class EditDocumentDialog(Dialog[str | None]):
         self.query_one(TextArea).cursor_blink = False
 
     def on_text_area_changed(self) -> None:
-        """Typing on answers the question whether to throw the text away."""
         self._typed = self.query_one(TextArea).text
         if self._asked:
             self._asked = False
             self.query_one(KeyLine).show(_KEYS)
 
     def on_unmount(self) -> None:
-        """The program ends, or the page is closed: what was typed is not lost with it."""
         if not self.answered and self._typed != self._text:
             self._keep(self._typed)
 
@@ -201,5 +308,4 @@ class EditDocumentDialog(Dialog[str | None]):
         self.query_one(KeyLine).show(_SURE)
 
     def action_keep(self) -> None:
-        """Give the text back."""
         self.dismiss(self.query_one(TextArea).text)

@@ -9,9 +9,9 @@ from rich.text import Text
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import counted
 from deltamem_tui.tui.models.episodes import EpisodeBook, EpisodeLine
-from deltamem_tui.tui.models.titles import BLOCK, Title, titles
+from deltamem_tui.tui.models.sections import title_of
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.painting import columns, line_of, told_apart
+from deltamem_tui.tui.widgets.text_pane import columns, line_of
 
 _NARROW = 64
 _KEPT = 512
@@ -30,7 +30,6 @@ class EpisodeList(LineList):
         super().__init__()
         self.book: EpisodeBook | None = None
         self._lines: dict[int, EpisodeLine] = {}
-        self._titles: dict[tuple[int, int], Title] = {}
 
     def show(self, book: EpisodeBook, sought: str = "", *, in_place: bool = False) -> None:
         """Show these episodes, the cursor on the one it was on.
@@ -47,7 +46,6 @@ class EpisodeList(LineList):
         wanted = (places[each] for each in chain((sought,), known) if each in places)
         self.book = book
         self._lines.clear()
-        self._titles.clear()
         self.lines_changed(next(wanted, 0))
 
     def line_count(self) -> int:
@@ -68,31 +66,12 @@ class EpisodeList(LineList):
         quiet = self.style_of("quiet")
         room = width - _MARK - 1 - (_STATE if width < _NARROW else _FACTS)
         left = line_of((f" {mark} ", self.style_of(name)))
-        left.append_text(self.mark(told_apart(self._title(line, room), None, quiet)))
+        entry = episode.task, self.book.ids[line] if self.book else ""
+        left.append_text(self.mark(line_of((title_of(entry, room), None))))
         if width < _NARROW:
             return columns(left, line_of((episode.state, quiet)), width)
         right = f"{episode.source} · {counted(episode.steps, 'step')} · {episode.state:>7}"
         return columns(left, line_of((right, quiet)), width)
-
-    def _title(self, line: int, room: int) -> Title:
-        """What tells an episode from those around it."""
-        if (line, room) not in self._titles:
-            first = line - line % BLOCK
-            lines = range(first, min(first + BLOCK, self.line_count()))
-            found = titles([self._entry(each) for each in lines], room, sought=self.words)
-            if len(self._titles) > _KEPT:
-                self._titles.clear()
-            self._titles |= {(each, room): title for each, title in zip(lines, found, strict=True)}
-        return self._titles[line, room]
-
-    def _entry(self, line: int) -> tuple[str, str]:
-        """What can be said of an episode: its task, or its id alone if it cannot be read."""
-        if self.book is None:
-            raise RuntimeError("an episode was drawn before it was there")
-        try:
-            return self._line(line).task, self.book.ids[line]
-        except DeltaMemError:
-            return "", self.book.ids[line]
 
     def _line(self, line: int) -> EpisodeLine:
         if self.book is None:

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from deltamem_tui.text import clean
 from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.forms import FormContent, FormLine
-from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
+from deltamem_tui.tui.widgets.dialogs import Dialog, Key, KeyLine
 from deltamem_tui.tui.widgets.inputs import (
     Choice,
     LineInput,
@@ -71,7 +71,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         self._shown: _FieldPlace | None = None
 
     def compose(self) -> ComposeResult:
-        """The lines; what they are for stays in sight while they are scrolled."""
+        """Return the lines; what they are for stays in sight while they are scrolled."""
         form = self._form
         with Vertical():
             yield Static(Text(clean(form.title), "bold"))
@@ -86,7 +86,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             yield KeyLine(self._keys())
 
     def _line(self, line: FormLine) -> Iterator[Widget]:
-        """A line with its label, which is marked if it was refused, and says why."""
+        """Return a line with its label, which is marked if it was refused, and says why."""
         if line.tick:
             yield Tick(line.label, ticked=bool(line.value), id=line.name)
             return
@@ -125,12 +125,10 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         ]
 
     def on_mount(self) -> None:
-        """Shows what would come of what is filled in already."""
         self.screen_layout_refresh_signal.subscribe(self, self._laid_out)
         self._look_ahead()
 
     def on_input_changed(self) -> None:
-        """Shows what would come of what is filled in now."""
         self._look_ahead()
 
     def set_focus(
@@ -139,7 +137,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         scroll_visible: bool = True,  # noqa: ARG002 - textual's signature
         from_app_focus: bool = False,
     ) -> None:
-        """Gives a field the focus. Textual would scroll to its middle, and its label away."""
+        """Give a field the focus. Textual would scroll to its middle, and its label away."""
         super().set_focus(widget, scroll_visible=False, from_app_focus=from_app_focus)
 
     def on_descendant_focus(self) -> None:
@@ -147,7 +145,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         self.show_focused()
 
     def _laid_out(self, _: Screen[Any]) -> None:
-        """Keeps the field in focus in sight if it moved, and not if the user scrolled."""
+        """Keep the field in focus in sight if it moved, and not if the user scrolled."""
         if (place := self._place()) != self._shown:
             self._shown = place
             self.show_focused()
@@ -189,11 +187,9 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             look_up(self, "looking ahead", work, show)
 
     def on_input_submitted(self) -> None:
-        """Enter in a line goes on."""
         self.action_go_on()
 
     def action_go_on(self) -> None:
-        """Give the answers."""
         if self.is_active:
             self.dismiss(self._answers())
 

@@ -14,12 +14,18 @@ from rich.text import Text
 from textual.binding import Binding
 from textual.events import Click
 from textual.geometry import Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
+from deltamem_tui.memory.settings import Setting
 from deltamem_tui.text import clean, one_line
+
+_NUMBER, _NAME = r"[-0-9.,]*", r"[A-Za-z]*"
+_LEAST_WIDTH = 6
+
 
 _INDENT = 6
 _TYPED = frozenset({"slash", "minus", "plus"})
@@ -41,7 +47,6 @@ class LineInput(Input):
     offers: Sequence[str] = ()
 
     def on_mount(self) -> None:
-        """Keep the cursor from blinking."""
         self.cursor_blink = False
 
     def action_offer(self, step: int) -> None:
@@ -57,7 +62,7 @@ class LineInput(Input):
         return key in _TYPED or super().check_consume_key(key, character)
 
     def validate_value(self, value: str) -> str:
-        """The text as one line, its spaces kept: one may still be typing."""
+        """Return the text as one line, its spaces kept: one may still be typing."""
         return clean(value).replace("\n", " ").replace("\t", " ")
 
 
@@ -65,10 +70,6 @@ class Tick(Widget, can_focus=True):
     """A line with a box, whose state shows without colours.
 
     Space ticks it; enter is left to the dialog, which goes on.
-
-    Args:
-        label: What it means to tick it.
-        ticked: Whether it is ticked at first.
     """
 
     DEFAULT_CSS = """
@@ -88,15 +89,12 @@ class Tick(Widget, can_focus=True):
         self.set_reactive(Tick.ticked, ticked)
 
     def render(self) -> Text:
-        """The box and its label."""
         return Text(f"[{'x' if self.ticked else ' '}] {self._label}", no_wrap=True)
 
     def action_tick(self) -> None:
-        """Tick it, or take the tick away."""
         self.ticked = not self.ticked
 
     def on_click(self) -> None:
-        """A click is like the space bar."""
         self.action_tick()
 
 
@@ -135,7 +133,6 @@ class Choice(Widget, can_focus=True):
         return list(self._choices)[self.place]
 
     def render(self) -> Text:
-        """A line each, or the chosen one."""
         return _painted(self._lines(), self.size.width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
@@ -147,19 +144,15 @@ class Choice(Widget, can_focus=True):
         return _lines(self._choices, self.chosen, width, whole=self.has_focus)
 
     def on_focus(self) -> None:
-        """Show all."""
         self.refresh(layout=True)
 
     def on_blur(self) -> None:
-        """Show the chosen one."""
         self.refresh(layout=True)
 
     def action_choose(self, step: int) -> None:
-        """Choose the line above or below."""
         self.place = min(max(self.place + step, 0), len(self._choices) - 1)
 
     def on_click(self, event: Click) -> None:
-        """A click chooses its line."""
         lines = list(self._lines())
         self.place = list(self._choices).index(lines[min(event.y, len(lines) - 1)].name)
 
@@ -198,10 +191,6 @@ class Offers(Widget):
     """What may be typed into the line above: the arrow keys choose one there.
 
     The list is there while the line has the focus.
-
-    Args:
-        line: The line above.
-        choices: What is offered, and what each is.
     """
 
     DEFAULT_CSS = """
@@ -216,7 +205,6 @@ class Offers(Widget):
         line.offers = list(choices)
 
     def on_mount(self) -> None:
-        """Follows the line."""
         self.watch(self._line, "value", self._changed, init=False)
         self.watch(self._line, "has_focus", self._changed, init=False)
 
@@ -224,7 +212,7 @@ class Offers(Widget):
         self.refresh(layout=True)
 
     def render(self) -> Text:
-        """What is offered; nothing while another line has the focus."""
+        """Return what is offered; nothing while another line has the focus."""
         return _painted(self._lines(), self.size.width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
@@ -236,7 +224,6 @@ class Offers(Widget):
         return _lines(self._choices, chosen, width or self.size.width, whole=whole)
 
     def on_click(self, event: Click) -> None:
-        """A click types what stands there."""
         lines = list(self._lines())
         if event.y < len(lines):
             self._line.value = lines[event.y].name
@@ -250,12 +237,12 @@ class PathSuggester(Suggester):
         super().__init__(use_cache=False, case_sensitive=True)
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The path as it is typed, up to the end of a name."""
+        """Return the path as it is typed, up to the end of a name."""
         return await to_thread(completed_path, value)
 
 
 def completed_path(typed: str) -> str | None:
-    """A path that begins as it was typed, up to the end of a name; None if there is none."""
+    """Return a path that begins as it was typed, up to the end of a name; None if there is none."""
     folder, name = os.path.split(typed)
     if not typed:
         return None
@@ -267,3 +254,37 @@ def completed_path(typed: str) -> str | None:
                 continue
             return os.path.join(folder, each.name) + ("/" if each.is_dir() else "")  # noqa: PTH118
     return None
+
+
+class NumberInput(LineInput):
+    """A line as wide as every name that the number can have. The arrow keys move the number.
+
+    Args:
+        tree: The collection whose answer the number changes.
+        number: The number.
+
+    Attributes:
+        collection: The same.
+        number: The same.
+    """
+
+    class Nudged(Message):
+        """The number is to be moved by some steps."""
+
+        def __init__(self, line: NumberInput, steps: int) -> None:
+            super().__init__()
+            self.line = line
+            self.steps = steps
+
+    def __init__(self, tree: str, number: Setting) -> None:
+        words = [*number.choices, *["none"] * number.optional]
+        typable = _NAME if number.choices else _NUMBER
+        typable = f"{typable}|{_NAME}" if number.optional else typable
+        super().__init__(id=f"{tree}-{number.name}", compact=True, restrict=typable)
+        self.styles.width = max(_LEAST_WIDTH, *(len(each) + 1 for each in ("", *words)))
+        self.collection = tree
+        self.number = number
+
+    def action_offer(self, step: int) -> None:
+        """Move the number: up is more."""
+        self.post_message(self.Nudged(self, -step))

@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from deltamem_tui.memory.views.occurrences import occurrences
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.widgets.painting import strip_of
+from deltamem_tui.tui.widgets.text_pane import strip_of
 
 
 class LineList(ScrollView, can_focus=True):
@@ -79,15 +79,15 @@ class LineList(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def line_text(self, line: int, width: int) -> Text:
-        """What a line says, in at most `width` cells."""
+        """Return what a line says, in at most `width` cells."""
         raise NotImplementedError
 
     def style_of(self, name: str) -> Style:
-        """The style of a part of a line: `warning`, `good`, `quiet`, `strong`, `found`."""
+        """Return the style of a part of a line: `warning`, `good`, `quiet`, `strong`, `found`."""
         return self.get_component_rich_style(f"line--{name}", partial=True)
 
     def mark(self, text: Text) -> Text:
-        """Marks in a part of a line what is sought."""
+        """Mark in a part of a line what is sought."""
         for begin, end in occurrences(text.plain, self.words) if self.words else ():
             text.stylize(self.style_of("found"), begin, end)
         return text
@@ -103,7 +103,6 @@ class LineList(ScrollView, can_focus=True):
         self.post_message(self.Moved(self))
 
     def render_line(self, y: int) -> Strip:
-        """One line of the widget."""
         line = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         if line >= self.line_count():
@@ -119,14 +118,12 @@ class LineList(ScrollView, can_focus=True):
         return strip_of(text, self.app.console, width, style)
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Redraw two lines, not all."""
         self.refresh_line(before)
         self.refresh_line(after)
         self._keep_in_sight()
         self.post_message(self.Moved(self))
 
     def validate_cursor(self, cursor: int) -> int:
-        """The cursor stays on a line."""
         return max(0, min(cursor, self.line_count() - 1))
 
     def _keep_in_sight(self) -> None:
@@ -140,7 +137,6 @@ class LineList(ScrollView, can_focus=True):
             self.scroll_to(y=self.cursor - height + 1, animate=False, force=True)
 
     def on_resize(self) -> None:
-        """Keep the cursor's line in sight in the new size."""
         self._keep_in_sight()
 
     def on_click(self, event: events.Click) -> None:
@@ -151,19 +147,16 @@ class LineList(ScrollView, can_focus=True):
             self.clicked(line, offset.x)
 
     def clicked(self, line: int, column: int) -> None:  # noqa: ARG002 - some kinds of list ask
-        """A line was clicked, in this column."""
+        """React to a click on a line, in this column."""
         if line == self.cursor:
             self.post_message(self.Chosen(self))
         self.cursor = line
 
     def action_move_cursor(self, lines: int) -> None:
-        """Move the cursor by some lines."""
         self.cursor += lines
 
     def action_move_page(self, pages: int) -> None:
-        """Move the cursor by some pages."""
         self.cursor += pages * max(self.scrollable_content_region.height - 1, 1)
 
     def action_move_to_end(self, direction: int) -> None:
-        """Move the cursor to the first or the last line."""
         self.cursor = 0 if direction < 0 else self.line_count() - 1

@@ -8,6 +8,9 @@ from typing import Literal
 
 from rich.style import Style
 from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
 from textual.reactive import reactive
 
 from deltamem_tui.bank.node import Node
@@ -15,20 +18,181 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.tree_index import NO_PARENT
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
+from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings, of_scopes
 from deltamem_tui.tui.core.browser import browser_of
-from deltamem_tui.tui.models.arrangement import DueRows
-from deltamem_tui.tui.models.family import Mask
+from deltamem_tui.tui.core.state import EXPANDED_LIMIT, BankState
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
-from deltamem_tui.tui.models.outline import Novelty, Outline
-from deltamem_tui.tui.models.titles import BLOCK, Title, titles
+from deltamem_tui.tui.models.outline import (
+    ArrangedNodes,
+    DueRows,
+    Family,
+    Mask,
+    NodeArrangement,
+    Novelty,
+    Outline,
+)
+from deltamem_tui.tui.models.sections import title_of
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.painting import columns, line_of, told_apart
+from deltamem_tui.tui.widgets.text_pane import columns, line_of
+
+
+class Outlines(Horizontal):
+    """An outline a tree, side by side; where there is no room, the one that is looked at.
+
+    Attributes:
+        views: Per tree, its outline.
+        tree_name: The tree that is looked at.
+    """
+
+    SCOPED_CSS = False  # how much room there is, the screen above knows
+    DEFAULT_CSS = """
+    Outlines { height: 1fr; }
+    Outlines OutlineView { width: 1fr; height: 1fr; border-top: solid $primary; }
+    Outlines OutlineView:focus { border-top: heavy $accent; }
+    .-narrow Outlines OutlineView.-aside { display: none; }
+    .-wide Outlines { layout: vertical; }
+    Outlines OutlineView.-unused { display: none; }
+    """
+
+    def __init__(self, names: Sequence[str], left: BankState, *, filtered: bool) -> None:
+        super().__init__(id="outlines")
+        self.views = {name: OutlineView(name) for name in names}
+        self.tree_name = names[0]
+        self._left = left
+        self._folds: Mapping[str, Sequence[str]] | None = left.expanded if filtered else None
+        self._shown_as: NodeArrangement | None = None
+
+    def compose(self) -> ComposeResult:
+        yield from self.views.values()
+
+    def on_mount(self) -> None:
+        self._mark_shown()
+        self.shown.focus()
+
+    def view(self, name: str) -> OutlineView:
+        """Return the outline of a tree."""
+        return self.views[name]
+
+    @property
+    def shown(self) -> OutlineView:
+        """The outline that is looked at."""
+        return self.views[self.tree_name]
+
+    @property
+    def next_tree(self) -> str:
+        """The name of the tree behind the one that is looked at; behind the last, the first."""
+        names = [name for name, view in self.views.items() if not view.has_class("-unused")]
+        return names[(names.index(self.tree_name) + 1) % len(names)]
+
+    def bring(self, name: str) -> None:
+        """Look at a tree."""
+        if name != self.tree_name:
+            self._look_at(name)
+        self.views[name].focus()
+
+    def on_descendant_focus(self) -> None:
+        focused = self.screen.focused
+        if isinstance(focused, OutlineView) and focused.tree_name != self.tree_name:
+            self._look_at(focused.tree_name)
+
+    def _look_at(self, name: str) -> None:
+        self.tree_name = name
+        self._mark_shown()
+        self.post_message(OutlineView.Moved(self.shown))
+
+    def _mark_shown(self) -> None:
+        for view in self.views.values():
+            view.set_class(view is not self.shown, "-aside")
+
+    # What is expanded
+
+    def remembered(self, arrangement: NodeArrangement) -> BankState:
+        """Return how they are left, arranged like this."""
+        ids = {name: view.node_id for name, view in self.views.items()}
+        return BankState(
+            nodes={name: node_id for name, node_id in ids.items() if node_id},
+            expanded=self._folds_of(EXPANDED_LIMIT),
+            filter=arrangement.text,
+            order=arrangement.order,
+        )
+
+    def keep_folds(self) -> None:
+        """Keep what is expanded before a filter, which expands all that it finds."""
+        if self._folds is None:
+            nodes = sum(len(view.shown_tree or ()) for view in self.views.values())
+            self._folds = self._folds_of(nodes)
+
+    def show(self, arranged: ArrangedNodes) -> None:
+        """Show the trees as they were arranged, cursors and what was expanded as they were."""
+        before, self._shown_as = self._shown_as, arranged.arrangement
+        same = before is not None and before.text == arranged.arrangement.text
+        for name, view in self.views.items():
+            if (family := arranged.families.get(name)) is None:
+                continue  # another bank has taken the place of this one
+            expanded = self._expanded(view, family, same_filter=same)
+            node_id = view.node_id or self._left.nodes.get(name)
+            display = arranged.displays.get(name)
+            view.set_class(display is None, "-unused")
+            shown = display or Display(name, name)
+            words = arranged.arrangement.wanted.words
+            view.show(Outline(family, expanded), arranged.due, node_id, shown, words)
+        if arranged.arrangement.wanted.empty:
+            self._folds = None
+
+    def _expanded(self, view: OutlineView, family: Family, *, same_filter: bool) -> set[int]:
+        """Return what is expanded: all that a filter found, but for what was collapsed since.
+
+        Without a filter it is what was, also before one.
+        """
+        if family.kept is not None:
+            collapsed = view.collapsed_ids() if same_filter else ()
+            return family.parents() - family.rows_of(collapsed)
+        if self._folds is not None:
+            ids = self._folds.get(view.tree_name, ())
+        elif view.outline is None:
+            ids = self._left.expanded.get(view.tree_name, ())
+        else:
+            ids = view.expanded_ids(len(family.parent))
+        return family.rows_of(ids)
+
+    def _folds_of(self, limit: int) -> dict[str, list[str]]:
+        """The ids of the nodes that are expanded; under a filter, of those that were before."""
+        if self._folds is not None:
+            return {name: list(self._folds.get(name, ()))[:limit] for name in self.views}
+        return {name: view.expanded_ids(limit) for name, view in self.views.items()}
+
+    # Their titles
+
+    def head(self, filtered_by: str) -> None:
+        """Show in the titles what they show.
+
+        Args:
+            filtered_by: The filter that the user sees. How many nodes fit is shown only if it
+                is the one that the outlines are filtered by: not for one that is still being
+                looked up, nor for one that cannot be read.
+        """
+        if self._shown_as is None:
+            return
+        counts = filtered_by == self._shown_as.text
+        for view in self.views.values():
+            if view.outline is not None:
+                title = _title(view.shown_as.title, view.outline.family, counts=counts)
+                if self._shown_as.order != "birth":
+                    title += f" · by {self._shown_as.order}"
+                view.border_title = Content(title)
+
+
+def _title(name: str, family: Family, *, counts: bool) -> str:
+    title = f"{name} · {counted(len(family.tree), 'node')}"
+    if family.kept is not None and counts:
+        title += f" · {int(family.kept.sum()):,} fit the filter"
+    return title
+
 
 _NOVELTIES: Mapping[Novelty, str] = {"added": "+ new", "changed": "~ changed"}
 _OWN = frozenset(action.method.partition("(")[0] for action in of_scopes(["tree"]))
 _KEPT_LINES = 512
-_KEPT_TITLES = 2_048
 _INDENT = 2
 _NARROW = 34
 
@@ -63,7 +227,6 @@ class OutlineView(LineList):
         self._due: DueRows | None = None
         self.shown_as = Display(tree_name, tree_name)
         self._lines: OrderedDict[int, NodeLine] = OrderedDict()
-        self._titles: dict[tuple[int, int], Title] = {}
 
     def show(
         self,
@@ -82,7 +245,6 @@ class OutlineView(LineList):
         self._due = due
         self.shown_as = display
         self._lines.clear()
-        self._titles.clear()
         line = None
         if node_id is not None and (row := self._row_of(node_id)) is not None:
             line = outline.reveal(row)
@@ -98,7 +260,7 @@ class OutlineView(LineList):
             self.lines_changed(line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What was is not folded by keys."""
+        """Keep keys from folding what was."""
         if self._past and action in _OWN:
             return False
         return super().check_action(action, parameters)
@@ -123,11 +285,11 @@ class OutlineView(LineList):
         return self._ids([int(self.outline.rows[self.cursor])])[0]
 
     def expanded_ids(self, limit: int) -> list[str]:
-        """The ids of nodes that are expanded."""
+        """Return the ids of nodes that are expanded."""
         return self._ids(sorted(self.outline.expanded)[:limit]) if self.outline else []
 
     def collapsed_ids(self) -> list[str]:
-        """The ids of nodes that could be expanded and are not."""
+        """Return the ids of nodes that could be expanded and are not."""
         if self.outline is None:
             return []
         return self._ids(sorted(self.outline.family.parents() - self.outline.expanded))
@@ -159,10 +321,10 @@ class OutlineView(LineList):
         return len(self.outline) if self.outline else 0
 
     def line_text(self, line: int, width: int) -> Text:
-        """A node: its place, label and trigger at the left, its numbers at the right."""
+        """Return a node: its place, label and trigger at the left, its numbers at the right."""
         node = self._line(line)
         outline = self._shown
-        quiet, strong = self.style_of("quiet"), self.style_of("strong")
+        strong = self.style_of("strong")
         row = int(outline.rows[line])
         label = self.ink(row, node)
         fold = "  "
@@ -174,12 +336,12 @@ class OutlineView(LineList):
             ("» " if node.id == self.moving else _mark(node), label or strong),
         )
         numbers = self.numbers(row, node, width)
-        room = width - left.cell_len - 1
-        left.append_text(self.mark(told_apart(self._title(row, room, width), label, quiet)))
+        room = width - left.cell_len - numbers.cell_len - 1
+        left.append_text(self.mark(line_of((self._title(row, room), label))))
         return columns(left, numbers, width)
 
     def ink(self, row: int, node: NodeLine) -> Style | None:
-        """The style of a node's mark and title; None for the usual."""
+        """Return the style of a node's mark and title; None for the usual."""
         kept = self._shown.family.kept
         if kept is not None and not kept[row]:
             return self.style_of("quiet")
@@ -188,35 +350,19 @@ class OutlineView(LineList):
         return self.style_of("good") if row in self._marks else None
 
     def numbers(self, row: int, node: NodeLine, width: int) -> Text:
-        """What stands at the right of a node's line. Counts are not known of what was."""
+        """Return what stands at the right of a node's line. Counts are not known of what was."""
         if row in self._marks:
             return line_of((_NOVELTIES[self._marks[row]], self.style_of("good")))
         if self._past:
             return line_of((f"d{node.depth}", self.style_of("quiet")))
         return _numbers(node, width, self.style_of("quiet"))
 
-    def _title(self, row: int, room: int, width: int) -> Title:
-        """What tells a node from its siblings and its parent, beside the widest numbers."""
-        if (row, room) not in self._titles:
-            family = self._shown.family
-            rows = family.block(row, BLOCK).tolist()
-            nodes = [self._node_line(each) for each in rows]
-            parent = int(family.parent[row])
-            below = parent != NO_PARENT and self.shown_as.layered
-            above = self._node_line(parent).trigger if below else ""
-            room_left = room - max(
-                self.numbers(each, node, width).cell_len
-                for each, node in zip(rows, nodes, strict=True)
-            )
-            if len(self._titles) > _KEPT_TITLES:
-                self._titles.clear()
-            for each, title in zip(
-                rows,
-                titles([node.entry for node in nodes], room_left, above, self.words),
-                strict=True,
-            ):
-                self._titles[each, room] = title
-        return self._titles[row, room]
+    def _title(self, row: int, room: int) -> str:
+        parent = int(self._shown.family.parent[row])
+        below = parent != NO_PARENT and self.shown_as.layered
+        return title_of(
+            self._node_line(row).entry, room, self._node_line(parent).trigger if below else ""
+        )
 
     def _indent(self, depth: int, width: int) -> int:
         """Deep nodes are not pushed out of sight: their depth is on the line."""
@@ -244,7 +390,7 @@ class OutlineView(LineList):
         return self.outline
 
     def clicked(self, line: int, column: int) -> None:
-        """A click on the sign before a node, or a second one on the node, folds it."""
+        """Fold a node by a click on the sign before it, or a second one on the node."""
         sign = self._indent(self._line(line).depth, self.scrollable_content_region.width)
         on_sign = sign <= column < sign + _INDENT
         again = line == self.cursor
@@ -253,7 +399,6 @@ class OutlineView(LineList):
             self.action_fold()
 
     def action_expand(self) -> None:
-        """Expand, or go to the first child."""
         if not self.line_count():
             return
         if self._shown.expand_lone(self.cursor):
@@ -262,7 +407,6 @@ class OutlineView(LineList):
             self.cursor += 1
 
     def action_collapse(self) -> None:
-        """Collapse, or go to the parent."""
         if not self.line_count():
             return
         if self._shown.collapse(self.cursor):
@@ -271,31 +415,26 @@ class OutlineView(LineList):
             self.action_parent()
 
     def action_fold(self) -> None:
-        """Expand or collapse."""
         if self.line_count() and (
             self._shown.collapse(self.cursor) or self._shown.expand(self.cursor)
         ):
             self.lines_changed()
 
     def action_expand_below(self) -> None:
-        """Expand all below."""
         if self.line_count() and self._shown.expand_below(self.cursor):
             self.lines_changed()
 
     def action_collapse_all(self) -> None:
-        """Collapse everything, the cursor on the root of where it was."""
         if self.line_count():
             row = int(self._shown.rows[self._shown.root_line(self.cursor)])
             self._shown.collapse_all()
             self.lines_changed(self._shown.line_of(row))
 
     def action_parent(self) -> None:
-        """Go to the parent."""
         if self.line_count():
             self.cursor = self._shown.parent_line(self.cursor)
 
     def action_root(self) -> None:
-        """Go to the root."""
         if self.line_count():
             self.cursor = self._shown.root_line(self.cursor)
 

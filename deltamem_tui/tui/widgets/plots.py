@@ -34,7 +34,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
-    """The colours of lines, by name."""
+    """Return the colours of lines, by name."""
     return dict(zip(names, cycle(_COLOURS), strict=False))
 
 
@@ -49,12 +49,7 @@ class Plots(VerticalScroll, can_focus=True):
 
 
 class Plot(Vertical):
-    """Lines, one for each of some names.
-
-    Args:
-        title: What is shown.
-        names: What the lines are of.
-    """
+    """Lines, one for each of some names."""
 
     DEFAULT_CSS = """
     Plot { height: 12; margin-bottom: 1; }
@@ -75,7 +70,6 @@ class Plot(Vertical):
         self._colours = colours(names)
 
     def compose(self) -> ComposeResult:
-        """Title and canvas."""
         from textual_plot import PlotWidget
 
         yield Static(self._heading())
@@ -106,7 +100,7 @@ class Plot(Vertical):
         values: Mapping[str, Sequence[float | None]],
         top: float | None = None,
     ) -> None:
-        """A line a name over places that are whole numbers.
+        """Return a line a name over places that are whole numbers.
 
         Args:
             places: Where the values stand.
@@ -129,7 +123,7 @@ class Plot(Vertical):
         counts: Mapping[str, tuple[Sequence[float], Sequence[int]]],
         marks: Mapping[str, float],
     ) -> None:
-        """Counts between edges, and a mark a tree."""
+        """Draw counts between edges, and a mark a tree."""
         self._canvas.clear()
         for name, (edges, heights) in counts.items():
             if len(heights):
@@ -141,7 +135,7 @@ class Plot(Vertical):
         self._axes((low, high), tenths, [heights for _, heights in counts.values()])
 
     def _line(self, name: str, places: Sequence[float], heights: Sequence[float]) -> None:
-        """A line of dots, which lets another one that crosses it be seen."""
+        """Return a line of dots, which lets another one that crosses it be seen."""
         from textual_plot import HiResMode
 
         self._canvas.plot(
@@ -170,7 +164,7 @@ class Plot(Vertical):
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """The ones, twos, fives, tens and so on between two numbers, not more than a handful."""
+    """Return the ones, twos, fives, tens and so on between two numbers, not more than a handful."""
     steps = (digit * 10**power for power in count() for digit in (1, 2, 5))
     step = next(step for step in steps if high // step + -low // step < _MOST_TICKS)
     return [
@@ -180,9 +174,6 @@ def ticks(low: float, high: float) -> list[float]:
 
 class BarPlot(Widget):
     """Bars with their names at the left and their numbers at the right, all to one scale.
-
-    Args:
-        title: What is counted.
 
     Attributes:
         rows: What is shown; None while it is counted.
@@ -201,11 +192,10 @@ class BarPlot(Widget):
         self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """The title, and what is below it."""
+        """Return the title, and what is below it."""
         return 1 + len(list(self._lines(width)))
 
     def render(self) -> Text:
-        """Title, the trees' names, a line a row."""
         lines = [Text(self._title, "bold"), *self._lines(self.content_size.width)]
         return Text("\n").join(lines)
 
@@ -220,7 +210,7 @@ class BarPlot(Widget):
 
 
 def _block(rows: Sequence[BarRow], trees: Sequence[str], width: int) -> Iterator[Text]:
-    """Some trees side by side, below their names."""
+    """Return some trees side by side, below their names."""
     names = max(len(row.name) for row in rows) + 1
     numbers = max(len(_number(value)) for row in rows for value in row.values.values())
     most = max(value or 0 for row in rows for value in row.values.values())
@@ -248,13 +238,7 @@ def _number(value: float | None) -> str:
 
 
 def bar(value: float, most: float, width: int) -> str:
-    """A bar of eighths of a cell; what is more than nothing can be seen.
-
-    Args:
-        value: How much.
-        most: What fills the whole width.
-        width: In cells.
-    """
+    """Return a bar of eighths of a cell; what is more than nothing can be seen."""
     eighths = ceil(value / most * width * 8) if most > 0 else 0
     whole, part = divmod(min(eighths, width * 8), 8)
     return "█" * whole + (_EIGHTHS[part] if part else "")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from itertools import groupby
 
+from rich.cells import cell_len
+from rich.console import Console
 from rich.style import Style
 from rich.text import Text
+from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
@@ -15,14 +21,172 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.views.occurrences import occurrences
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of
-from deltamem_tui.tui.models.found_words import with_found
-from deltamem_tui.tui.models.repeats import Piece, pieces_of, sequences
-from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.painting import strip_of, wrapped, wrapped_pieces
+from deltamem_tui.tui.models.nodes import chain_sections, detail
+from deltamem_tui.tui.models.sections import Section, cuttable
+
+_LAST = -1
+
+
+def unreadable(error: DeltaMemError) -> Section:
+    """Return what is shown in place of a node that cannot be read."""
+    return Section("This node cannot be read", str(error), warning=True)
+
+
+_RUN = 3
+"""So many words in a row, the ends of a line among them, are a repetition; fewer are chance."""
+
+_LONGEST = 6
+"""A repetition of more words than this can be left out without losing the thread."""
+
+_NUMBER = re.compile(r"\d+[.)]|[-+*•]")
+_WORD = re.compile(r"\S+")
+_SIGNS = ".,:;!?()[]\"'`"
+_EDGE = "\n"
+
+WordSequence = tuple[str, ...]
+"""Words in a row: three, or all of a line that has fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a line.
+
+    Attributes:
+        text: What it says.
+        repeats: Whether it is said above, or beside, as well.
+    """
+
+    text: str
+    repeats: bool
+
+
+def sequences(texts: Iterable[str]) -> frozenset[WordSequence]:
+    """All sequences of three words in the lines of some texts."""
+    lines = (line.split() for text in texts for line in text.split("\n"))
+    return frozenset(each for words in lines if words for each in _sequences(_told(words)))
+
+
+def repeated_words(words: Sequence[str], above: AbstractSet[WordSequence]) -> list[bool]:
+    """Per word of a line, whether it is part of a sequence that stands above.
+
+    The number of a list's entry is as new as the entry.
+    """
+    told = _told(words)
+    marks = [False] * len(told)
+    for start, each in enumerate(_sequences(told)):
+        if each in above:
+            marks[start : start + len(each)] = [True] * len(each)
+    found = marks[1:-1]
+    return [*found[:1] * (len(words) - len(found)), *found]
+
+
+def pieces_of(line: str, above: AbstractSet[WordSequence], *, brief: bool = False) -> list[Piece]:
+    """Return a line in pieces that repeat what stands above, and pieces that do not.
+
+    Args:
+        line: One line of a text.
+        above: The sequences of what stands above.
+        brief: Whether an ellipsis takes the place of a long repetition, but for its label.
+    """
+    starts = [match.start() for match in _WORD.finditer(line)]
+    if not starts:
+        return [Piece(line, repeats=False)]
+    marks = repeated_words(line.split(), above)
+    ends = [*starts[1:], len(line)]
+    starts[0] = 0
+    pieces = []
+    for repeats, group in groupby(range(len(marks)), key=marks.__getitem__):
+        places = list(group)
+        text = line[starts[places[0]] : ends[places[-1]]]
+        if brief and repeats and len(places) > _LONGEST:
+            label = text.split()[0] if places[0] == 0 else ""
+            text = f"{label} … " if label.endswith(":") else "… "
+        pieces.append(Piece(text, repeats))
+    return pieces
+
+
+def _told(words: Sequence[str]) -> list[str]:
+    """The words of a line between its edges, as they are compared: without a list's number."""
+    numbered = len(words) > 1 and _NUMBER.fullmatch(words[0]) is not None
+    bare = (word.strip(_SIGNS).casefold() for word in words[numbered:])
+    return [_EDGE, *bare, _EDGE]
+
+
+def _sequences(told: Sequence[str]) -> list[WordSequence]:
+    return [tuple(told[start : start + _RUN]) for start in range(max(len(told) - _RUN + 1, 1))]
+
+
+LINE_CHARACTERS = 400
+"""No terminal is wider than this many characters of a line that is cut anyway."""
+
+
+def line_of(*parts: tuple[str, Style | None]) -> Text:
+    """One line of text from outside, in styled parts."""
+    text = Text(no_wrap=True, overflow="ellipsis", end="")
+    for part, style in parts:
+        text.append(part if part.isspace() else _flat(part), style)
+    return text
+
+
+def _flat(part: str) -> str:
+    """Return the part without control characters and line breaks, its outer spaces kept."""
+    flat = cuttable(clean(part)).replace("\n", " ").replace("\t", " ")
+    return flat if len(flat) <= LINE_CHARACTERS else one_line(flat, LINE_CHARACTERS)
+
+
+def columns(left: Text, right: Text, width: int) -> Text:
+    """`left`, cut where needed, and `right` at the right edge."""
+    room = max(width - right.cell_len - 1, 0)
+    left.truncate(room, overflow="ellipsis", pad=True)
+    left.append(" ")
+    left.append_text(right)
+    return left
+
+
+def strip_of(text: Text, console: Console, width: int, style: Style) -> Strip:
+    """Return a line as a strip of exactly `width` cells on `style`."""
+    strip = Strip(text.render(console, end="")).apply_style(console.get_style(text.style))
+    return strip.adjust_cell_length(width).apply_style(style)
+
+
+def wrapped(text: str, console: Console, width: int) -> Iterator[str]:
+    """Return the lines of a text, folded at `width` cells.
+
+    Most lines of most texts fit. They are given as they are: to ask the terminal library to
+    fold them would take twenty times as long.
+    """
+    for line in cuttable(text).split("\n"):
+        if "\t" not in line and cell_len(line) <= width:
+            yield line
+        else:
+            folded = Text(line).wrap(console, max(width, 1), overflow="fold", tab_size=4)
+            yield from (each.plain for each in folded)
+
+
+def wrapped_pieces(
+    pieces: Sequence[Piece], console: Console, width: int
+) -> Iterator[tuple[Piece, ...]]:
+    """Fold a line in pieces at `width` cells."""
+    pieces = [replace(piece, text=cuttable(piece.text)) for piece in pieces]
+    text = "".join(piece.text for piece in pieces)
+    if "\t" not in text and cell_len(text) <= width:
+        yield tuple(pieces)
+        return
+    line = Text()
+    for piece in pieces:
+        line.append(piece.text, Style(dim=piece.repeats))
+    for folded in line.wrap(console, max(width, 1), overflow="fold", tab_size=4):
+        styled = ((each.text, each.style or Style.null()) for each in folded.render(console))
+        yield tuple(Piece(text, bool(style.dim)) for text, style in styled)
+
 
 _GUTTER = 2
 _WIDEST = 100
@@ -126,7 +290,7 @@ class TextPane(ScrollView, can_focus=True):
         self._to_current()
 
     def mark(self, words: tuple[str, ...]) -> None:
-        """Marks where words stand, as a filter has them; the text stays where it is."""
+        """Mark where words stand, as a filter has them; the text stays where it is."""
         if words != self._words:
             self._words, self.match = words, None
             self._fold()
@@ -154,7 +318,6 @@ class TextPane(ScrollView, can_focus=True):
         return True
 
     def on_resize(self) -> None:
-        """Fold anew for another width."""
         if self._room != self._folded_at:
             self._fold()
             if self.current is not None:
@@ -175,7 +338,6 @@ class TextPane(ScrollView, can_focus=True):
         return min(width if self.show_vertical_scrollbar else max(width - 1, 0), _WIDEST)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the widget."""
         width = self.scrollable_content_region.width
         line = y + self.scroll_offset.y
         if line >= len(self._lines):
@@ -210,8 +372,12 @@ class TextPane(ScrollView, can_focus=True):
             for number in range(len(self.sections)):
                 self._starts.append(len(self._lines))
                 self._lines += self._section_lines(number, room)
-        found = (any(piece.found for piece in line.pieces) for line in self._lines)
-        self._found = [line for line, each in enumerate(found) if each]
+        texts = ("".join(piece.text for piece in line.pieces) for line in self._lines)
+        self._found = [
+            line
+            for line, text in enumerate(texts)
+            if self._words and occurrences(text, self._words)
+        ]
         self.match = self.match if self.match in self._found else None
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
@@ -231,7 +397,7 @@ class TextPane(ScrollView, can_focus=True):
             above = sequences(section.above)
             for each in body.split("\n"):
                 brief = section.brief and not occurrences(each, self._words)
-                told = with_found(pieces_of(each, above, brief=brief), self._words)
+                told = pieces_of(each, above, brief=brief)
                 folded = wrapped_pieces(told, self.app.console, width)
                 lines += [_Line(number, "delta", pieces) for pieces in folded]
         elif body:
@@ -245,13 +411,8 @@ class TextPane(ScrollView, can_focus=True):
         return lines
 
     def _folded(self, line: str, width: int) -> Iterator[tuple[Piece, ...]]:
-        """A line in which nothing is repeated, folded; most have nothing that is sought either."""
-        told = with_found([Piece(line, repeats=False)], self._words)
-        if any(piece.found for piece in told):
-            yield from wrapped_pieces(told, self.app.console, width)
-        else:
-            for each in wrapped(line, self.app.console, width):
-                yield (Piece(each, repeats=False),)
+        for each in wrapped(line, self.app.console, width):
+            yield (Piece(each, repeats=False),)
 
     def _painted(self, line: _Line, found: str) -> Text:
         """A line in its style; of a delta, what repeats is quiet, and what is new has colour."""
@@ -261,7 +422,9 @@ class TextPane(ScrollView, can_focus=True):
             if name == "delta":
                 name = "quiet" if piece.repeats else "new"
             style = self._style(name) if name else Style.null()
-            text.append(piece.text, style + self._style(found) if piece.found else style)
+            text.append(piece.text, style)
+        for begin, end in occurrences(text.plain, self._words) if self._words else ():
+            text.stylize(self._style(found), begin, end)
         return text
 
     @property
@@ -273,3 +436,86 @@ class TextPane(ScrollView, can_focus=True):
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"pane--{name}", partial=True)
+
+
+class NodePane(TextPane):
+    """All that is known of a node, or its chain with one entry marked.
+
+    Another node's chain is marked at its end, which is the node itself. Where one had stepped
+    to is kept for as long as it is the same node, also if the bank says something new of it.
+    """
+
+    def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
+        super().__init__(id=id)
+        self._place: tuple[Tree, Node, Display, tuple[str, ...]] | None = None
+        self._step: int | None = None
+        self._heading = ""
+
+    @property
+    def in_chain(self) -> bool:
+        """Whether the chain is shown, and not only the node."""
+        return self._step is not None and self._place is not None
+
+    def show_node(
+        self, tree: Tree, node: Node, display: Display, missing: tuple[str, ...] = ()
+    ) -> None:
+        """Show a node of a tree, in the way the one before was shown.
+
+        `missing` are its episodes that the bank does not have.
+        """
+        in_chain = self._step is not None
+        if in_chain and (self._place is None or self._place[1].id != node.id):
+            self._step = _LAST
+        self._place = tree, node, display, missing
+        self._draw()
+
+    def show_nothing(self, section: Section) -> None:
+        """Show why there is no node to be shown."""
+        self._place = None
+        self._draw()
+        self.show([section])
+
+    def head(self, words: str) -> None:
+        """Say something in the title that matters more than what is shown; nothing if empty."""
+        self._heading = words
+        self._draw()
+
+    def toggle_chain(self) -> None:
+        """Show the chain, or the node again."""
+        if self._place is not None:
+            self._step = None if self.in_chain else _LAST
+            self._draw()
+
+    def step(self, steps: int) -> None:
+        """Go along the chain, which is shown for it."""
+        if self._place is not None:
+            depth = self._place[1].depth
+            self._step = max(0, min(self._marked(depth) + steps, depth - 1))
+            self._draw()
+
+    def _marked(self, length: int) -> int:
+        """Which node of a chain is marked: the one stepped to, else the last."""
+        step = self._step
+        return step if step is not None and 0 <= step < length else length - 1
+
+    def _draw(self) -> None:
+        if self._place is None:
+            self.border_title = Content(self._heading or "node")
+            return
+        try:
+            title, sections, current = self._content(*self._place)
+        except DeltaMemError as error:
+            title, sections, current = "node", [unreadable(error)], None
+        self.border_title = Content(self._heading or title)
+        self.show(sections, current)
+
+    def _content(
+        self, tree: Tree, node: Node, display: Display, missing: tuple[str, ...]
+    ) -> tuple[str, list[Section], int | None]:
+        """Title, sections, and which of them is marked."""
+        if not self.in_chain:
+            return "node", detail(tree, node, display, missing), None
+        chain = tree.chain(node.id)
+        step = self._marked(len(chain))
+        title = f"chain from the root · {step + 1} of {len(chain)}"
+        return title, chain_sections(display, chain), step
