@@ -35,7 +35,7 @@ class VectorRows:
     rows: Rows
 
     def pieces(self) -> Iterator[NDArray[np.float32]]:
-        """The rows, some at a time."""
+        """Yield the rows, some at a time."""
         for start in range(0, len(self.rows), _CHUNK_ROWS):
             yield np.asarray(self.matrix[self.rows[start : start + _CHUNK_ROWS]])
 
@@ -85,7 +85,7 @@ class Addition:
         return Extent(self.next_row, self.next_offset)
 
     def first_row(self, record_id: str) -> int | None:
-        """The row of a record's first line, old or new; None if there is no such record."""
+        """Return the row of a record's first line, old or new; None if there is no such record."""
         added = self.births.get(record_id)
         return self.snapshot.first_row(record_id) if added is None else added
 
@@ -116,7 +116,7 @@ class Addition:
         self.added_bytes += int(sizes.sum())
 
     def cell(self, row: int) -> list[int]:
-        """The counters of a row, to be changed."""
+        """Return the counters of a row, to be changed."""
         if row not in self.cells:
             known = row < self.snapshot.extent.rows
             self.cells[row] = (
@@ -151,7 +151,7 @@ def take_back(additions: Collection[Addition]) -> None:
 
 
 def _write(addition: Addition) -> None:
-    """The same for one table."""
+    """Write what is added to one table."""
     table, before = addition.table, addition.snapshot.extent
     position = before.bytes
     for piece in pieces(addition.lines):
@@ -253,7 +253,9 @@ def redo(tail: Tail | None, tables: list[Table]) -> None:
 
 
 def whole(tables: Iterable[Table]) -> Commit:
-    """The commit of a bank that is shipped without its journal: it counts as it lies there."""
+    """Return the commit of a bank that is shipped without its journal: it counts as it lies
+    there.
+    """
     return Commit(extents={table.name: table.whole_extent() for table in tables})
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.bank import append, credit, episodes, freezing, ledger, manifest, replicas, tree
+from deltamem_tui.bank import append, credit, episodes, freezing, manifest, replicas, tree
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap, journal
@@ -60,7 +60,7 @@ class _View:
 
     @cached_property
     def trees(self) -> Mapping[str, Tree]:
-        names = ledger.tree_names(self.snapshots)
+        names = replicas.tree_names(self.snapshots)
         fresh = self.freshness
         return {name: Tree(name, self.snapshots[name], fresh.get(name)) for name in names}
 
@@ -172,7 +172,7 @@ class Bank:
         return self.manifest.collections
 
     def tree(self, name: str) -> Tree:
-        """One of the trees."""
+        """Return one of the trees."""
         if name not in self.trees:
             raise UsageError(
                 f"there is no tree {one_line(str(name), 40)!r}", hint=" or ".join(self.trees)
@@ -229,7 +229,7 @@ class Bank:
 
     @contextmanager
     def swapping_files(self) -> Iterator[FileSwap]:
-        """The same as `writing`, with whole files to be replaced at the end.
+        """Provide the same as `writing`, with whole files to be replaced at the end.
 
         Other handles see the old files or the new: one that was opened before must be
         refreshed before it reads on.
@@ -347,7 +347,7 @@ class Bank:
             )
 
     def find_node(self, prefix: str, tree_name: str | None = None) -> tuple[str, Node]:
-        """The one living node whose id begins with `prefix`, as a person types it.
+        """Return the one living node whose id begins with `prefix`, as a person types it.
 
         Raises:
             NodeNotFoundError: There is none, or more than one.
@@ -380,7 +380,7 @@ class Bank:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """The writer's turn at a bank that may be written."""
+        """Provide the writer's turn at a bank that may be written."""
         self.require_writable()
         with self._turn():
             self.require_writable()
@@ -397,7 +397,7 @@ class Bank:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """The writer's lock, frozen or not, and the manifest as it is under it."""
+        """Provide the writer's lock, frozen or not, and the manifest as it is under it."""
         self.require_folder()
         with writers_turn(self.path):
             self.manifest = self._present_manifest()
@@ -419,7 +419,7 @@ class Bank:
         return self.journal.tail() if self.journal.exists else None
 
     def _present_manifest(self) -> Manifest:
-        """The manifest as it counts now, even if its renaming is still to be done."""
+        """Return the manifest as it counts now, even if its renaming is still to be done."""
         tail = self._present_tail()
         return manifest.read(self.path, tail.commit if tail else None)
 
@@ -481,7 +481,7 @@ class Bank:
 
 @contextmanager
 def writers_turn(path: Path) -> Iterator[None]:
-    """The writer's lock of the bank in a folder.
+    """Provide the writer's lock of the bank in a folder.
 
     Raises:
         BankBusyError: Another writer held the lock for too long.

@@ -212,7 +212,7 @@ class Batch:
             addition.vectors.extend(vectors)
 
     def next_row(self, table_name: str) -> int:
-        """The row that the next line added to a table will have."""
+        """Return the row that the next line added to a table will have."""
         return self._additions[table_name].next_row
 
     def state_counters(self, table_name: str, rows: Rows, values: NDArray[np.int64]) -> None:
@@ -292,7 +292,7 @@ class Batch:
             raise
 
     def _stated(self, sequence: int) -> Commit:
-        """The batch as one line of the journal."""
+        """Return the batch as one line of the journal."""
         event, detail = self._event or ("", {})
         return Commit(
             sequence=sequence,
@@ -359,7 +359,7 @@ def _manifest_of(history: Journal) -> Path:
 
 
 def _checked_line(table: Table, node: Node) -> bytes:
-    """The node's line, which a reader will accept."""
+    """Return the node's line, which a reader will accept."""
     if tuple(node.payload) != table.collection.fields:
         fields = ", ".join(table.collection.fields)
         raise BankError(f"the payload of a node of {table.name} has {fields}", source=node.id)

@@ -69,7 +69,7 @@ class Line(Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
 
 @lru_cache(maxsize=64)
 def _decoder(collection: Collection) -> msgspec.json.Decoder[Line]:
-    """Reads the lines of a collection."""
+    """Read the lines of a collection."""
     depth = Annotated[int, Meta(ge=1, le=collection.depth)]
     line: Any = msgspec.defstruct(
         "CollectionLine",
@@ -83,7 +83,7 @@ def _decoder(collection: Collection) -> msgspec.json.Decoder[Line]:
 
 
 def to_line(node: Node) -> bytes:
-    """The node as one line, newline included. Equal nodes give equal bytes."""
+    """Return the node as one line, newline included. Equal nodes give equal bytes."""
     record: dict[str, Any] = {
         "id": node.id,
         "parent": node.parent,
@@ -106,7 +106,7 @@ def _origin_record(origin: Origin) -> dict[str, Any]:
 
 
 def node_of(record: Line, collection: Collection) -> Node:
-    """The node of a line."""
+    """Return the node of a line."""
     return Node(
         record.id,
         record.parent,
@@ -122,7 +122,7 @@ def node_of(record: Line, collection: Collection) -> Node:
 
 
 def payload_of(record: Line, collection: Collection) -> dict[str, str]:
-    """What the node of a line says."""
+    """Return what the node of a line says."""
     return {name: getattr(record, name) for name in collection.fields}
 
 
@@ -171,7 +171,7 @@ def _require_node(
 
 
 def _require_sound(records: Sequence[Line], lines: Sequence[bytes]) -> None:
-    """What types do not say: ids are ids, a root is one in every way, claims stand plainly."""
+    """Check what types cannot: ids, roots and claims."""
     ids = [record.id for record in records]
     ids += [record.parent for record in records if record.parent is not None]
     ids += [each for record in records for each in record.origin.nodes]
@@ -193,19 +193,19 @@ def _require_sound(records: Sequence[Line], lines: Sequence[bytes]) -> None:
 
 
 def are_ids(values: Sequence[Any]) -> bool:
-    """Whether all of some values are ids."""
+    """Return whether all of some values are ids."""
     if set(map(type, values)) != {str} or set(map(len, values)) != {ID_LENGTH}:
         return False
     return not "".join(values).encode().translate(None, _ID_BYTES)
 
 
 def is_id(value: object) -> bool:
-    """Whether a value is an id: 16 hexadecimal digits in small letters."""
+    """Return whether a value is an id: 16 hexadecimal digits in small letters."""
     return isinstance(value, str) and len(value) == ID_LENGTH and _ID_DIGITS.issuperset(value)
 
 
 def is_as_born(tree: str, record: Line, collection: Collection) -> bool:
-    """Whether a line of revision 0 says what its node's id is the digest of."""
+    """Return whether a line of revision 0 says what its node's id is the digest of."""
     # One that a merge had to make a root says aside whose child it was born as.
     parent = record.parent
     if record.meant is not UNSET and record.meant.parent is not UNSET:

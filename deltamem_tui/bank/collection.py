@@ -48,7 +48,7 @@ class Collection(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse(record: object) -> Mapping[str, Collection]:
-    """The collections that a manifest declares, by name.
+    """Return the collections that a manifest declares, by name.
 
     Raises:
         ValueError: It is not such a declaration; says what is wrong.
@@ -63,7 +63,7 @@ def parse(record: object) -> Mapping[str, Collection]:
 
 
 def to_record(collections: Mapping[str, Collection]) -> dict[str, Any]:
-    """The declaration as a manifest holds it."""
+    """Return the declaration as a manifest holds it."""
     return {name: msgspec.to_builtins(each) for name, each in collections.items()}
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes, tree_index
-from deltamem_tui.bank.ledger import Entries, Ledger, rows_of, tree_names
 from deltamem_tui.bank.node import Utility
+from deltamem_tui.bank.replicas import Entries, Ledger, rows_of, tree_names
 from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree_index import Keys
 
@@ -113,7 +113,7 @@ def _entries(rows: Mapping[tuple[str, int, bytes], Sequence[int]]) -> Entries:
 
 
 def disputed(ledgers: Sequence[Entries], joint: Entries) -> Keys:
-    """The episodes of which some ledger says otherwise than all together how they ended."""
+    """Return the episodes of which some ledger says otherwise than all together how they ended."""
     found = []
     for each in ledgers:
         rows = rows_of(joint, each)
@@ -185,7 +185,7 @@ class ShownTo:
     rows: int
 
     def credit(self, utility: Utility = "success") -> Credit:
-        """The sums, for all nodes of the tree."""
+        """Return the sums, for all nodes of the tree."""
         stated, judge, user = self.words.T
         strict = np.where(user > 0, user, stated)
         last = np.zeros(self.rows, dtype=np.int64)
@@ -215,7 +215,7 @@ def _sums(rows: Counts64, count: int, values: Counts64 | None = None) -> Counts6
 
 
 def shown_to(snapshots: Mapping[str, TableSnapshot], tree: str) -> ShownTo:
-    """Which episodes were shown which nodes of a tree. Nodes that it lacks are left out."""
+    """Return which episodes were shown which nodes of a tree. Nodes that it lacks are left out."""
     entries = LEDGER.entries(snapshots).of_tree(tree_names(snapshots).index(tree))
     nodes = snapshots[tree]
     if not len(entries):

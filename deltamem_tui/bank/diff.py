@@ -119,19 +119,19 @@ def diff(before: Bank, after: Bank, trees: Sequence[str] | None = None) -> BankD
 
 
 def changed_fields(before: Node, after: Node) -> tuple[FieldChange, ...]:
-    """What two states of a node say differently. Their places are not compared."""
+    """Return what two states of a node say differently. Their places are not compared."""
     return tuple(_changes(_said(before), _said(after)))
 
 
 def changed_nodes(pairs: Iterable[tuple[Node, Node]]) -> tuple[NodeChange, ...]:
-    """The nodes that say something else, of some as they were and as they are."""
+    """Return the nodes that say something else, of some as they were and as they are."""
     return tuple(
         NodeChange(new, fields) for old, new in pairs if (fields := changed_fields(old, new))
     )
 
 
 def moved_nodes(pairs: Iterable[tuple[Node, Node]]) -> tuple[NodeChange, ...]:
-    """The nodes that have another parent, of some as they were and as they are."""
+    """Return the nodes that have another parent, of some as they were and as they are."""
     return tuple(
         NodeChange(new, (FieldChange("parent", old.parent, new.parent),))
         for old, new in pairs
@@ -140,7 +140,7 @@ def moved_nodes(pairs: Iterable[tuple[Node, Node]]) -> tuple[NodeChange, ...]:
 
 
 def manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
-    """What two manifests say differently of description, domain, embedder and settings."""
+    """Yield what two manifests say differently of description, domain, embedder and settings."""
     yield from _changes(
         {"description": before.description, "domain": before.domain},
         {"description": after.description, "domain": after.domain},
@@ -179,7 +179,7 @@ def _tree_diff(before: Tree, after: Tree) -> TreeDiff:
 
 
 def _shared(before: Tree, after: Tree) -> tuple[Rows, Rows]:
-    """The rows of the nodes that live in both trees, in the second one's order of birth."""
+    """Return the rows of the nodes that live in both trees, in the second one's order of birth."""
     mine = keys(before.snapshot.index["id"][before.rows])
     theirs = keys(after.snapshot.index["id"][after.rows])
     _, left, right = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
@@ -221,7 +221,7 @@ _MAGIC = b"\x93NUMPY"
 
 
 def text_dump(path: Path) -> Iterator[str]:
-    """The lines of a file's text form, cleaned.
+    """Yield the lines of a file's text form, cleaned.
 
     Raises:
         BankCorruptError: It is an array that numpy does not open without pickle.

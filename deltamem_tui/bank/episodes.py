@@ -33,7 +33,7 @@ class EpisodeState(IntEnum):
 
 
 def table(folder: Path) -> Table:
-    """The files of the episodes."""
+    """Return the files of the episodes."""
     return Table(
         folder=folder,
         name=NAME,
@@ -46,14 +46,14 @@ def table(folder: Path) -> Table:
 
 
 def standing(snapshot: TableSnapshot) -> NDArray[np.int64]:
-    """The rows of the first lines of all episodes, in order of import. int64 [episodes]."""
+    """Return the rows of the first lines of all episodes, in order of import. int64 [episodes]."""
     births = snapshot.births
     rows: NDArray[np.int64] = births[snapshot.counters[births, 0] != EpisodeState.REPLACED]
     return rows
 
 
 def replaced(snapshot: TableSnapshot) -> NDArray[np.bytes_]:
-    """The ids of the episodes of which a longer record took the place. S16 [replaced]."""
+    """Return the ids of the episodes of which a longer record took the place. S16 [replaced]."""
     births = snapshot.births
     rows = births[snapshot.counters[births, 0] == EpisodeState.REPLACED]
     ids: NDArray[np.bytes_] = snapshot.index["id"][rows]
@@ -95,24 +95,24 @@ class Episodes:
         return len(standing(self.snapshot))
 
     def ids(self) -> list[str]:
-        """All ids, in order of import."""
+        """Return all ids, in order of import."""
         rows = standing(self.snapshot)
         return [bytes(value).decode() for value in self.snapshot.index["id"][rows]]
 
     def waiting(self) -> list[str]:
-        """The ids of the episodes that were not learnt yet, in order of import."""
+        """Return the ids of the episodes that were not learnt yet, in order of import."""
         births = self.snapshot.births
         waiting = births[self.snapshot.counters[births, 0] == EpisodeState.WAITING]
         return [bytes(value).decode() for value in self.snapshot.index["id"][waiting]]
 
     def learnt(self) -> int:
-        """How many episodes were learnt."""
+        """Return how many episodes were learnt."""
         return int(
             np.count_nonzero(self.snapshot.counters[self.snapshot.births, 0] == EpisodeState.LEARNT)
         )
 
     def state(self, episode_id: str) -> EpisodeState | None:
-        """Whether an episode was learnt; None if the bank does not have it."""
+        """Return whether an episode was learnt; None if the bank does not have it."""
         birth = self.snapshot.first_row(episode_id)
         if birth is None:
             return None
@@ -127,7 +127,7 @@ class Episodes:
         return EpisodeState(state)
 
     def record(self, episode_id: str) -> Mapping[str, Any] | None:
-        """An episode's record as last given; None if the bank does not have it.
+        """Return an episode's record as last given; None if the bank does not have it.
 
         Of one that was replaced it says by which.
         """
@@ -136,7 +136,9 @@ class Episodes:
         return _parse(self.snapshot.table, row, self.snapshot.line(row))
 
     def line(self, episode_id: str) -> bytes | None:
-        """An episode's record as last given, not parsed; None if the bank does not have it."""
+        """Return an episode's record as last given, not parsed; None if the bank does not have
+        it.
+        """
         row = self._row(episode_id)
         return None if row is None else self.snapshot.line(row)
 

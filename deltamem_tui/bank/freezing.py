@@ -17,12 +17,12 @@ _UNCOUNTED = frozenset({manifest.FILE_NAME, ".lock", usage_log.FILE_NAME})
 
 
 def sealed(folder: Path, before: Manifest) -> Manifest:
-    """The manifest of the bank in a folder that is to be frozen."""
+    """Return the manifest of the bank in a folder that is to be frozen."""
     return promising(before, digests(folder))
 
 
 def promising(before: Manifest, found: Mapping[str, str]) -> Manifest:
-    """The manifest of a frozen bank, with the digest of every file, its own too.
+    """Return the manifest of a frozen bank, with the digest of every file, its own too.
 
     The manifest cannot hold the digest of its whole text: its own digest is that of the text
     without it.
@@ -36,7 +36,7 @@ def promising(before: Manifest, found: Mapping[str, str]) -> Manifest:
 def broken_promises(
     folder: Path, frozen: Manifest, between: Callable[[], None] = lambda: None
 ) -> Iterator[tuple[str, str]]:
-    """What has changed since the bank was frozen, as (file, what is wrong).
+    """Yield what has changed since the bank was frozen, as (file, what is wrong).
 
     `between` is called before each file is read. What it raises ends the check.
     """
@@ -51,7 +51,9 @@ def broken_promises(
 def disagreements(
     frozen: Manifest, text: bytes, found: Mapping[str, str | None]
 ) -> Iterator[tuple[str, str]]:
-    """Where a frozen manifest and the files that were found disagree, as (file, what is wrong)."""
+    """Yield where a frozen manifest and the files that were found disagree, as (file, what is
+    wrong).
+    """
     promised = {name: value for name, value in frozen.digests.items() if name != manifest.FILE_NAME}
     unsigned = manifest.encode(replace(frozen, digests=promised))
     as_written = text == manifest.encode(frozen)
@@ -76,7 +78,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def contents(folder: Path) -> list[Path]:
-    """The files of a bank that digests cover, by name."""
+    """Return the files of a bank that digests cover, by name."""
     return [
         folder / name
         for name in archive_view.names(folder)

@@ -102,7 +102,7 @@ class Manifest:
         return self if self.format == FORMAT else replace(self, format=FORMAT)
 
     def called(self, name: str) -> Manifest:
-        """The same under another name.
+        """Return the same under another name.
 
         A bank without an origin of its own counts under its name: it goes on under the old one.
         """
@@ -140,7 +140,7 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
 
 
 def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
-    """The file that counts, and what it holds."""
+    """Return the file that counts, and what it holds."""
     path = file_swap.present(place, commit)
     if not archive_view.exists(path) and not archive_view.exists(place):
         raise BankNotFoundError("no bank here", source=str(place.parent), hint=Remedy.MAKE_BANK)
@@ -178,7 +178,7 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 
 def encode(manifest: Manifest) -> bytes:
-    """The manifest as the text of `bank.json`, in its own format: indented, for people."""
+    """Return the manifest as the text of `bank.json`, in its own format: indented, for people."""
     record = {key: getattr(manifest, key) for key in _TYPES}
     if manifest.format == 1:
         del record["method"], record["collections"]
@@ -192,7 +192,7 @@ def encode(manifest: Manifest) -> bytes:
 
 
 def _record(text: bytes, source: str) -> dict[str, Any]:
-    """What a manifest says, whatever its format, with `collections` as it declares them."""
+    """Return what a manifest says, whatever its format, with `collections` as it declares them."""
     try:
         record = orjson.loads(text)
     except orjson.JSONDecodeError as error:

@@ -98,7 +98,7 @@ class Node(Struct, frozen=True):
 
 
 def text_of(payload: Mapping[str, str]) -> str:
-    """All that a payload says, a part a paragraph."""
+    """Return all that a payload says, a part a paragraph."""
     return "\n".join(filter(None, payload.values()))
 
 
@@ -109,7 +109,7 @@ def born(
     payload: Mapping[str, str],
     origin: Origin,
 ) -> Node:
-    """A new node: a root if it has no parent, else a residual one level deeper.
+    """Return a new node: a root if it has no parent, else a residual one level deeper.
 
     The id is a digest of the tree, the parent and all that the node says and comes from,
     so the same episode in the same place gives the same id on every machine.
@@ -129,7 +129,7 @@ def born(
 def birth_id(
     tree: str, parent: str | None, label: str, payload: dict[str, str], origin: Origin
 ) -> str:
-    """The id of a node that was born so."""
+    """Return the id of a node that was born so."""
     source: Sequence[Any] = (
         origin.trajectory,
         origin.extractor,

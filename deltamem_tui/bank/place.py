@@ -42,7 +42,7 @@ class BankContents:
 
 
 def contents(path: Path) -> BankContents:
-    """What lies at a bank's place, sound or not.
+    """Return what lies at a bank's place, sound or not.
 
     Raises:
         StorageError: It cannot be looked at.

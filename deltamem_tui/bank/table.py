@@ -78,7 +78,7 @@ class Table:
         return self.nodes
 
     def path(self, name: str) -> Path:
-        """Where a file of the table lies."""
+        """Return where a file of the table lies."""
         return file_swap.present(self.folder / name, self.commit)
 
     @property
@@ -125,7 +125,7 @@ class Table:
             matrix.load(extent.rows)
 
     def whole_extent(self) -> Extent:
-        """The extent of a table that is shipped without a journal: all that is there.
+        """Return the extent of a table that is shipped without a journal: all that is there.
 
         Raises:
             BankCorruptError: The line file does not end with a whole line, or is gone while
@@ -147,7 +147,9 @@ class Table:
         return Extent(rows, length)
 
     def _rows_by_index(self, length: int) -> int | None:
-        """The number of lines as the index has it; None unless it ends where the file ends."""
+        """Return the number of lines as the index has it; None unless it ends where the file
+        ends.
+        """
         try:
             rows = self.index_file.rows()
             offset = int(self.index_file.load(rows)["offset"][-1]) if rows else length
@@ -163,7 +165,7 @@ class Table:
         return rows if alone else None
 
     def lines(self, extent: Extent) -> Iterator[tuple[int, int, bytes]]:
-        """All lines that count, as (row, offset in bytes, line without newline)."""
+        """Yield all lines that count, as (row, offset in bytes, line without newline)."""
         if not extent.bytes:
             return
         row, offset, begun = 0, 0, b""
@@ -189,7 +191,7 @@ class Table:
     def exactly(
         self, lines: Iterator[tuple[int, int, bytes]], rows: int
     ) -> Iterator[tuple[int, int, bytes]]:
-        """Some lines, of which there must be so many."""
+        """Yield some lines, of which there must be so many."""
         count = 0
         for count, line in enumerate(lines, start=1):
             if count > rows:
@@ -199,7 +201,7 @@ class Table:
             raise self.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
 
     def corrupt(self, message: str, position: str | None = None) -> BankCorruptError:
-        """The error for a line file that breaks the format."""
+        """Return the error for a line file that breaks the format."""
         return BankCorruptError(
             message,
             source=str(self.lines_path),
@@ -209,7 +211,9 @@ class Table:
 
 
 def first_rows(first: Rows) -> Rows:
-    """The rows of all records' first lines, of an index's column `first`. int64 [records]."""
+    """Return the rows of all records' first lines, of an index's column `first`. int64
+    [records].
+    """
     rows: Rows = np.flatnonzero(first == np.arange(len(first)))
     return rows
 
@@ -223,7 +227,7 @@ def last_rows(first: Rows) -> Rows:
 
 
 def wrong_lengths(vectors: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
-    """The rows whose vectors are not of unit length, and their lengths."""
+    """Yield the rows whose vectors are not of unit length, and their lengths."""
     with np.errstate(all="ignore"):
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     for row in np.flatnonzero(~(np.abs(lengths - 1.0) < UNIT_TOLERANCE)).tolist():
@@ -246,7 +250,7 @@ class TableSnapshot:
         self._lookups = 0
 
     def _read_counters(self, commit: Commit) -> NDArray[np.uint32]:
-        """The counters of this commit: those on disk, and the last commit's own on top."""
+        """Return the counters of this commit: those on disk, and the last commit's own on top."""
         counters: NDArray[np.uint32] = np.zeros((0, self.table.counters), dtype=COUNTER)
         if self.extent.rows:  # else there may be no file yet
             counters = np.array(self.table.counters_file.load(self.extent.rows))
@@ -285,7 +289,9 @@ class TableSnapshot:
         file_swap.require_current(self.table.folder, self.table.commit)
 
     def stored_index(self) -> NDArray[Any] | None:
-        """The index as it lies on disk; None if it is missing or cannot be of these lines."""
+        """Return the index as it lies on disk; None if it is missing or cannot be of these
+        lines.
+        """
         try:
             index: NDArray[Any] = np.asarray(self.table.index_file.load(self.extent.rows))
         except (BankCorruptError, StorageError):
@@ -293,7 +299,7 @@ class TableSnapshot:
         return index if self._plausible(index) else None
 
     def _plausible(self, index: NDArray[Any]) -> bool:
-        """Whether every reference of the index stays inside the file and points back."""
+        """Return whether every reference of the index stays inside the file and points back."""
         if not len(index):
             return True
         rows = np.arange(len(index))
@@ -326,7 +332,7 @@ class TableSnapshot:
         return archive_view.mapped(path, self.extent.bytes)
 
     def line(self, row: int) -> bytes:
-        """The line at `row`, without its newline."""
+        """Return the line at `row`, without its newline."""
         offsets = self.index["offset"]
         start = int(offsets[row])
         end = int(offsets[row + 1]) if row + 1 < len(offsets) else self.extent.bytes
@@ -335,7 +341,7 @@ class TableSnapshot:
         return bytes(self.text[start : end - 1])
 
     def lines(self, rows: Rows) -> list[bytes]:
-        """The lines at many rows, each without its newline."""
+        """Return the lines at many rows, each without its newline."""
         offsets = self.index["offset"]
         starts = offsets[rows].astype(np.int64)
         ends = offsets[np.minimum(rows + 1, len(offsets) - 1)].astype(np.int64)
@@ -348,13 +354,13 @@ class TableSnapshot:
         return [bytes(self.text[start:end]) for start, end in places]
 
     def node(self, row: int) -> Node:
-        """The node that the line at `row` holds."""
+        """Return the node that the line at `row` holds."""
         table = self.table
         source, position = str(table.lines_path), f"line {row + 1}"
         return codec.from_line(self.line(row), table.collection, source, position)
 
     def payloads(self, rows: Rows) -> list[dict[str, str]]:
-        """What the lines at many rows say: far quicker than a node at a time."""
+        """Return what the lines at many rows say: far quicker than a node at a time."""
         table = self.table
         positions = (f"line {row + 1}" for row in rows.tolist())
         records = codec.read(self.lines(rows), positions, table.collection, str(table.lines_path))
@@ -371,7 +377,7 @@ class TableSnapshot:
         return first_rows(self.index["first"])
 
     def first_row(self, record_id: str) -> int | None:
-        """The row of the record's first line; None if there is no such record.
+        """Return the row of the record's first line; None if there is no such record.
 
         A few look-ups scan the ids; many, as an import makes, are worth a table.
         """

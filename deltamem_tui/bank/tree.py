@@ -38,7 +38,7 @@ class Counts:
 
 
 def table(folder: Path, name: str, collection: Collection, dimensions: int) -> Table:
-    """The files of a tree."""
+    """Return the files of a tree."""
     return Table(
         folder=folder,
         name=name,
@@ -80,7 +80,7 @@ class Tree:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Node]:
-        """All living nodes, in order of birth."""
+        """Yield all living nodes, in order of birth."""
         return (self.node_at(int(row)) for row in self.rows)
 
     @cached_property
@@ -121,7 +121,7 @@ class Tree:
         return self.snapshot.vectors
 
     def row(self, node_id: str) -> int:
-        """The row of a living node.
+        """Return the row of a living node.
 
         Raises:
             NodeNotFoundError: No living node has this id.
@@ -137,7 +137,7 @@ class Tree:
         return row
 
     def find(self, prefix: str) -> list[str]:
-        """The ids of living nodes that begin with `prefix`, at most 20."""
+        """Return the ids of living nodes that begin with `prefix`, at most 20."""
         ids = self.snapshot.index["id"][self.rows]
         start = _text(prefix).encode(errors="replace")
         stop = start + b"\xff"
@@ -145,11 +145,11 @@ class Tree:
         return [bytes(value).decode() for value in found[:20]]
 
     def node(self, node_id: str) -> Node:
-        """The living node with this id."""
+        """Return the living node with this id."""
         return self.node_at(self.row(node_id))
 
     def node_at(self, row: int) -> Node:
-        """The node whose last line is at `row`."""
+        """Return the node whose last line is at `row`."""
         node = self.snapshot.node(row)
         stated = self.snapshot.index[row].item()
         _, offset, first, parent, *_ = stated
@@ -178,7 +178,7 @@ class Tree:
         return chain
 
     def chain_rows(self, row: int) -> list[int]:
-        """The rows from the root to `row`, as the index has them.
+        """Return the rows from the root to `row`, as the index has them.
 
         Returns:
             The current row of each node of the chain, the root's first and `row` last.
@@ -223,24 +223,26 @@ class Tree:
         return self.rows[order], parents[order]
 
     def child_rows(self, row: int | None) -> Rows:
-        """The rows of a node's children in order of birth; of all roots, if `row` is None."""
+        """Return the rows of a node's children in order of birth; of all roots, if `row` is
+        None.
+        """
         rows, parents = self._by_parent
         parent = NO_PARENT if row is None else int(self.birth[row])
         start, stop = np.searchsorted(parents, [parent, parent + 1])
         return rows[start:stop]
 
     def roots(self) -> Iterator[Node]:
-        """All roots, in order of birth."""
+        """Yield all roots, in order of birth."""
         return (self.node_at(int(row)) for row in self.child_rows(None))
 
     def children(self, node_id: str) -> Iterator[Node]:
-        """A node's children, in order of birth."""
+        """Yield a node's children, in order of birth."""
         return (self.node_at(int(row)) for row in self.child_rows(self.row(node_id)))
 
     def counts(self, node_id: str) -> Counts:
-        """How often a node was of use."""
+        """Return how often a node was of use."""
         return self.counts_at(self.row(node_id))
 
     def counts_at(self, row: int) -> Counts:
-        """How often the node at `row` was of use."""
+        """Return how often the node at `row` was of use."""
         return Counts(*(int(value) for value in self.snapshot.counters[self.birth[row]]))

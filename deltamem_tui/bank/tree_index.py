@@ -42,7 +42,7 @@ INDEX_TYPE = np.dtype(
 
 
 def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ...]:
-    """The index row of a node's line."""
+    """Return the index row of a node's line."""
     return (
         node.id.encode(),
         offset,
@@ -110,7 +110,7 @@ def state(index: NDArray[Any], records: Sequence[Line]) -> None:
 
 
 def altered_places(table: Table, records: Sequence[Line]) -> list[int]:
-    """Which of some lines are a node's first revision, and not what its id was made from."""
+    """Return which of some lines are a node's first revision, and not what its id was made from."""
     return [
         place
         for place, record in enumerate(records)
@@ -119,7 +119,7 @@ def altered_places(table: Table, records: Sequence[Line]) -> list[int]:
 
 
 def _piece(lines: Iterator[tuple[int, int, bytes]]) -> list[tuple[int, int, bytes]]:
-    """The next few lines."""
+    """Return the next few lines."""
     taken, size = [], 0
     for each in islice(lines, _PIECE_LINES):
         taken.append(each)
@@ -130,7 +130,7 @@ def _piece(lines: Iterator[tuple[int, int, bytes]]) -> list[tuple[int, int, byte
 
 
 def _refuse_repeated(table: Table, index: NDArray[Any], again: Sequence[int]) -> None:
-    """A merge may put a node right without changing its revision, but no line stands twice."""
+    """Refuse a line that is there twice; a merge may keep a node's revision."""
     if not again:
         return
     order = np.argsort(index["first"], kind="stable")
@@ -185,7 +185,7 @@ _VALUES[list(_DIGITS)] = np.arange(len(_DIGITS), dtype=np.uint8)
 
 
 def key(text: str) -> np.uint64:
-    """One id as a number."""
+    """Return one id as a number."""
     return np.uint64(int(text, 16))
 
 
@@ -204,7 +204,8 @@ def keys(ids: NDArray[Any]) -> Keys:
 
 
 def places(ids: Keys, wanted: Keys) -> NDArray[np.int64]:
-    """Where the wanted ids stand among others, each once, in any order; -1 for those that do not.
+    """Return where the wanted ids stand among others, each once, in any order; -1 for those that
+    do not.
 
     uint64 [n] and uint64 [wanted] to int64 [wanted].
     """
@@ -228,7 +229,7 @@ def texts(numbers: Keys) -> NDArray[Any]:
 
 
 def displaced_rows(snapshot: TableSnapshot) -> Rows:
-    """The rows of the lines that keep a claim aside. int64.
+    """Return the rows of the lines that keep a claim aside. int64.
 
     No text of a node can look like a claim: in it, quotation marks are escaped.
     """

@@ -1,23 +1,155 @@
-"""Which of a bank's commits an undo takes back: the last of its kind that still stands.
-
-An undo is a commit of its own, which names the one that it took back; a redo is one that names an
-undo, and lets what that took back stand again. The journal is read from
-its end, without the writer's lock. Who then holds the lock looks at what came meanwhile alone.
-"""
+"""What was changed before, and taking it back: versions of nodes, and the last change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.commits.journal import Commit, Extent
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.table import Rows, TableSnapshot, last_rows
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
+
+_BEGINS = "init"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A commit after which the bank can be looked at.
+
+    Attributes:
+        sequence: Its sequence.
+        event: What the journal calls it.
+        time: When, in UTC.
+        lines: Per tree, how many lines counted after it.
+        start: The byte of the journal at which its line begins.
+        stop: The byte behind its line.
+    """
+
+    sequence: int
+    event: str
+    time: str
+    lines: Mapping[str, int]
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class TreeChange:
+    """What one commit did to a tree: rows of nodes' last lines after it.
+
+    Attributes:
+        added: Nodes that were not there, or were deleted. int64 [added].
+        changed: Nodes that say something else, or stand elsewhere. int64 [changed].
+        deleted: The tombstones of nodes that are gone. int64 [deleted].
+    """
+
+    added: Rows
+    changed: Rows
+    deleted: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The commits of a bank after which it can be looked at.
+
+    Attributes:
+        bank: The bank as it is.
+        moments: The commits, oldest first; none of a bank without a journal.
+    """
+
+    bank: Bank
+    moments: Sequence[Moment]
+
+    @classmethod
+    def read(cls, bank: Bank) -> Past:
+        """Read the journal from its end, as far as the bank's files have only grown since.
+
+        Raises:
+            BankCorruptError: A line of the journal is not a commit.
+        """
+        found: list[Moment] = []
+        last, behind = bank.commit, None
+        for tail in bank.journal.tails() if bank.journal.exists else ():
+            commit = tail.commit
+            if behind is not None:
+                found.append(_moment(bank, *behind, start=tail.length))
+                behind = None
+            if commit.generation != last.generation:
+                break
+            if commit.sequence <= last.sequence:
+                behind = commit, tail.length
+        if behind is not None:
+            found.append(_moment(bank, *behind, start=0))
+        return cls(bank, found[::-1])
+
+    @property
+    def begins_empty(self) -> bool:
+        """Whether the first moment is the bank's own beginning."""
+        return bool(self.moments) and self.moments[0].event == _BEGINS
+
+    def commit(self, number: int) -> Commit:
+        """Read the commit of a moment again, with all that it states."""
+        moment = self.moments[number]
+        return self.bank.journal.commit_at(moment.start, moment.stop)
+
+    def tree(self, number: int, name: str) -> Tree:
+        """Return a tree as it was at a moment. Its counters are not: they are those of now.
+
+        Raises:
+            BankRewrittenError: The bank's files were replaced since it was opened.
+        """
+        present = self.bank.tree(name)
+        moment, snapshot = self.moments[number], present.snapshot
+        if moment.sequence == self.bank.commit.sequence:
+            return present
+        rows, offsets = moment.lines.get(name, 0), snapshot.index["offset"]
+        length = int(offsets[rows]) if rows < len(offsets) else snapshot.extent.bytes
+        then = Commit(
+            sequence=moment.sequence,
+            extents={name: Extent(rows, length)},
+            rewritten=self.bank.commit.generation,
+        )
+        return Tree(name, TableSnapshot(snapshot.table, then))
+
+    def sizes(self, name: str) -> NDArray[np.int64]:
+        """Return how many nodes a tree had after each moment. int64 [moments]."""
+        index = self.bank.tree(name).snapshot.index
+        order = np.argsort(index["first"], kind="stable")  # a node's lines, oldest first
+        first, lives = index["first"][order], (~index["deleted"][order]).astype(np.int64)
+        grows = lives.copy()
+        grows[1:] -= np.where(first[1:] == first[:-1], lives[:-1], 0)
+        sizes = np.zeros(len(index) + 1, dtype=np.int64)
+        sizes[order + 1] = grows
+        stops = [moment.lines.get(name, 0) for moment in self.moments]
+        return np.cumsum(sizes)[np.array(stops, dtype=np.intp)]
+
+    def change(self, number: int, name: str) -> TreeChange:
+        """Return what the commit of a moment did to a tree; of the first one, nothing is known."""
+        stop = self.moments[number].lines.get(name, 0)
+        start = self.moments[number - 1].lines.get(name, 0) if number else stop
+        index = self.bank.tree(name).snapshot.index[:stop]
+        after, before = last_rows(index["first"]), last_rows(index["first"][:start])
+        births = np.unique(index["first"][start:])
+        rows = after[births]
+        lives = ~index["deleted"][rows]
+        lived = np.zeros(len(births), dtype=np.bool_)
+        known = births < start
+        lived[known] = ~index["deleted"][before[births[known]]]
+        return TreeChange(rows[lives & ~lived], rows[lives & lived], rows[lived & ~lives])
+
+
+def _moment(bank: Bank, commit: Commit, stop: int, start: int) -> Moment:
+    lines = {name: commit.extent(name).rows for name in bank.trees}
+    return Moment(commit.sequence, commit.event, commit.time, lines, start, stop)
+
 
 UNDO = "undo"
 """What the journal calls a commit that took another back."""
@@ -26,7 +158,7 @@ REDO = "redo"
 
 
 def commits_since(bank: Bank, sequence: int) -> Iterator[Commit]:
-    """The commits behind the one of this sequence, up to the one that the bank shows."""
+    """Yield the commits behind the one of this sequence, up to the one that the bank shows."""
     shown = bank.commit.sequence
     commits = bank.journal.newest_first() if bank.journal.exists else iter(())
     newer = takewhile(lambda commit: commit.sequence > sequence, commits)
@@ -34,7 +166,7 @@ def commits_since(bank: Bank, sequence: int) -> Iterator[Commit]:
 
 
 def last_not_undone(bank: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
-    """The last commit of some kind, up to the one that the bank shows, that was not undone.
+    """Return the last commit of some kind, up to the one that the bank shows, that was not undone.
 
     `is_one` is called with every commit that is neither undo nor redo and was not undone, newest
     first, until it is true.
@@ -56,7 +188,7 @@ def last_not_undone(bank: Bank, is_one: Callable[[Commit], bool]) -> Commit | No
 
 
 def last_not_redone(bank: Bank, kinds: Collection[str]) -> tuple[Commit, Commit] | None:
-    """The last undo that was not redone, and the commit that it took back.
+    """Return the last undo that was not redone, and the commit that it took back.
 
     Args:
         bank: The bank.
@@ -82,13 +214,13 @@ def last_not_redone(bank: Bank, kinds: Collection[str]) -> tuple[Commit, Commit]
 
 
 def _named(commit: Commit, how: str) -> int:
-    """The number of the commit that an undo or a redo names; -1 if it names none."""
+    """Return the number of the commit that an undo or a redo names; -1 if it names none."""
     number = commit.detail.get(how)
     return number if isinstance(number, int) else -1
 
 
 def version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> tuple[Node, int]:
-    """A node as it was before a change, and its row; only if nothing came after the change.
+    """Return a node as it was before a change, and its row; only if nothing came after the change.
 
     `revision` is the one that it had before.
 
@@ -100,7 +232,7 @@ def version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> t
 
 
 def version_after(tree: Tree, node_id: str, revision: int, commit: Commit) -> tuple[Node, int]:
-    """A node as it was after a change that was undone; only if nothing came after the undo.
+    """Return a node as it was after a change that was undone; only if nothing came after the undo.
 
     `revision` is the one that it had before the change.
 
@@ -116,7 +248,7 @@ def _of(commit: Commit) -> str:
 
 
 def _versions(tree: Tree, node_id: str) -> dict[int, tuple[Node, int]]:
-    """All lines of a node with their rows, by revision."""
+    """Return all lines of a node with their rows, by revision."""
     rows = np.flatnonzero(tree.snapshot.index["id"] == node_id.encode()).tolist()
     found = [(tree.node_at(row), row) for row in rows]
     return {node.revision: (node, row) for node, row in found}
@@ -125,7 +257,7 @@ def _versions(tree: Tree, node_id: str) -> dict[int, tuple[Node, int]]:
 def _unless_changed(
     versions: dict[int, tuple[Node, int]], node_id: str, now: int, wanted: int, refused: str
 ) -> tuple[Node, int]:
-    """One of a node's versions, if what it says is still another one."""
+    """Return one of a node's versions, if what it says is still another one."""
     if now not in versions or wanted not in versions:
         reason = "its earlier lines are gone"
     elif _without_revision(versions[max(versions)]) != _without_revision(versions[now]):

@@ -28,13 +28,13 @@ def append(folder: Path, record: Mapping[str, Any]) -> None:
 
 
 def records(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """The lines of a bank's folder or archive. What is not a record is passed over."""
+    """Yield the lines of a bank's folder or archive. What is not a record is passed over."""
     if archive_view.exists(folder / FILE_NAME):
         yield from parsed(archive_view.forwards(folder / FILE_NAME, _LINE_LIMIT))
 
 
 def parsed(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:
-    """The records among some lines."""
+    """Yield the records among some lines."""
     for line in lines:
         try:
             record = orjson.loads(line)

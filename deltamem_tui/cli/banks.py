@@ -426,7 +426,7 @@ def rename(context: typer.Context, bank: options.Bank, name: NewName) -> Result:
 def copy(context: typer.Context, bank: options.Bank, name: options.NewBank) -> Result:
     """Copy a bank, with its episodes, under another name; a copy can be written."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.transfer.copying import copy_bank
+    from deltamem_tui.bank.transfer.package import copy_bank
 
     invocation = Invocation.of(context)
     path = invocation.new_bank(name)

@@ -20,7 +20,7 @@ from msgspec import Struct
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.lab.contestants import Contestant, judged_by_chance
 from deltamem_tui.lab.environment import GameInfo

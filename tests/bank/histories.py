@@ -18,7 +18,7 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union.columns import Claims
 from deltamem_tui.bank.union.merge import MergePlan, Reconcile, Reconciliation, merge_into

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import FieldChange, diff, text_dump
-from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory.deltamem.definition import Payload
 from tests.bank.support import learn_one, manifest, node, vector

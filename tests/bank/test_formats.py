@@ -14,8 +14,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import diff
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.past import Past
 from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.undo import Past
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import BankRewrittenError
 from tests.bank.histories import World

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import ledger, replicas
+from deltamem_tui.bank import replicas
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.ledger import Entries
-from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.replicas import Entries
+from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.bank.tree_index import key, keys, places, texts
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError
@@ -49,7 +49,7 @@ def test_of_every_share_the_greatest_counts(
         for address, values in each.items():
             before = expected.get(address, (0, 0, 0))
             expected[address] = tuple(max(pair) for pair in zip(before, values, strict=True))
-    joined = ledger.joined([as_columns(each) for each in found])
+    joined = replicas.joined([as_columns(each) for each in found])
     assert as_table(joined) == expected
     nodes = np.array([3, 0, 2], dtype=np.uint64)
     for number in range(2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.past import Past
+from deltamem_tui.bank.undo import Past
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.memory.editing import delete
 from deltamem_tui.tui.screens.growth import GrowthSlider, beginning, growth_at, sizes

@@ -33,7 +33,7 @@ Cells = Mapping[int, Sequence[int]]
 
 
 def draft_path(path: Path, sequence: int) -> Path:
-    """Where a file's successor is written: `<name>.<sequence of its commit>.next`."""
+    """Return where a file's successor is written: `<name>.<sequence of its commit>.next`."""
     return path.with_name(f"{path.name}.{sequence}.next")
 
 
@@ -46,7 +46,7 @@ def write_draft(path: Path, sequence: int, parts: Iterable[bytes]) -> None:
 
 
 def present(path: Path, commit: Commit) -> Path:
-    """Where a file of the last commit lies: beside its place until it was renamed."""
+    """Return where a file of the last commit lies: beside its place until it was renamed."""
     if path.name in commit.replaces:
         draft = draft_path(path, commit.sequence)
         if archive_view.exists(draft):
@@ -144,7 +144,7 @@ class FileSwap:
         self.event = ""
 
     def planned(self, names: Iterable[str]) -> Commit:
-        """The commit as it will be when the successors of all these files are written."""
+        """Return the commit as it will be when the successors of all these files are written."""
         before = self._tail.commit if self._tail else Commit(sequence=0)
         names = [*names, *([journal.MANIFEST_NAME] if self._manifest else [])]
         names += [journal.FILE_NAME] if self._fold else []

@@ -78,11 +78,11 @@ class Commit:
         return self.sequence if others else self.rewritten
 
     def extent(self, name: str) -> Extent:
-        """How much of a line file counts; nothing if the journal does not name it."""
+        """Return how much of a line file counts; nothing if the journal does not name it."""
         return self.extents.get(name, Extent())
 
     def line(self) -> bytes:
-        """The commit as one line, newline included.
+        """Return the commit as one line, newline included.
 
         Raises:
             BankError: It could not be read again: it would be too long, or its cells name a row
@@ -132,7 +132,7 @@ class Commit:
 
 
 def now() -> str:
-    """The present time as the journal writes it."""
+    """Return the present time as the journal writes it."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
@@ -176,7 +176,9 @@ def _require_flat(line: bytes) -> None:
 
 
 def _checked(**fields: Any) -> Commit:
-    """A commit whose cells all lie in the rows that it counts: they will be written in place."""
+    """Return a commit whose cells all lie in the rows that it counts: they will be written in
+    place.
+    """
     commit = Commit(**fields)
     for name, cells in commit.cells.items():
         if cells and max(cells) >= commit.extent(name).rows:
@@ -185,7 +187,7 @@ def _checked(**fields: Any) -> Commit:
 
 
 def _file_name(value: object) -> str:
-    """A name of one of a bank's files; nothing that could lead elsewhere."""
+    """Return a name of one of a bank's files; nothing that could lead elsewhere."""
     if not isinstance(value, str) or not _FILE_NAME.fullmatch(value):
         raise ValueError(f"{value!r} is not the name of a file of a bank")
     return value
@@ -293,21 +295,21 @@ class Journal:
         )
 
     def commits(self) -> Iterator[Commit]:
-        """All commits, oldest first."""
+        """Yield all commits, oldest first."""
         for number, line in enumerate(archive_view.forwards(self.path, _LINE_LIMIT), start=1):
             yield parse(line, str(self.path), f"line {number}")
 
     def newest_first(self) -> Iterator[Commit]:
-        """All commits, newest first: who stops early has read only the end of the file."""
+        """Yield all commits, newest first: who stops early has read only the end of the file."""
         return (tail.commit for tail in self.tails())
 
     def tails(self) -> Iterator[Tail]:
-        """All commits, newest first, and how long the journal was with each."""
+        """Yield all commits, newest first, and how long the journal was with each."""
         for line, end in archive_view.backwards(self.path, _LINE_LIMIT):
             yield Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
 
     def commit_at(self, start: int, stop: int) -> Commit:
-        """The commit whose line lies between two bytes of the journal."""
+        """Return the commit whose line lies between two bytes of the journal."""
         with files.storage_errors(self.path), archive_view.opened(self.path) as stream:
             stream.seek(start)
             return parse(

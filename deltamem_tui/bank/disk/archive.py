@@ -80,7 +80,7 @@ _VERSION, _LARGE_VERSION = 20, 45
 
 
 def member_names(collections: Iterable[str]) -> tuple[str, ...]:
-    """Every file that a bank can consist of, in the order in which an archive holds them."""
+    """Return every file that a bank can consist of, in the order in which an archive holds them."""
     kinds = ("nodes.jsonl", "embeddings.npy", "counts.npy", "index.npy")
     return (
         MANIFEST,
@@ -148,7 +148,9 @@ class Layout:
 
 
 def _local(entry: Entry, offset: int) -> bytes:
-    """A local header that begins at `offset`, padded so that the file behind it is aligned."""
+    """Return a local header that begins at `offset`, padded so that the file behind it is
+    aligned.
+    """
     large = entry.size >= FULL
     field = LARGE.pack(_LARGE_KIND, 16, entry.size, entry.size) if large else b""
     name = entry.name.encode("ascii")
@@ -170,7 +172,7 @@ def _local(entry: Entry, offset: int) -> bytes:
 
 
 def _central(entry: Entry, offset: int) -> bytes:
-    """A file's line in the list."""
+    """Return a file's line in the list."""
     large = entry.size >= FULL or offset >= FULL
     field = b""
     if large:
@@ -196,7 +198,7 @@ def _central(entry: Entry, offset: int) -> bytes:
 
 
 def _end(count: int, length: int, start: int) -> bytes:
-    """What stands behind the list."""
+    """Return what stands behind the list."""
     if start < FULL:
         return END.pack(END_SIGNATURE, 0, 0, count, count, length, start, 0)
     large = LARGE_END.pack(
@@ -238,7 +240,7 @@ def read_layout(path: Path, limits: Limits = LIMITS) -> Layout:
 
 
 def members(path: Path) -> dict[str, tuple[int, int]]:
-    """Where the files of an archive lie, as (start, length) by name."""
+    """Return where the files of an archive lie, as (start, length) by name."""
     with files.storage_errors(path):
         found = path.stat()
     return _members(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
@@ -275,7 +277,7 @@ class _Reading:
         self._size = found.st_size
 
     def layout(self) -> Layout:
-        """The layout, of which every byte but the files' own was compared."""
+        """Return the layout, of which every byte but the files' own was compared."""
         self._require_archive()
         layout = Layout(tuple(self._entries(self._list())))
         if not layout.entries:
@@ -296,7 +298,7 @@ class _Reading:
             )
 
     def _list(self) -> Iterator[tuple[bytes, int, int]]:
-        """The list of files as it stands there: name, size, checksum."""
+        """Yield the list of files as it stands there: name, size, checksum."""
         text = self._read(max(self._size - END.size, 0), END.size)
         if len(text) < END.size or not text.startswith(END_SIGNATURE):
             raise self._wrong("was cut short, or something was added at its end")
@@ -327,7 +329,7 @@ class _Reading:
             yield name, size, crc
 
     def _entries(self, lines: Iterable[tuple[bytes, int, int]]) -> Iterator[Entry]:
-        """The files, if all are such as a bank has, each once. Else the layout decides."""
+        """Yield the files, if all are such as a bank has, each once. Else the layout decides."""
         names = set[str]()
         for line, size, crc in lines:
             name = line.decode("ascii", "replace")

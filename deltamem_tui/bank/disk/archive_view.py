@@ -32,13 +32,13 @@ class Region:
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a bank's place is a file, so an archive, and no folder."""
+    """Return whether a bank's place is a file, so an archive, and no folder."""
     with files.storage_errors(path):
         return path.is_file()
 
 
 def find(path: Path) -> Region | None:
-    """Where a file's bytes lie; None if there is no such file.
+    """Return where a file's bytes lie; None if there is no such file.
 
     Raises:
         BankCorruptError: It would lie in an archive that is not whole.
@@ -62,18 +62,18 @@ def _in_archive(path: Path) -> Region | None:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is such a file."""
+    """Return whether there is such a file."""
     return find(path) is not None
 
 
 def size(path: Path) -> int:
-    """The file's length in bytes; 0 if there is none."""
+    """Return the file's length in bytes; 0 if there is none."""
     region = find(path)
     return region.length if region else 0
 
 
 def opened(path: Path) -> io.BufferedReader:
-    """The file, to be read from its beginning."""
+    """Return the file, to be read from its beginning."""
     region = _found(path)
     with files.storage_errors(path):
         raw = region.path.open("rb")
@@ -95,7 +95,7 @@ def read(path: Path, limit: int) -> bytes:
 
 
 def mapped(path: Path, length: int) -> memoryview:
-    """The first `length` bytes of a file, mapped and not read."""
+    """Return the first `length` bytes of a file, mapped and not read."""
     if not length:
         return memoryview(b"")
     region = _found(path)
@@ -116,7 +116,7 @@ def mapped(path: Path, length: int) -> memoryview:
 
 
 def names(folder: Path) -> list[str]:
-    """The names of everything that lies in a bank's folder or archive, sorted."""
+    """Return the names of everything that lies in a bank's folder or archive, sorted."""
     if is_archive(folder):
         return sorted(archive.members(folder))
     with files.storage_errors(folder):
@@ -124,7 +124,7 @@ def names(folder: Path) -> list[str]:
 
 
 def is_plain(path: Path) -> bool:
-    """Whether a file is one, and no link, folder or device."""
+    """Return whether a file is one, and no link, folder or device."""
     try:
         return exists(path) and not path.is_symlink()
     except StorageError:
@@ -149,11 +149,9 @@ class _Part(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
@@ -178,7 +176,7 @@ class _Part(io.RawIOBase):
 
 
 def pieces(view: memoryview, length: int) -> Iterator[memoryview]:
-    """A view in pieces of `length` bytes."""
+    """Yield a view in pieces of `length` bytes."""
     for start in range(0, len(view), length):
         yield view[start : start + length]
 
@@ -187,7 +185,7 @@ _BLOCK = 64 * 1024
 
 
 def forwards(path: Path, limit: int) -> Iterator[bytes]:
-    """The lines of a file, first first, each with its newline.
+    """Yield the lines of a file, first first, each with its newline.
 
     Raises:
         BankCorruptError: A line is longer. The lines before it were given.
@@ -204,7 +202,7 @@ def forwards(path: Path, limit: int) -> Iterator[bytes]:
 
 
 def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
-    """The lines of a file, last first, each with its newline and the byte behind that.
+    """Yield the lines of a file, last first, each with its newline and the byte behind that.
 
     Who stops early has read only the end of the file.
 

@@ -181,7 +181,7 @@ def require_free(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which appears at `path` when the block ends, or not at all.
+    """Provide a folder to fill, which appears at `path` when the block ends, or not at all.
 
     Raises:
         BankExistsError: Something is at `path` already.
@@ -201,7 +201,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def other_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which takes the place of the one at `path` when the block ends.
+    """Provide a folder to fill, which takes the place of the one at `path` when the block ends.
 
     The two change places in one step, so there is the old folder or the new at any time.
 
@@ -253,7 +253,7 @@ def exchange(one: Path, other: Path) -> None:
 
 @contextmanager
 def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
-    """A file to fill, which appears at `path` when the block ends, or not at all.
+    """Provide a file to fill, which appears at `path` when the block ends, or not at all.
 
     Raises:
         BankExistsError: Something is at `path` already.

@@ -61,15 +61,15 @@ class NpyFile:
         return self.dtype.itemsize * max(self.width, 1)
 
     def shape(self, rows: int) -> tuple[int, ...]:
-        """The array's shape with `rows` rows."""
+        """Return the array's shape with `rows` rows."""
         return (rows, self.width) if self.width else (rows,)
 
     def header(self, rows: int) -> bytes:
-        """The file's header for `rows` rows; its length does not depend on `rows`."""
+        """Return the file's header for `rows` rows; its length does not depend on `rows`."""
         return _header(self.dtype, self.shape(rows))
 
     def position(self, row: int) -> int:
-        """The byte at which a row begins."""
+        """Return the byte at which a row begins."""
         return len(self.header(0)) + row * self.row_bytes
 
     def create(self) -> None:
@@ -77,7 +77,7 @@ class NpyFile:
         files.replace(self.path, self.header(0))
 
     def rows(self) -> int:
-        """The row count that the header states."""
+        """Return the row count that the header states."""
         found = self._read_header()
         stated = _ROWS.search(found)
         if stated and found == self.header(int(stated[1])):
@@ -101,7 +101,9 @@ class NpyFile:
             return stream.read(len(self.header(0)))
 
     def _header_record(self, found: bytes) -> dict[str, Any]:
-        """What another header says, read by hand: numpy's own reader accepts and warns of more."""
+        """Return what another header says, read by hand: numpy's own reader accepts and warns of
+        more.
+        """
         expected = self.header(0)
         if not found.startswith(_MAGIC):
             raise self._corrupt("is not an array of numpy's .npy format")

@@ -25,7 +25,7 @@ _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @contextmanager
 def beside(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
-    """A claimed draft beside `path`; gone when the block ends, unless it was moved away.
+    """Provide a claimed draft beside `path`; gone when the block ends, unless it was moved away.
 
     `make` makes it, as an empty file or folder.
     """
@@ -48,7 +48,7 @@ def clear(folder: Path) -> None:
 
 
 def _claimed(path: Path, make: Callable[[Path], object]) -> tuple[Path, int | None]:
-    """A draft, and the claim on it; there is none where the file system knows no locks."""
+    """Return a draft, and the claim on it; there is none where the file system knows no locks."""
     for _ in range(_ATTEMPTS):
         draft = path.parent / f".{path.name}.{secrets.token_hex(4)}.draft"
         make(draft)

@@ -153,7 +153,7 @@ def inspect(delivery: Delivery, *, pinned: str | None = None) -> str:
 
 
 def checked_digest(text: str | None) -> str | None:
-    """A digest as a person pins it."""
+    """Return a digest as a person pins it."""
     if text is None or _DIGEST.fullmatch(text):
         return text
     if _DIGEST.fullmatch(f"sha256:{text}"):  # as `sha256sum` prints it
@@ -199,7 +199,7 @@ def _from_folder(source: Path, limits: Limits) -> Delivery:
 
 
 def _checked_names(folder: Path, known: Sequence[str], limits: Limits) -> list[str]:
-    """The files of a stranger's folder: plain ones, with names that a bank's files have."""
+    """Return the files of a stranger's folder: plain ones, with names that a bank's files have."""
     names = [name for name in archive_view.names(folder) if name != LOCK_NAME]
     for name in names:
         if name not in known:
@@ -230,7 +230,7 @@ def _require_plain(folder: Path, name: str) -> None:
 
 @contextmanager
 def place(path: Path, *, replacing: bool) -> Iterator[Path]:
-    """A draft that takes its place at `path` when the block ends."""
+    """Provide a draft that takes its place at `path` when the block ends."""
     there = path.is_dir() and not path.is_symlink() and any(path.iterdir())
     if not (replacing and there):
         with files.new_folder(path) as draft:
@@ -256,7 +256,7 @@ def _members(folder: Path, names: Iterable[str]) -> list[Member]:
 
 
 def _read(delivery: Delivery, members: Sequence[Member]) -> tuple[Mapping[str, Seal], str]:
-    """What is found on reading files, and `sha256:…` of the archive that they make."""
+    """Return what is found on reading files, and `sha256:…` of the archive that they make."""
     seals = package.sealed(members)
     archived = package.as_written(delivery.manifest, delivery.text, members, seals)
     return seals, archived.digest()
@@ -279,7 +279,7 @@ def _broken_promises(delivery: Delivery, found: Mapping[str, Seal]) -> Iterator[
 
 
 def _renamed(before: Manifest, name: str) -> Manifest:
-    """The manifest under the name that the bank is to have here."""
+    """Return the manifest under the name that the bank is to have here."""
     if before.name == name:
         return before
     others = {key: value for key, value in before.digests.items() if key != manifest.FILE_NAME}
@@ -288,7 +288,7 @@ def _renamed(before: Manifest, name: str) -> Manifest:
 
 
 def _flaws(delivery: Delivery, folder: Path, check: Callable[[Bank], Iterator[Flaw]]) -> list[Flaw]:
-    """The first of what breaks the format, as of what was delivered, not of a draft."""
+    """Return the first of what breaks the format, as of what was delivered, not of a draft."""
     try:
         return list(islice(check(Bank.open(folder)), _ENOUGH_FLAWS))
     except BankError as error:

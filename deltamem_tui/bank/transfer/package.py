@@ -1,8 +1,4 @@
-"""A package: a bank's files as they go on a journey, sealed, with nothing written yet.
-
-It holds what counts at one commit and no byte beyond, so the same commit gives the same
-package on any machine.
-"""
+"""A package: a bank's files as they travel or are copied, sealed, with nothing written yet."""
 
 from __future__ import annotations
 
@@ -18,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import freezing, manifest, usage_log
+from deltamem_tui.bank import freezing, manifest, replicas, usage_log
+from deltamem_tui.bank.append import apply
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.disk import archive, archive_view, files
@@ -77,14 +75,16 @@ class Package:
         )
 
     def pieces(self) -> Iterator[memoryview]:
-        """The archive's bytes."""
+        """Yield the archive's bytes."""
         for member, header in zip(self.members, self.layout.headers, strict=True):
             yield memoryview(header)
             yield from member.pieces()
         yield memoryview(self.layout.directory)
 
     def with_provenance(self, provenance: Mapping[str, Any]) -> Package:
-        """The same package, whose manifest says `provenance` of who built the bank from what."""
+        """Return the same package, whose manifest says `provenance` of who built the bank from
+        what.
+        """
         _, *others = self.members
         seals = {member.name: self.seals[member.name] for member in others}
         return promising(replace(self.manifest, provenance=provenance), others, seals)
@@ -125,7 +125,7 @@ def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False)
 
 
 def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
-    """The files of the commit that a handle shows, but for the manifest."""
+    """Return the files of the commit that a handle shows, but for the manifest."""
     left_out = () if episodes else (EPISODES,)
     members = [
         member
@@ -141,7 +141,7 @@ def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
 
 
 def promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Package:
-    """The package of files that were read: their digests go into the manifest."""
+    """Return the package of files that were read: their digests go into the manifest."""
     after = freezing.promising(before, {name: each.digest for name, each in seals.items()})
     return as_written(after, manifest.encode(after), members, seals)
 
@@ -149,7 +149,7 @@ def promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, S
 def as_written(
     frozen: Manifest, text: bytes, members: Sequence[Member], seals: Mapping[str, Seal]
 ) -> Package:
-    """The package of a bank that is frozen already, whose manifest reads `text`."""
+    """Return the package of a bank that is frozen already, whose manifest reads `text`."""
     own = member_of(manifest.FILE_NAME, [text])
     order = archive.member_names(frozen.collections)
     ordered = sorted([own, *members], key=lambda each: order.index(each.name))
@@ -157,7 +157,7 @@ def as_written(
 
 
 def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
-    """A file that lies in memory, or is mapped into it."""
+    """Return a file that lies in memory, or is mapped into it."""
     views = [memoryview(buffer) for buffer in buffers if len(buffer)]
 
     def pieces() -> Iterator[memoryview]:
@@ -168,7 +168,7 @@ def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
 
 
 def member_at(path: Path) -> Member:
-    """A file on disk, or in an archive, as it is."""
+    """Return a file on disk, or in an archive, as it is."""
     return member_of(path.name, [archive_view.mapped(path, archive_view.size(path))])
 
 
@@ -189,7 +189,7 @@ def seal(member: Member) -> Seal:
 
 
 def _table_members(snapshot: TableSnapshot) -> Iterator[Member]:
-    """What counts of a table: its lines, and the arrays as this commit has them."""
+    """Yield what counts of a table: its lines, and the arrays as this commit has them."""
     table = snapshot.table
     yield member_of(table.lines_name, [snapshot.text])
     if table.vectors_file:
@@ -199,14 +199,14 @@ def _table_members(snapshot: TableSnapshot) -> Iterator[Member]:
 
 
 def _array_member(name: str, matrix: NpyFile, values: NDArray[Any]) -> Member:
-    """An array's file; it may lie elsewhere at present, so its name is given."""
+    """Return an array's file; it may lie elsewhere at present, so its name is given."""
     array = np.ascontiguousarray(values, dtype=matrix.dtype)
     rows = array.view(np.uint8).reshape(-1).data if len(array) else b""
     return member_of(name, [matrix.header(len(array)), rows])
 
 
 def _journal_member(bank: Bank, left_out: Sequence[str]) -> Member:
-    """The journal as far as it counts; if a table stays behind, a last line says so."""
+    """Return the journal as far as it counts; if a table stays behind, a last line says so."""
     tail = bank.tail
     if tail is None:
         raise StorageError("the journal is gone", source=str(bank.journal.path))
@@ -222,3 +222,49 @@ def _journal_member(bank: Bank, left_out: Sequence[str]) -> Member:
         )
         buffers.append(end.line())
     return member_of(journal.FILE_NAME, buffers)
+
+
+def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
+    """Copy the commit that a handle shows into a new folder, which appears whole or not at all.
+
+    The copy counts for itself from now on: it has an origin of its own, and what was counted
+    so far stays booked under that of the source.
+
+    Args:
+        source: The bank; it may go on being written meanwhile.
+        path: The new bank's folder; its last part is the new name.
+        history: Whether the episodes and the journal go along.
+
+    Raises:
+        BankExistsError: Something is at `path` already.
+        StorageError: The disk refused; nothing is left behind.
+    """
+    with files.new_folder(path) as draft:
+        copy = copy_into(draft, source, name=path.name, history=history)
+        _book(copy, source.manifest.counts_as)
+    return Bank.open(path)
+
+
+def copy_into(draft: Path, source: Bank, *, name: str, history: bool, learnt: bool = False) -> Bank:
+    """Copy a bank into a folder that only this process sees, under a new origin; book nothing."""
+    for member in members_of(source, episodes=history or learnt, history=history):
+        files.sync(member.write(draft))
+    copied = replace(
+        source.manifest.upgraded, name=name, frozen=False, digests={}, replica=replicas.drawn()
+    )
+    manifest.write(draft, copied)
+    return Bank.open(draft)
+
+
+def _book(copy: Bank, origin: str) -> None:
+    """Write down which of a copy's counts are those of another origin."""
+    batch = Batch(copy.tail, copy.snapshots)
+    batch.log("copy", {"origin": origin})
+    booked = replicas.book(batch, copy.snapshots, origin)
+    if copy.tail is None:
+        batch.write_unseen()
+    elif booked:
+        tables = [snapshot.table for snapshot in copy.snapshots.values()]
+        for table in tables:
+            table.create()
+        apply(batch.commit(copy.journal).commit, tables)

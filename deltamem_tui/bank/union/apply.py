@@ -20,8 +20,8 @@ from deltamem_tui.bank import codec, tree_index
 from deltamem_tui.bank.append import VectorRows
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import DEPTH_LIMIT
-from deltamem_tui.bank.ledger import Values
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.replicas import Values
 from deltamem_tui.bank.table import LINE_LIMIT, Rows, TableSnapshot, wrong_lengths
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, keys, texts
 from deltamem_tui.bank.union.columns import Flags
@@ -78,7 +78,7 @@ class TreeUpdate:
         return births
 
     def node(self, place: int) -> Node:
-        """A node as it stands when all claims are taken together."""
+        """Return a node as it stands when all claims are taken together."""
         join, holds = self.join, self.join.resolution
         parent = None if holds.loosened[place] else self._claimed_parent(place)
         return replace(
@@ -104,7 +104,9 @@ class TreeUpdate:
             _check_vectors(side.snapshot, rows)
 
     def _lines_that_fit(self) -> Flags:
-        """Whether the line that counts of each node already says what holds. bool [nodes]."""
+        """Return whether the line that counts of each node already says what holds. bool
+        [nodes].
+        """
         join, holds = self.join, self.join.resolution
         fits = np.zeros(len(join), dtype=np.bool_)
         roots = join.roots | holds.loosened
@@ -127,7 +129,7 @@ class TreeUpdate:
         return fits
 
     def _parents_first(self, places: Rows) -> Rows:
-        """Some new nodes in an order in which each stands behind its parent."""
+        """Return some new nodes in an order in which each stands behind its parent."""
         above = self.join.resolution.above[places]
         if ((above < places) | (above == len(self.join))).all():
             return places
@@ -149,7 +151,9 @@ class TreeUpdate:
         return sizes
 
     def _runs(self) -> Iterator[tuple[int, Rows, bool]]:
-        """The written places in runs: of one side, its rows one behind the other, and fitting."""
+        """Yield the written places in runs: of one side, its rows one behind the other, and
+        fitting.
+        """
         places = self.written
         join = self.join
         source, fits = join.source[places], self._fits[places]
@@ -171,7 +175,7 @@ class TreeUpdate:
                 yield _Piece(lines, np.array([len(line) for line in lines], dtype=np.int64))
 
     def _line(self, place: int) -> bytes:
-        """A line anew, that says what holds and keeps what its node claims."""
+        """Return a line anew, that says what holds and keeps what its node claims."""
         join, holds = self.join, self.join.resolution
         node = self.node(place)
         meant: dict[str, Any] = {}
@@ -217,7 +221,7 @@ class TreeUpdate:
         return np.minimum(self.join.resolution.depth, DEPTH_LIMIT)
 
     def _stated_depths(self, places: Rows) -> Rows:
-        """The depths that the lines state: what was deleted keeps the one that it had."""
+        """Return the depths that the lines state: what was deleted keeps the one that it had."""
         depths = self._depths[places]
         rows, source = self.join.rows[places], self.join.source[places]
         for number, side in enumerate(self.join.sides):
@@ -311,7 +315,7 @@ class TreeChanges:
 def tree_changes(
     update: TreeUpdate, before: Values, after: Values, *, deepest: int | None, left_out: int
 ) -> TreeChanges:
-    """What is going to change."""
+    """Return what is going to change."""
     join, holds, lived = update.join, update.join.resolution, update.lived
     new = np.arange(len(join)) >= update.before
     revised = np.zeros(len(join), dtype=np.bool_)

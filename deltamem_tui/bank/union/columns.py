@@ -64,7 +64,7 @@ class Claims:
         return len(self.ids)
 
     def lines_of(self, place: int) -> list[int]:
-        """The rows of all lines of a node, the earliest first."""
+        """Return the rows of all lines of a node, the earliest first."""
         first = self.snapshot.index["first"]
         if self._order is None:
             self._order = np.argsort(first, kind="stable")
@@ -74,7 +74,9 @@ class Claims:
 
 
 def read(snapshot: TableSnapshot) -> Claims:
-    """What a bank's tree claims, by its index, and by those lines that keep a claim aside."""
+    """Return what a bank's tree claims, by its index, and by those lines that keep a claim
+    aside.
+    """
     index = snapshot.index
     births = snapshot.births
     rows = snapshot.current[births]
@@ -110,7 +112,7 @@ def _take_claim(claims: Claims, place: int) -> None:
 
 
 def meant_by(snapshot: TableSnapshot, row: int) -> Meant:
-    """What a line keeps aside: the `parent` and `deleted` that its node claims."""
+    """Return what a line keeps aside: the `parent` and `deleted` that its node claims."""
     (record,) = tree_index.parse(snapshot.table, [snapshot.line(row)], [row])
     return Meant() if record.meant is UNSET else record.meant
 
@@ -134,7 +136,7 @@ class Resolution:
 
 
 def resolution(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Resolution:
-    """What holds of some claims; the columns are as in `Claims`, each id once.
+    """Return what holds of some claims; the columns are as in `Claims`, each id once.
 
     Raises:
         BankCorruptError: A parent is not among the nodes.
@@ -156,7 +158,7 @@ def resolution(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Resolu
 
 
 def _parents_places(ids: Keys, parents: Keys, roots: Flags) -> Rows:
-    """Where each node's parent stands; behind the last node for a root."""
+    """Return where each node's parent stands; behind the last node for a root."""
     above: Rows = np.full(len(ids), len(ids), dtype=np.int64)
     above[~roots] = places(ids, parents[~roots])
     if (above < 0).any():
@@ -165,7 +167,7 @@ def _parents_places(ids: Keys, parents: Keys, roots: Flags) -> Rows:
 
 
 def with_all_above(above: Rows, claimed: Flags) -> Flags:
-    """Which nodes claim something together with all above them, circles included."""
+    """Return which nodes claim something together with all above them, circles included."""
     holds = np.append(claimed, True)
     jump = np.append(above, len(above))
     # Each round looks twice as far up; no way up is longer than there are nodes.
@@ -178,7 +180,9 @@ def with_all_above(above: Rows, claimed: Flags) -> Flags:
 
 
 def _depths(above: Rows) -> tuple[Rows, Flags]:
-    """How deep each node stands, and which have no way up that ends. int64 and bool [nodes]."""
+    """Return how deep each node stands, and which have no way up that ends. int64 and bool
+    [nodes].
+    """
     depth = np.append(np.ones(len(above), dtype=np.int64), 0)
     jump = np.append(above, len(above))
     for _ in range(max(len(above), 1).bit_length()):

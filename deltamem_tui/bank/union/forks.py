@@ -21,7 +21,7 @@ _TOLD_BEFORE = ("compact", "merge")
 
 
 def counted_apart(one: Bank, two: Bank) -> bool:
-    """Whether two banks have both counted one node since they parted, under one origin.
+    """Return whether two banks have both counted one node since they parted, under one origin.
 
     This is read from their journals, as far as they were not compacted.
     """
@@ -48,7 +48,7 @@ def counted_apart(one: Bank, two: Bank) -> bool:
 
 
 def _lines(bank: Bank, length: int) -> Iterator[bytes]:
-    """The lines of a bank's journal as far as its handle shows them."""
+    """Yield the lines of a bank's journal as far as its handle shows them."""
     path = bank.journal.path
     with files.storage_errors(path), archive_view.opened(path) as stream:
         while stream.tell() < length and (line := stream.readline()).endswith(b"\n"):
@@ -56,7 +56,7 @@ def _lines(bank: Bank, length: int) -> Iterator[bytes]:
 
 
 def _from(sequence: int, line: bytes, rest: Iterator[bytes]) -> bytes:
-    """The first line of a journal that has at least a sequence; empty if none has."""
+    """Return the first line of a journal that has at least a sequence; empty if none has."""
     while line and _parsed(line).sequence < sequence:
         line = next(rest, b"")
     return line
@@ -65,7 +65,7 @@ def _from(sequence: int, line: bytes, rest: Iterator[bytes]) -> bytes:
 def _counted(
     lines: Iterable[bytes], trees: Sequence[str], shared: Mapping[str, Extent] | None
 ) -> set[tuple[str, int]]:
-    """What was counted by some commits: trees and rows."""
+    """Return what was counted by some commits: trees and rows."""
     return {
         (name, row)
         for commit in map(_parsed, lines)

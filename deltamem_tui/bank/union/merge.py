@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from deltamem_tui.bank import credit, episodes, ledger, replicas
+from deltamem_tui.bank import credit, episodes, replicas
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
@@ -37,10 +37,10 @@ from deltamem_tui.bank.diff import (
 )
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.table import Rows
-from deltamem_tui.bank.transfer import copying
+from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.bank.tree_index import places, texts
-from deltamem_tui.bank.union import columns, episode_join, forks, manifest_join
+from deltamem_tui.bank.union import columns, forks, joins
 from deltamem_tui.bank.union.apply import TreeChanges, TreeUpdate, tree_changes
 from deltamem_tui.bank.union.columns import Claims, Flags
 from deltamem_tui.bank.union.resolve import Conflict, Join
@@ -87,14 +87,14 @@ class MergePlan:
         first, *others = banks
         for other in others:
             _require_same_kind(first, other)
-        self.manifest, self.disagreements = manifest_join.joined(
-            [first.manifest, *map(manifest_join.called_as_here, others)]
+        self.manifest, self.disagreements = joins.joined(
+            [first.manifest, *map(joins.called_as_here, others)]
         )
         self._left_out = dict.fromkeys(first.collections, 0)
         self.joins = {name: self._join(name, reconcile) for name in first.collections}
         self.updates = {name: TreeUpdate(join) for name, join in self.joins.items()}
         tables = [bank.snapshots[episodes.NAME] for bank in banks]
-        self.episodes = episode_join.join(tables) if with_episodes else None
+        self.episodes = joins.join(tables) if with_episodes else None
 
     @property
     def conflicts(self) -> list[Conflict]:
@@ -102,9 +102,9 @@ class MergePlan:
         return [conflict for join in self.joins.values() for conflict in join.conflicts]
 
     @cached_property
-    def shares(self) -> ledger.Entries:
+    def shares(self) -> replicas.Entries:
         """All counts by node and origin, of the nodes that are there in the end."""
-        every = ledger.joined(
+        every = replicas.joined(
             [replicas.shares(bank.snapshots, bank.manifest.counts_as) for bank in self.banks]
         )
         there = np.zeros(len(every), dtype=np.bool_)
@@ -113,10 +113,10 @@ class MergePlan:
         return every.kept(there)
 
     @cached_property
-    def credit(self) -> ledger.Entries:
+    def credit(self) -> replicas.Entries:
         """What all episodes were shown, those of nodes too that no bank has, and how they ended."""
         ledgers = [credit.LEDGER.entries(bank.snapshots) for bank in self.banks]
-        joint = ledger.joined(ledgers)
+        joint = replicas.joined(ledgers)
         if self.episodes is not None:
             # A bank that was shown nothing in an episode may still say how it ended.
             unsure = np.union1d(credit.disputed(ledgers, joint), self.episodes.differing)
@@ -151,7 +151,7 @@ class MergePlan:
         same = self.manifest == self.banks[0].manifest
         first = self.banks[0]
         shares = replicas.shares(first.snapshots, first.manifest.counts_as)
-        same &= self.credit.equals(ledger.joined([credit.LEDGER.entries(first.snapshots)]))
+        same &= self.credit.equals(replicas.joined([credit.LEDGER.entries(first.snapshots)]))
         return not nodes and not counts and known and same and self.shares.equals(shares)
 
     def check(self) -> None:
@@ -159,8 +159,8 @@ class MergePlan:
         for update in self.updates.values():
             update.check()
 
-    def counts(self, name: str) -> tuple[ledger.Values, ledger.Values]:
-        """What the nodes of a tree count in the first bank, and what they would.
+    def counts(self, name: str) -> tuple[replicas.Values, replicas.Values]:
+        """Return what the nodes of a tree count in the first bank, and what they would.
 
         Both int64 [nodes, 3], in the order of the join; a node that it lacks counts nothing.
         """
@@ -185,7 +185,7 @@ class MergePlan:
             self.episodes.write(batch)
 
     def detail(self) -> dict[str, Any]:
-        """What the journal states of the merge."""
+        """Return what the journal states of the merge."""
         return {
             "from": [_described(bank) for bank in self.banks],
             "trees": {
@@ -292,7 +292,7 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
             frozen=False,
             digests={},
         )
-        provenance = manifest_join.all_merged(plan.banks)
+        provenance = joins.all_merged(plan.banks)
         manifests.write(copy.path, replace(merged, provenance=provenance))
     return Bank.open(path)
 
@@ -300,7 +300,7 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
 @contextmanager
 def _copy(path: Path, plan: MergePlan) -> Iterator[Bank]:
     with files.new_folder(path) as draft:
-        yield copying.copy_into(
+        yield package.copy_into(
             draft,
             plan.banks[0],
             name=path.name,
@@ -339,7 +339,9 @@ def _described(bank: Bank) -> dict[str, Any]:
 
 
 def difference(plan: MergePlan) -> BankDiff:
-    """What differs between the first bank as it is and as it would be, as `diff` would say it."""
+    """Return what differs between the first bank as it is and as it would be, as `diff` would say
+    it.
+    """
     return BankDiff(
         manifest=tuple(manifest_changes(plan.banks[0].manifest, plan.manifest)),
         trees={name: _tree_difference(plan, name) for name in plan.joins},

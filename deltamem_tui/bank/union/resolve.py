@@ -157,15 +157,15 @@ class Join:
         self._holding = None
 
     def line(self, place: int) -> bytes:
-        """The line that counts of a node."""
+        """Return the line that counts of a node."""
         return self.sides[int(self.source[place])].snapshot.line(int(self.rows[place]))
 
     def node(self, place: int) -> Node:
-        """The node as the line that counts has it, claims and all."""
+        """Return the node as the line that counts has it, claims and all."""
         return self._state(place).node
 
     def id(self, place: int) -> str:
-        """A node's id."""
+        """Return a node's id."""
         text: bytes = texts(self.ids[place : place + 1])[0]
         return text.decode()
 
@@ -243,7 +243,9 @@ def _state(node: Node, parent: str | None, *, deleted: bool) -> _State:
 
 
 def _differed_before(side: Claims, place: int, lost: _State) -> bool:
-    """Whether a bank, as far as it still has its lines, never had what one of them overtakes."""
+    """Return whether a bank, as far as it still has its lines, never had what one of them
+    overtakes.
+    """
     earlier = [_read_row(side.snapshot, row) for row in side.lines_of(place)]
     revisions = {each.node.revision for each in earlier}
     said = {(each.deleted, each.digest) for each in earlier}

@@ -193,15 +193,15 @@ class _CompactTable:
         return {each.path.name: each for each in self._table.matrices}
 
     def names(self) -> list[str]:
-        """The files that will be replaced: the counters always, as the new journal states all
-        counts, which then need not be written one by one.
+        """Return the files that will be replaced: the counters always, as the new journal states
+        all counts, which then need not be written one by one.
         """
         if self.changed:
             return [self._table.lines_name, *self._matrices()]
         return [self._table.counters_name] if len(self._rows) else []
 
     def savings(self) -> Iterator[Saving]:
-        """What becomes of each file, if a line goes or gets shorter."""
+        """Yield what becomes of each file, if a line goes or gets shorter."""
         if not self.changed:
             return
         before, after = self._snapshot.extent, self.extent
@@ -211,7 +211,7 @@ class _CompactTable:
             yield Saving(name, before.rows, after.rows, *sizes)
 
     def content(self, name: str) -> Iterator[bytes]:
-        """A new file's bytes, in pieces."""
+        """Yield a new file's bytes, in pieces."""
         if name == self._table.lines_name:
             return append.pieces(line + b"\n" for _, _, line in self._lines())
         matrix = self._matrices()[name]
@@ -226,7 +226,7 @@ class _CompactTable:
         return self._table.build_index(self._table, self._lines(), len(self._rows))
 
     def _lines(self) -> Iterator[tuple[int, int, bytes]]:
-        """The lines that stay, as (new row, new offset, line without newline)."""
+        """Yield the lines that stay, as (new row, new offset, line without newline)."""
         offset, text = 0, self._snapshot.text
         for number, row in enumerate(self._rows.tolist()):
             line = self._tombstones.get(row)
@@ -237,7 +237,7 @@ class _CompactTable:
             offset += len(line)
 
     def _short_tombstones(self) -> Iterator[tuple[int, bytes]]:
-        """The lines of deleted nodes without their text, by their row."""
+        """Yield the lines of deleted nodes without their text, by their row."""
         if self._table.nodes is None:
             return
         found = Tree(self.name, self._snapshot)
@@ -270,7 +270,7 @@ def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
 
 
 def _array_pieces(matrix: NpyFile, values: NDArray[Any], rows: Rows) -> Iterator[bytes]:
-    """An array file with some rows of `values`: its header, then the rows."""
+    """Yield an array file with some rows of `values`: its header, then the rows."""
     yield matrix.header(len(rows))
     for piece in VectorRows(values, rows).pieces():
         yield np.ascontiguousarray(piece, dtype=matrix.dtype).tobytes()
@@ -280,7 +280,8 @@ _TOKENS = ("calls", "cached", "prompt_tokens", "completion_tokens")
 
 
 def folded(commits: Iterable[Commit]) -> dict[str, Any]:
-    """What some commits come to together. A summary among them counts for all that it sums up.
+    """Return what some commits come to together. A summary among them counts for all that it sums
+    up.
 
     Returns:
         `commits`, the times of the `first` and the `last`, `events` by name, and `usage`: what
@@ -309,7 +310,7 @@ def folded(commits: Iterable[Commit]) -> dict[str, Any]:
 
 
 def _usages(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every record of what a model took, wherever in a commit's detail it stands."""
+    """Yield every record of what a model took, wherever in a commit's detail it stands."""
     if isinstance(value, dict):
         if "prompt_tokens" in value and "completion_tokens" in value:
             yield value
@@ -334,5 +335,5 @@ def _items(value: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def _number(value: Any) -> int:
-    """A count of a journal that may be a stranger's."""
+    """Return a count of a journal that may be a stranger's."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -113,7 +113,7 @@ def vector_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
 
 
 def unchecked(bank: Bank) -> list[str]:
-    """What could not be checked here, because the bank came without what would prove it.
+    """Return what could not be checked here, because the bank came without what would prove it.
 
     Returns:
         One line each; none for a bank whose journal holds every commit.
@@ -143,7 +143,7 @@ def _unclaimed(snapshot: TableSnapshot) -> Iterator[tuple[str, int]]:
 
 
 def _tells_all(bank: Bank) -> bool:
-    """Whether the journal states every count: from the bank's beginning, or summed up."""
+    """Return whether the journal states every count: from the bank's beginning, or summed up."""
     try:
         first = next(bank.journal.commits(), None)
     except BankError:
@@ -152,7 +152,7 @@ def _tells_all(bank: Bank) -> bool:
 
 
 def _digest_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
-    """The files of a frozen bank are those that were frozen."""
+    """Yield the files of a frozen bank are those that were frozen."""
     if not bank.frozen:
         return
     for name, message in freezing.broken_promises(bank.path, bank.manifest, between):
@@ -168,7 +168,7 @@ def _link_flaws(bank: Bank) -> Iterator[Flaw]:
 
 
 def _tree_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
-    """The lines of a tree are nodes of one forest, and its index says what they say."""
+    """Yield the lines of a tree are nodes of one forest, and its index says what they say."""
     table, extent = snapshot.table, snapshot.extent
     built: NDArray[Any] | Flaw
     try:
@@ -184,7 +184,7 @@ def _tree_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
 
 
 def _built_index(snapshot: TableSnapshot) -> NDArray[Any] | Flaw:
-    """The index as the lines have it, or why there is none."""
+    """Return the index as the lines have it, or why there is none."""
     table = snapshot.table
     try:
         return table.build_index(table, table.lines(snapshot.extent), snapshot.extent.rows)
@@ -193,7 +193,9 @@ def _built_index(snapshot: TableSnapshot) -> NDArray[Any] | Flaw:
 
 
 def _is_forest(index: NDArray[Any]) -> bool:
-    """Whether all parents of living nodes live, one level above, and so no node has a flaw."""
+    """Return whether all parents of living nodes live, one level above, and so no node has a
+    flaw.
+    """
     current = last_rows(index["first"])
     living = current[first_rows(index["first"])]
     children = living[(index["parent"][living] != NO_PARENT) & ~index["deleted"][living]]
@@ -205,7 +207,7 @@ def _is_forest(index: NDArray[Any]) -> bool:
 def _identity_flaws(
     snapshot: TableSnapshot, index: NDArray[Any], altered: Iterable[int]
 ) -> Iterator[Flaw]:
-    """A node that was never changed still says what its id is the digest of."""
+    """Yield a node that was never changed still says what its id is the digest of."""
     for row in altered:
         node_id = bytes(index["id"][row]).decode()
         message = f"node {node_id} does not say what its id was made from"
@@ -245,7 +247,7 @@ def _node_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
 
 
 def _index_flaws(snapshot: TableSnapshot, built: NDArray[Any] | Flaw) -> Iterator[Flaw]:
-    """The stored index says what the lines say."""
+    """Yield the stored index says what the lines say."""
     table = snapshot.table
     if not snapshot.extent.rows:
         yield from _empty_array_flaws(table)
@@ -263,7 +265,7 @@ def _index_flaws(snapshot: TableSnapshot, built: NDArray[Any] | Flaw) -> Iterato
 
 
 def _empty_array_flaws(table: Table) -> Iterator[Flaw]:
-    """The arrays of a table where nothing counts yet: nothing else opens them."""
+    """Yield the arrays of a table where nothing counts yet: nothing else opens them."""
     for matrix in (table.index_file, table.counters_file):
         try:
             if archive_view.exists(matrix.path):
@@ -273,7 +275,7 @@ def _empty_array_flaws(table: Table) -> Iterator[Flaw]:
 
 
 def _vector_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
-    """Every vector of a tree has the length 1."""
+    """Yield every vector of a tree has the length 1."""
     matrix = snapshot.table.vectors_file
     if matrix is None:
         return
@@ -290,7 +292,9 @@ def _vector_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
 
 
 def _episode_flaws(bank: Bank) -> Iterator[Flaw]:
-    """The index of the episodes says what their lines say; each is in a state that there is."""
+    """Yield the index of the episodes says what their lines say; each is in a state that there
+    is.
+    """
     snapshot = bank.episodes.snapshot
     yield from _index_flaws(snapshot, _built_index(snapshot))
     for row in np.flatnonzero(snapshot.counters[:, 0] > max(EpisodeState))[:10]:
@@ -299,7 +303,7 @@ def _episode_flaws(bank: Bank) -> Iterator[Flaw]:
 
 
 def _replica_flaws(bank: Bank) -> Iterator[Flaw]:
-    """What others counted is of nodes that are there, and at most their totals."""
+    """Yield what others counted is of nodes that are there, and at most their totals."""
     table = bank.snapshots[replicas.NAME]
     built = _built_index(table)
     yield from _index_flaws(table, built)
@@ -313,13 +317,13 @@ def _replica_flaws(bank: Bank) -> Iterator[Flaw]:
 
 
 def _credit_flaws(bank: Bank) -> Iterator[Flaw]:
-    """The index of what episodes were shown says what the lines say."""
+    """Yield the index of what episodes were shown says what the lines say."""
     table = bank.snapshots[credit.NAME]
     yield from _index_flaws(table, _built_index(table))
 
 
 def _journal_flaws(bank: Bank) -> Iterator[Flaw]:
-    """Every line is a commit, sequences rise by one, and the counters are their sum."""
+    """Yield every line is a commit, sequences rise by one, and the counters are their sum."""
     if not bank.journal.exists:
         return
     name = bank.journal.path.name

@@ -19,7 +19,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     BudgetError,

@@ -18,7 +18,7 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
-from deltamem_tui.bank.past import Past, TreeChange
+from deltamem_tui.bank.undo import Past, TreeChange
 from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.tree_index import NO_PARENT

@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.bank.union.forks import counted_apart
 from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.compact import compact

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import Use, shown_to
 from deltamem_tui.bank.node import Utility
-from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
