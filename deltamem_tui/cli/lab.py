@@ -34,139 +34,114 @@ if TYPE_CHECKING:
     from deltamem_tui.embedding.protocol import Embedder
     from deltamem_tui.lab.contest import Tools
     from deltamem_tui.lab.contestants import Contestant
-    from deltamem_tui.lab.environment import Environment
+    from deltamem_tui.lab.grounds import GameGround, Ground, LogGround
     from deltamem_tui.lab.plan import ContestPlan
     from deltamem_tui.lab.play import Agent
     from deltamem_tui.lab.result import ContestResult
     from deltamem_tui.trajectory.model import Trajectory
 
-RULES, EXPLORER = "rules", "explorer"
-REPLAY = "replay"
+RULES, EXPLORER, REPLAY = "rules", "explorer", "replay"
+
+
+def _option(name: str, metavar: str, text: str, **limits: Any) -> Any:
+    return typer.Option(name, metavar=metavar, help=text, **limits)
+
+
+def _argument(metavar: str, text: str) -> Any:
+    return typer.Argument(metavar=metavar, help=text)
+
 
 What = Annotated[
     str,
-    typer.Argument(
-        metavar="WHAT", help=f"{', '.join(ENVIRONMENTS)}, FILE.py:NAME of your own; or replay LOG…"
-    ),
+    _argument("WHAT", f"{', '.join(ENVIRONMENTS)}, FILE.py:NAME of your own; or replay LOG…"),
 ]
 Logs = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[LOG…]",
-        help="With replay: files, folders, patterns, or - for stdin; or a bank, by name or path.",
-    ),
+    _argument("[LOG…]", "With replay: files, folders, patterns, or - for stdin; or a bank."),
 ]
 AgentName = Annotated[
     str,
-    typer.Option(
+    _option(
         "--agent",
-        metavar="rules|explorer|MODEL",
-        help="Who plays: the agent without a model, which does what a text says; one that then "
-        "explores by itself; or a model as litellm names it.",
+        "rules|explorer|MODEL",
+        "Who plays: the agent without a model, which does what a text says; one that then explores "
+        "by itself; or a model as litellm names it.",
     ),
 ]
 AgentCommand = Annotated[
-    str | None,
-    typer.Option(
-        "--agent-command", metavar="CMD", help="A program of your own that plays, in JSON lines."
-    ),
+    str | None, _option("--agent-command", "CMD", "A program that plays, in JSON lines.")
 ]
 ProtocolName = Annotated[
     str | None,
-    typer.Option(
+    _option(
         "--protocol",
-        metavar="none|online|frozen|unfrozen",
-        help="Without memories; with memories that begin empty and learn from each game; with "
-        "memories that have learnt, which are not written, or go on learning. If not given: frozen "
-        "where something was learnt, else online.",
+        "none|online|frozen|unfrozen",
+        "No memories; memories that begin empty and learn from each game; that have learnt and are "
+        "not written; or that go on learning. If not given: frozen where something was learnt, "
+        "else online.",
     ),
 ]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(
+    _option(
         "--method",
-        metavar="NAME[:PARAMETER=VALUE,…]",
-        help="A memory method, or nothing, raw, weighted, kind; or several. The others are "
-        "compared with the first. `synapse:admission=unjudged,capacity=60` sets its bank's "
-        "parameters.",
+        "NAME[:PARAMETER=VALUE,…]",
+        "A memory method with parameters of its bank, or nothing, raw, weighted, kind; or several. "
+        "The others are compared with the first.",
     ),
 ]
 Banks = Annotated[
-    list[str] | None,
-    typer.Option("--bank", metavar="BANK", help="A bank that competes, by name or path."),
+    list[str] | None, _option("--bank", "BANK", "A bank that competes, by name or path.")
 ]
 LearnFrom = Annotated[
-    list[str] | None,
-    typer.Option("--learn-from", metavar="LOG", help="A log that methods learn before."),
+    list[str] | None, _option("--learn-from", "LOG", "A log that methods learn before.")
 ]
 Split = Annotated[
-    str | None,
-    typer.Option("--split", metavar="NAME", help="The games that count; the first if not given."),
+    str | None, _option("--split", "NAME", "The games that count; the first if not given.")
 ]
 Games = Annotated[
-    int | None,
-    typer.Option("--games", metavar="N", min=1, help="How many, evenly of all kinds; all if not."),
+    int | None, _option("--games", "N", "How many, evenly of all kinds; all if not given.", min=1)
 ]
 GamesFrom = Annotated[
-    Path | None,
-    typer.Option(
-        "--games-from",
-        metavar="PATH",
-        help="Where an environment's games are, if not in their usual place.",
-    ),
+    Path | None, _option("--games-from", "PATH", "Where the games are, if not as usual.")
 ]
 OrderName = Annotated[
     str,
-    typer.Option(
-        "--order",
-        metavar="recorded|kinds|shuffled",
-        help="As the environment or log has them, in blocks of one kind of task, or shuffled.",
+    _option(
+        "--order", "recorded|kinds|shuffled", "As they are, in blocks of one kind, or shuffled."
     ),
 ]
-Seed = Annotated[
-    int, typer.Option("--seed", metavar="N", help="The seed of --games, --order, --judge-error.")
-]
+Seed = Annotated[int, _option("--seed", "N", "The seed of --games, --order, --judge-error.")]
 JudgeError = Annotated[
     float | None,
-    typer.Option(
+    _option(
         "--judge-error",
-        metavar="SHARE",
+        "SHARE",
+        "Simulate a judge that is wrong so often, for admission=coarse.",
         min=0.0,
         max=1.0,
-        help="Simulate a judge that is wrong so often, for admission=coarse.",
     ),
 ]
 KindField = Annotated[
-    str,
-    typer.Option(
-        "--kind-field",
-        metavar="NAME",
-        help="The field of a log's metadata that has the kind of task; if none has it, the "
-        "domain decides.",
-    ),
+    str, _option("--kind-field", "NAME", "The field of a log's metadata with the kind of task.")
 ]
 Out = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="DIR", help="Where the contest is kept, to go on with it."),
+    Path | None, _option("--out", "DIR", "Where the contest is kept, to go on with it.")
 ]
 Parallel = Annotated[
     int,
-    typer.Option(
-        "--parallel",
-        metavar="N",
-        min=1,
-        max=64,
-        help="Play N games at once; where memories learn, N contestants.",
+    _option(
+        "--parallel", "N", "Play N games at once; N contestants where they learn.", min=1, max=64
     ),
 ]
 MarkdownFile = Annotated[
-    Path | None, typer.Option("--markdown", metavar="FILE", help="Write the result as a page, too.")
+    Path | None, _option("--markdown", "FILE", "Write the result as a page, too.")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class LabOptions:
-    """What was asked for: a parameter of the command for each field."""
+    """A parameter of the command for each field."""
 
     what: What
     logs: Logs = None
@@ -207,9 +182,8 @@ def run(context: typer.Context, wishes: LabOptions) -> Result:
     repeated. What is finished is kept: the same command goes on with a contest that was
     interrupted, and shows one that is done. `deltamem browse DIR` opens it.
     """
-    invocation = Invocation.of(context)
     with interruptible() as stop, ExitStack() as stack:
-        setup = _Setup(invocation, wishes, stop, stack)
+        setup = _Setup(Invocation.of(context), wishes, stop, stack)
         plan, tools = setup.ready()
         folder = (wishes.out or paths.contests_folder() / plan.digest).expanduser()
         if wishes.dry_run:
@@ -241,41 +215,57 @@ class _Setup:
         )
 
     def ready(self) -> tuple[ContestPlan, Tools]:
-        """Return the plan and its tools; processes that are started end with the stack.
+        """Return the plan and its tools; processes that are started end with the stack."""
+        from dataclasses import asdict
 
-        Raises:
-            DeltaMemError: Something that was named is not there, or does not go together.
-        """
-        from deltamem_tui.lab.plan import ORDERS, PROTOCOLS, chosen, digest_of_bank
+        from msgspec import json
+
+        from deltamem_tui.lab.contest import Tools
+        from deltamem_tui.lab.plan import (
+            ORDERS,
+            PROTOCOLS,
+            ContestPlan,
+            chosen,
+            digest_of_bank,
+            digest_of_episodes,
+        )
 
         wishes = self.wishes
-        order = chosen("order", wishes.order, ORDERS)
         contestants, banks = self._contestants()
-        begun = wishes.learn_from or banks
-        name = wishes.protocol or ("frozen" if begun else "online")
-        facts: dict[str, Any] = {
-            "contestants": contestants,
-            "protocol": chosen("protocol", name, PROTOCOLS),
-            "order": order,
-            "seed": wishes.seed,
-            "judge_error": wishes.judge_error,
-            "banks": tuple(digest_of_bank(each) for each in banks),
-        }
-        if wishes.what == REPLAY:
-            return self._over_log(facts, contestants, banks)
-        if wishes.logs:
-            raise UsageError("only replay takes logs", hint="--learn-from names what is learnt")
-        return self._over_games(facts, contestants, banks)
+        usual = "frozen" if wishes.learn_from or banks else "online"
+        self.protocol = chosen("protocol", wishes.protocol or usual, PROTOCOLS)
+        self.order = chosen("order", wishes.order, ORDERS)
+        of_log = wishes.what == REPLAY
+        ground: Ground
+        facts, ground = self._over_log(contestants) if of_log else self._over_games()
+        writer, key = self._writer(facts["domain"], contestants, banks)
+        embedder = self._embedder(contestants, [*banks, *([self.source] if self.source else [])])
+        plan = ContestPlan(
+            contestants=contestants,
+            protocol=self.protocol,
+            order=self.order,
+            seed=wishes.seed,
+            judge_error=wishes.judge_error,
+            banks=tuple(digest_of_bank(each) for each in banks),
+            embedder=embedder.card.model,
+            vectors=hashlib.sha256(json.encode(asdict(embedder.card))).hexdigest()[:16],
+            writer=key,
+            learnt_from=digest_of_episodes(self.log),
+            **facts,
+        )
+        plan.check()
+        give_up = getattr(ground, "give_up", lambda: None)
+        return plan, Tools(ground, embedder, writer, wishes.parallel, give_up)
 
-    def _over_games(
-        self, facts: dict[str, Any], contestants: Sequence[Contestant], banks: Sequence[Bank]
-    ) -> tuple[ContestPlan, Tools]:
+    def _over_games(self) -> tuple[dict[str, Any], GameGround]:
         from deltamem_tui.lab.environment import no_such_split
         from deltamem_tui.lab.grounds import GameGround
         from deltamem_tui.lab.plan import drawn, in_order
         from deltamem_tui.lab.workers import Workers
 
         wishes = self.wishes
+        if wishes.logs:
+            raise UsageError("only replay takes logs", hint="--learn-from names what is learnt")
         made = Workers(wishes.what, wishes.parallel, games=wishes.games_from)
         workers = self._stack.enter_context(made)
         environment = workers.environment
@@ -283,24 +273,20 @@ class _Setup:
         if split not in environment.splits:  # a user's own need not look at the name
             raise no_such_split(split, environment.splits)
         games = drawn(workers.games(split), wishes.games, wishes.seed)
-        agent = self._agent(environment)
-        domain = environment.domain
-        facts |= {
+        agent = self._agent(environment.domain)
+        self.log = [each for each in self._learn_from(environment.domain) if each.outcome.known]
+        facts: dict[str, Any] = {
             "environment": environment.name,
             "split": split,
-            "games": in_order(games, facts["order"], wishes.seed),
+            "games": in_order(games, self.order, wishes.seed),
             "limit": environment.limit,
             "agent": agent.name,
             "own": _own_file(wishes.what),
+            "domain": environment.domain,
         }
-        self.log = [each for each in self._learn_from(domain) if each.outcome.known]
-        ground = GameGround(workers, agent, environment.limit, domain)
-        plan, tools = self._finished(facts, ground, domain, contestants, banks)
-        return plan, replace(tools, give_up=getattr(agent, "cancel", lambda: None))
+        return facts, GameGround(workers, agent, environment.limit, environment.domain)
 
-    def _over_log(
-        self, facts: dict[str, Any], contestants: Sequence[Contestant], banks: Sequence[Bank]
-    ) -> tuple[ContestPlan, Tools]:
+    def _over_log(self, contestants: Sequence[Contestant]) -> tuple[dict[str, Any], LogGround]:
         from deltamem_tui.lab.contestants import judged_by_chance, true_outcome
         from deltamem_tui.lab.environment import GameInfo
         from deltamem_tui.lab.grounds import LogGround, kinds_of
@@ -320,11 +306,9 @@ class _Setup:
         if not asked:
             hint = "`deltamem import --outcome` can give one"
             raise UsageError("no episode has an outcome from the log or a person", hint=hint)
-        if wishes.judge_error is not None:
-            asked, self.log = (
-                [judged_by_chance(each, wishes.judge_error, wishes.seed) for each in some]
-                for some in (asked, self.log)
-            )
+        if (error := wishes.judge_error) is not None:
+            asked = [judged_by_chance(each, error, wishes.seed) for each in asked]
+            self.log = [judged_by_chance(each, error, wishes.seed) for each in self.log]
         verdicts = (each for e in (*asked, *self.log) for each in (e.outcome, *e.verdicts))
         coarse = any(each.admission == "coarse" for each in contestants)
         if coarse and all(each.source != "judge" for each in verdicts):
@@ -333,45 +317,13 @@ class _Setup:
             raise UsageError(what, hint=hint)
         kinds = kinds_of((*self.log, *asked), domain, wishes.kind_field)
         games = [GameInfo(each.id, "", kinds[each.id]) for each in asked]
-        games = drawn(games, wishes.games, wishes.seed)
-        ordered = in_order(games, facts["order"], wishes.seed)
-        facts |= {"environment": LOG, "split": "", "games": ordered}
+        ordered = in_order(drawn(games, wishes.games, wishes.seed), self.order, wishes.seed)
         by_id = {each.id: each for each in asked}
-        learns = facts["protocol"] in ("online", "unfrozen")
-        some = [by_id[each.name] for each in ordered]
-        ground = LogGround(self.log, some, kinds, learns=learns)
-        return self._finished(facts, ground, domain, contestants, banks)
+        learns = self.protocol in ("online", "unfrozen")
+        ground = LogGround(self.log, [by_id[e.name] for e in ordered], kinds, learns=learns)
+        return {"environment": LOG, "split": "", "games": ordered, "domain": domain}, ground
 
-    def _finished(
-        self,
-        facts: dict[str, Any],
-        ground: Any,
-        domain: str,
-        contestants: Sequence[Contestant],
-        banks: Sequence[Bank],
-    ) -> tuple[ContestPlan, Tools]:
-        from dataclasses import asdict
-
-        from msgspec import json
-
-        from deltamem_tui.lab.contest import Tools
-        from deltamem_tui.lab.plan import ContestPlan, digest_of_episodes
-
-        writer, key = self._writer(domain, contestants, banks)
-        embedder = self._embedder(contestants, [*banks, *([self.source] if self.source else [])])
-        vectors = hashlib.sha256(json.encode(asdict(embedder.card))).hexdigest()[:16]
-        plan = ContestPlan(
-            domain=domain,
-            embedder=embedder.card.model,
-            vectors=vectors,
-            writer=key,
-            learnt_from=digest_of_episodes(self.log),
-            **facts,
-        )
-        plan.check()
-        return plan, Tools(ground, embedder, writer, self.wishes.parallel)
-
-    def _contestants(self) -> tuple[Sequence[Contestant], list[Bank]]:
+    def _contestants(self) -> tuple[tuple[Contestant, ...], list[Bank]]:
         from deltamem_tui.bank.bank import Bank
         from deltamem_tui.lab.contestants import BASELINES, contestants
         from deltamem_tui.memory.methods import names
@@ -381,13 +333,11 @@ class _Setup:
         if methods is None:
             alone = wishes.bank or wishes.protocol == "none"
             methods = ["nothing"] if alone else [*BASELINES, *names()]
-            if wishes.what == REPLAY:
-                methods = [each for each in methods if each != "nothing"] or methods
         places = {name: self.invocation.bank(name) for name in wishes.bank or ()}
         found = contestants(methods, places)
         return found, [Bank.open(each.bank) for each in found if each.bank]
 
-    def _agent(self, environment: Environment) -> Agent:
+    def _agent(self, domain: str) -> Agent:
         """Return who plays: a program, an agent without a model, or a model."""
         wishes, timeout = self.wishes, self.models.timeout
         if wishes.agent_command is not None:
@@ -399,25 +349,24 @@ class _Setup:
         if wishes.agent in (RULES, EXPLORER):
             from deltamem_tui.lab.agents.rules import RulesAgent
 
-            return RulesAgent(environment.domain, explores=wishes.agent == EXPLORER)
+            return RulesAgent(domain, explores=wishes.agent == EXPLORER)
         from deltamem_tui.lab.agents.react import ReActAgent
 
         folders = checked_prompts(self.invocation, self.models.prompts)
         client = model_client(self.invocation, replace(self.models, model=wishes.agent))
-        return ReActAgent(client, environment.domain, folders)
+        return ReActAgent(client, domain, folders)
 
     def _writer(
         self, domain: str, contestants: Sequence[Contestant], banks: Sequence[Bank]
     ) -> tuple[Any, str]:
         """Return what puts experience into words, and its key: rules unless a model is named."""
-        methods = [each.method for each in contestants if each.sort == "method"]
-        methods += [each.manifest.method for each in banks]
-        named, extractor = self.models.model is not None, self.wishes.extractor
-        if not named and extractor in (None, RULES):
+        extractor = self.wishes.extractor
+        if self.models.model is None and extractor in (None, RULES):
             from deltamem_tui.memory.rules_extractor import RulesExtractor
 
             return RulesExtractor(), RULES
-        wanted = methods or ["deltamem"]
+        methods = [each.method for each in contestants if each.sort == "method"]
+        wanted = [*methods, *(each.manifest.method for each in banks)] or ["deltamem"]
         made = extractor_for(self.invocation, domain, wanted, extractor, self.models)
         return made, writer_key(self.invocation, self.models, extractor)
 
@@ -488,16 +437,9 @@ def _held(
 
     total = len(plan.games) * len(plan.contestants)
     with setup.invocation.output.progress("playing", total) as advance:
+        calls: dict[str, Any] = {"between": between, "advance": lambda each: advance(1, each.name)}
         try:
-            found = hold(
-                plan,
-                tools,
-                folder,
-                log=setup.log,
-                excluded=setup.excluded,
-                between=between,
-                advance=lambda contestant: advance(1, contestant.name),
-            )
+            found = hold(plan, tools, folder, log=setup.log, excluded=setup.excluded, **calls)
         except KeyboardInterrupt as error:
             hint = "what is finished is kept; the same command goes on"
             raise InterruptionError("interrupted", source=str(folder), hint=hint) from error
@@ -505,32 +447,17 @@ def _held(
 
 
 def _estimated(setup: _Setup, plan: ContestPlan, tools: Tools, folder: Path) -> Result:
-    from msgspec.structs import asdict, replace
+    from msgspec.structs import asdict
 
-    from deltamem_tui.lab.agents.react import ReActAgent
     from deltamem_tui.lab.contest import estimate, writer_usage
-    from deltamem_tui.lab.grounds import GameGround, LogGround
 
-    found, notes = estimate(plan, folder, len(setup.log)), ["dry run: nothing was played"]
-    ground = tools.ground
-    if not found.played and isinstance(ground, GameGround):
-        agent = ground.agent
-        if isinstance(agent, ReActAgent):
-            with ground.workers.playing(plan.games[0]) as game:
-                usage = agent.estimate(game.start(), "", plan.limit)
-            found = replace(
-                found,
-                calls=float(usage.calls),
-                tokens=float(usage.prompt_tokens + usage.completion_tokens),
-                cost=usage.cost,
-                cost_left=None if usage.cost is None else usage.cost * found.left,
-            )
-            notes.append("costs are those of games that take all actions, without a memory's text")
-    learnt = [*setup.log, *(ground.asked if isinstance(ground, LogGround) and plan.learns else ())]
-    written = writer_usage(plan, tools, learnt)
-    data = {"folder": folder, **asdict(found)}
+    written = writer_usage(plan, tools, setup.log)
+    data = {"folder": folder, **asdict(estimate(plan, tools, folder, len(setup.log)))}
     if written is not None:
         data |= {"writer_calls": written.calls, "writer_cost": written.cost}
+    notes = ["dry run: nothing was played"]
+    if data["calls"] and not data["played"]:
+        notes.append("costs are those of games that take all actions, without a memory's text")
     return Result("lab", data, view=lambda page: page.facts(_facts(data)), notes=notes)
 
 

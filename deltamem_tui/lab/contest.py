@@ -28,7 +28,6 @@ from deltamem_tui.lab.grounds import Ground
 from deltamem_tui.lab.memories import BankMemory, Memory, RawMemory, SharedEmbedder, baseline
 from deltamem_tui.lab.plan import (
     RESULT,
-    START,
     ContestantFolder,
     ContestPlan,
     StartPoint,
@@ -38,6 +37,7 @@ from deltamem_tui.lab.plan import (
     read_json,
     read_plan,
 )
+from deltamem_tui.lab.play import AgentCost
 from deltamem_tui.lab.result import ContestResult, Finish, contest_result
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank
@@ -205,14 +205,7 @@ class _Runner:
             return Bank.open(path)
         if given:
             return copy_bank(Bank.open(given), path, history=True)
-        domain = self._plan.domain
-        return create_bank(
-            path,
-            embedder=self._embedder,
-            domain=domain,
-            method=self._contestant.method,
-            parameters=self._contestant.settings(domain),
-        )
+        return _new_bank(path, self._embedder, self._plan, self._contestant)
 
     def _admitted(self, bank: Bank, episode: Trajectory) -> Trajectory | None:
         if self._plan.judge_error is not None:
@@ -267,16 +260,12 @@ def _side_by_side(
 
 
 class ContestEstimate(Struct, frozen=True):
-    """What is left of a contest.
+    """What is left of a contest, of all contestants together; costs are means a game, in dollars.
 
     Attributes:
-        contestants: How many compete.
-        games: How many count, for each of them.
-        left: Games that are left, of all contestants together.
-        actions: The most actions in those.
         learnt: The most episodes that are still learnt.
-        played: Games that are finished; the mean of those is `calls`, `tokens` and `cost`.
-        cost_left: What all games that are left would then cost, in US dollars.
+        played: Games that are finished.
+        cost_left: The cost of all games that are left.
     """
 
     contestants: int
@@ -291,8 +280,8 @@ class ContestEstimate(Struct, frozen=True):
     cost_left: float | None = None
 
 
-def estimate(plan: ContestPlan, folder: Path, log: int) -> ContestEstimate:
-    """Estimate what is left of a contest, if it was begun. Nothing is written."""
+def estimate(plan: ContestPlan, tools: Tools, folder: Path, log: int) -> ContestEstimate:
+    """Estimate what is left of a contest, by the games that are finished. Nothing is written."""
     done: list[TrialResult] = []
     left = learnt = 0
     for each, name in zip(plan.contestants, plan.folders, strict=True):
@@ -301,21 +290,42 @@ def estimate(plan: ContestPlan, folder: Path, log: int) -> ContestEstimate:
         done += mine
         left += len(plan.games) - len(mine)
         learnt += (len(plan.games) - len(mine)) * (plan.learns and each.method != "nothing")
-        if each.sort == "method" and not (folder / name / START).exists():
-            learnt += log
-    found = ContestEstimate(
-        len(plan.contestants), len(plan.games), left, left * plan.limit, learnt, len(done)
+        learnt += log * (each.sort == "method" and kept.start is None)
+    usage, count = tools.ground.usual_cost(plan.games[0]), 1
+    if done:
+        costs = [each.cost for each in done]
+        cost = None if None in costs else sum(each or 0.0 for each in costs)
+        calls, tokens = sum(each.calls for each in done), sum(each.tokens for each in done)
+        usage, count = AgentCost(calls, tokens, cost), len(done)
+    cost = None if usage.cost is None else usage.cost / count
+    return ContestEstimate(
+        *(len(plan.contestants), len(plan.games), left, left * plan.limit, learnt, len(done)),
+        *(usage.calls / count, usage.tokens / count, cost, None if cost is None else cost * left),
     )
-    if not done:
-        return found
-    costs = [each.cost for each in done if each.cost is not None]
-    cost = sum(costs) / len(costs) if len(costs) == len(done) else None
-    return msgspec.structs.replace(
-        found,
-        calls=sum(each.calls for each in done) / len(done),
-        tokens=sum(each.tokens for each in done) / len(done),
-        cost=cost,
-        cost_left=None if cost is None else cost * left,
+
+
+def writer_usage(plan: ContestPlan, tools: Tools, log: Sequence[Trajectory]) -> Usage | None:
+    """Estimate what learning takes a model, for all methods; None if the rules write."""
+    from deltamem_tui.memory.runs.estimate import estimate_learning
+    from deltamem_tui.memory.writers.model import ModelExtractor
+
+    if not isinstance(tools.writer, ModelExtractor):
+        return None
+    usage = Usage()
+    learnt = [*log, *(tools.ground.asked if plan.learns else ())]
+    for each in plan.contestants:
+        if each.sort == "method":
+            admitted = [kept for episode in learnt if (kept := each.admitted(episode))]
+            with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
+                bank = _new_bank(Path(folder) / "bank", tools.embedder, plan, each)
+                usage += estimate_learning(bank, admitted, tools.writer, tools.embedder)
+    return usage
+
+
+def _new_bank(path: Path, embedder: Embedder, plan: ContestPlan, contestant: Contestant) -> Bank:
+    settings, method = contestant.settings(plan.domain), contestant.method
+    return create_bank(
+        path, embedder=embedder, domain=plan.domain, method=method, parameters=settings
     )
 
 
@@ -339,29 +349,6 @@ class KeptContest:
     def finished(self) -> bool:
         """True if every contestant has played every game."""
         return all(len(each.results) >= len(self.plan.games) for each in self.folders)
-
-
-def writer_usage(plan: ContestPlan, tools: Tools, log: Sequence[Trajectory]) -> Usage | None:
-    """Estimate what learning a log takes a model, for all methods; None if the rules write."""
-    from deltamem_tui.memory.runs.estimate import estimate_learning
-    from deltamem_tui.memory.writers.model import ModelExtractor
-
-    if not isinstance(tools.writer, ModelExtractor):
-        return None
-    usage = Usage()
-    for each in plan.contestants:
-        if each.sort == "method":
-            admitted = [kept for episode in log if (kept := each.admitted(episode))]
-            with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
-                bank = create_bank(
-                    Path(folder) / "bank",
-                    embedder=tools.embedder,
-                    domain=plan.domain,
-                    method=each.method,
-                    parameters=each.settings(plan.domain),
-                )
-                usage += estimate_learning(bank, admitted, tools.writer, tools.embedder)
-    return usage
 
 
 def read_contest(folder: Path) -> KeptContest:

@@ -30,7 +30,7 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.bank.killing import run_until_killed
 from tests.bank.quick_disk import no_waiting_for_the_disk
-from tests.lab.arcade import LIMIT, LOG, Arcade, Machine, plan, run, solved
+from tests.lab.arcade import LIMIT, LOG, Arcade, Machine, plan, run, solved, tools
 
 __all__ = ["no_waiting_for_the_disk"]
 
@@ -193,7 +193,7 @@ def test_what_is_interrupted_is_kept_and_estimated(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     def left() -> tuple[int, int, int]:
-        found = estimate(wanted, tmp_path / "run", len(LOG))
+        found = estimate(wanted, tools(), tmp_path / "run", len(LOG))
         return found.left, found.learnt, found.played
 
     assert left() == (36, len(LOG), 0)

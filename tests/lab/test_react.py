@@ -122,7 +122,7 @@ def test_an_estimate_asks_nothing(server: ModelServer) -> None:
     asked = client(server, price=Price(1e-6, 2e-6))
     one, two = (ReActAgent(asked, "alfworld").estimate(game().start, "", n) for n in (1, 2))
     assert (one.calls, two.calls) == (1, 2)
-    assert two.prompt_tokens > 2 * one.prompt_tokens
+    assert two.tokens > 2 * one.tokens
     assert (two.cost or 0) > (one.cost or 0) > 0
     assert server.requests == []
 

@@ -1,15 +1,14 @@
 """The agent that asks a model: ReAct, a thought and an action at a time.
 
-A question is the domain's prompt `agent` filled in: the instruction, one worked example, what the
-memory hands over (with its header), the task, and all that was thought, done and seen so far. It
-is asked at temperature 0, and answers are kept, so a game that is played once more up to the same
-place costs nothing there. It counts as if it did: so a game that was cut off comes to the same
-numbers as one that was not, and of two contestants none is cheaper for being asked second.
+Answers are kept, so a game that is played once more costs nothing up to the same place. It counts
+as if it did: a game that was cut off comes to the same numbers, and no contestant is cheaper for
+being asked second.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,36 +33,29 @@ _ACTION = re.compile(
 )
 _THOUGHT = re.compile(r"^[\s>*_`]*Thought\s*\d*\s*[*_`]*:[*_`]*\s*", re.IGNORECASE)
 _QUOTES = "`'\"*"
-_LEFT_OUT = "(left out)"
 # Counts differ from the server's, and a window that no table knows is a guess.
 _SHARES = (0.9, 0.45, 0.2)
-# For estimates: what a model says in one turn, and what an environment answers.
+# For estimates: the tokens of a model's answer, and those that a turn adds.
 _USUAL_ANSWER, _USUAL_TURN = 50, 120
 
 
 @dataclass(frozen=True, slots=True)
 class ModelMove:
-    """What a model answered: what it thinks, and what it does."""
+    """A model's answer: a thought and an action."""
 
     action: str
     thought: str
 
 
 class ReActAgent:
-    """Plays by asking a model. Any number of threads may share one.
+    """Plays by asking a model; threads may share one.
 
     A game ends early if the model gives no action although it is told twice what is wrong.
 
     Args:
-        client: Whom to ask; it counts, keeps, retries and limits.
-        domain: Whose prompt is used.
-        folders: Where prompts are looked for; the usual places if not given.
-
-    Attributes:
-        name: The model and the digest of the prompt's files.
-
-    Raises:
-        ConfigurationError: The prompt file is wrong.
+        client: The model; it counts, keeps, retries and limits.
+        domain: The domain of the prompt `agent`.
+        folders: Where prompts are looked for; the usual places if None.
     """
 
     def __init__(self, client: Client, domain: str, folders: Sequence[Path] | None = None) -> None:
@@ -73,7 +65,7 @@ class ReActAgent:
 
     @property
     def usage(self) -> Usage:
-        """What everything that was asked through the client took."""
+        """Return what all questions through the client took."""
         return self._client.usage
 
     def play(self, game: Playthrough, memory: str) -> AgentCost:
@@ -89,22 +81,23 @@ class ReActAgent:
             try:
                 answer = self._asked(game, memory)
             except NoUsableAnswerError as useless:
-                return _cost(spent + useless.first_usage)
+                spent += useless.first_usage
+                break
             spent += answer.first_usage
             game.act(answer.value.action, answer.value.thought)
-        return _cost(spent)
+        return AgentCost(spent.calls, spent.prompt_tokens + spent.completion_tokens, spent.cost)
 
     def cancel(self) -> None:
-        """Ask nothing more for what is under way; see `Client.cancel`."""
+        """Ask nothing more for what is under way."""
         self._client.cancel()
 
-    def estimate(self, start: Start, memory: str, actions: int) -> Usage:
-        """What a game would take that uses so many actions of a usual length. Nothing is sent."""
+    def estimate(self, start: Start, memory: str, actions: int) -> AgentCost:
+        """Estimate a game that takes so many actions of a usual length. Nothing is sent."""
         first = self._client.estimate(self._filled(start, memory, (), 0), _USUAL_ANSWER)
-        price = self._client.info.price
         lengths = [first.prompt_tokens + done * _USUAL_TURN for done in range(actions)]
+        price = self._client.info.price
         cost = sum(price.of(each, _USUAL_ANSWER) for each in lengths) if price else None
-        return Usage(actions, 0, sum(lengths), actions * _USUAL_ANSWER, cost)
+        return AgentCost(actions, sum(lengths) + actions * _USUAL_ANSWER, cost)
 
     def _asked(self, game: Playthrough, memory: str) -> Answer[ModelMove]:
         *earlier, last = _SHARES
@@ -114,36 +107,33 @@ class ReActAgent:
         return self._client.ask(self._question(game, memory, last), read_move)
 
     def _question(self, game: Playthrough, memory: str, share: float) -> str:
-        """The prompt, without as many of the oldest observations as its length asks for.
+        """Fill in the prompt, without as many of the oldest observations as its length asks for.
 
         Raises:
             PromptTooLongError: Even without any it is too long.
         """
         room = int(self._client.info.prompt_tokens * share)
 
-        def question(left_out: int) -> str:
+        def filled(left_out: int) -> str:
             return self._filled(game.start, memory, game.steps, left_out)
 
-        if self._client.count(whole := question(0)) <= room:
-            return whole
-        most = len(game.steps)
-        if self._client.count(question(most)) > room:
+        def fits(left_out: int) -> bool:
+            return self._client.count(filled(left_out)) <= room
+
+        if fits(0):
+            return filled(0)
+        counts = range(len(game.steps) + 1)
+        left_out = bisect_left(counts, True, key=fits)
+        if left_out == len(counts):
             raise PromptTooLongError(
                 f"the task and its memory do not fit the window of {self._client.model}",
                 hint="use a model with a larger window, or a memory that says less",
             )
-        low, high = 0, most  # too long without `low`, short enough without `high`
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._client.count(question(middle)) <= room:
-                high = middle
-            else:
-                low = middle
-        return question(high)
+        return filled(left_out)
 
     def _filled(self, start: Start, memory: str, steps: Sequence[Step], left_out: int) -> str:
         turns = [
-            _turn(step, _LEFT_OUT if number < left_out else step.observation)
+            _turn(step, "(left out)" if number < left_out else step.observation)
             for number, step in enumerate(steps)
         ]
         values = {"context": memory, "task": start.task, "scene": start.scene}
@@ -152,7 +142,7 @@ class ReActAgent:
 
 
 def read_move(text: str) -> ModelMove:
-    """The first action in a model's answer, and what it thinks before it.
+    """Return the first action in a model's answer, and the thought before it.
 
     Raises:
         UnusableAnswer: There is none, or it is far too long.
@@ -170,7 +160,3 @@ def read_move(text: str) -> ModelMove:
 def _turn(step: Step, observation: str) -> str:
     thought = f"Thought: {step.thought}\n" if step.thought else ""
     return f"{thought}Action: {step.action}\nObservation: {observation}"
-
-
-def _cost(usage: Usage) -> AgentCost:
-    return AgentCost(usage.calls, usage.prompt_tokens + usage.completion_tokens, usage.cost)
