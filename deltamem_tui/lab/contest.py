@@ -57,8 +57,6 @@ class Tools:
     """What all contestants share.
 
     Attributes:
-        embedder: That of the banks which are made, and of the baselines.
-        writer: Puts experience into words, for any method.
         parallel: The most games at once; where memories learn, contestants.
         give_up: Called when games that are under way are not waited for any more.
     """
@@ -91,11 +89,6 @@ def hold(
         between: Called before each game and each episode that is learnt, in whatever thread; what
             it raises ends the work.
         advance: Called for each game that is finished.
-
-    Raises:
-        UsageError: The plan's parts do not go together, or the folder keeps another contest.
-        LanguageModelError: A model cannot be asked at all.
-        StorageError: The disk refused.
     """
     plan.check()
     keep_plan(folder, plan)
@@ -331,12 +324,11 @@ def _new_bank(path: Path, embedder: Embedder, plan: ContestPlan, contestant: Con
 
 @dataclass(frozen=True, slots=True)
 class KeptContest:
-    """A contest as it is in its folder, finished or not, for those who look at it.
+    """A contest as it is in its folder, finished or not.
 
     Attributes:
-        folders: A folder a contestant.
-        compared: The games that all contestants who have begun have finished, in their order.
-        result: What those came to, for the contestants who have begun; None if there are none.
+        compared: The games that all contestants who have begun have finished.
+        result: What those came to; None if there are none.
     """
 
     folder: Path
@@ -352,12 +344,7 @@ class KeptContest:
 
 
 def read_contest(folder: Path) -> KeptContest:
-    """Read a contest. Nothing is written.
-
-    Raises:
-        UsageError: The folder does not keep one, or what it keeps is damaged.
-        StorageError: It cannot be read.
-    """
+    """Read a contest. Nothing is written."""
     plan = read_plan(folder)
     kept = [ContestantFolder(folder / name) for name in plan.folders]
     begun = [each for each in kept if each.results]

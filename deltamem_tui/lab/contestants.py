@@ -61,11 +61,7 @@ class Contestant(Struct, frozen=True, omit_defaults=True):
         return found[-1] if found else "strict"
 
     def settings(self, domain: str) -> Settings:
-        """Return the parameters of a method's bank.
-
-        Raises:
-            ConfigurationError: There is no such parameter, or it cannot have that value.
-        """
+        """Return the parameters of a method's bank."""
         settings: Settings = method_named(self.method).settings.preset(domain)
         if any(each.startswith(("forgetting=", "capacity=")) for each in self.parameters):
             settings = assigned(settings, "forget_every=1")
@@ -86,11 +82,7 @@ class Contestant(Struct, frozen=True, omit_defaults=True):
 
 
 def contestants(methods: Iterable[str], banks: Mapping[str, Path]) -> tuple[Contestant, ...]:
-    """Return the contestants named, in this order: methods and baselines, then banks.
-
-    Args:
-        methods: `NAME`, or `NAME:PARAMETER=VALUE,…`.
-        banks: Paths, by the names that were given.
+    """Return the contestants named: `NAME` or `NAME:PARAMETER=VALUE,…`, then banks by path.
 
     Raises:
         UsageError: An unknown method.

@@ -112,11 +112,7 @@ _PARTS = ("name", "domain", "limit", "splits", "games", "load", "game_of")
 
 
 def environment_named(spec: str, *, games: Path | None = None) -> Environment:
-    """Return an environment by its name, or by `FILE.py:NAME`. No simulator is loaded.
-
-    Raises:
-        UsageError: There is no such environment, or the file does not define one.
-    """
+    """Return an environment by its name, or by `FILE.py:NAME`. No simulator is loaded."""
     if games is not None and spec != "alfworld":
         raise UsageError("--games-from applies to ALFWorld only", hint="leave it out")
     file, colon, name = spec.rpartition(":")
@@ -161,11 +157,7 @@ def _imported(file: Path) -> Any:
 
 
 def require(modules: Sequence[str], hint: str) -> None:
-    """Check that modules can be imported, without importing them.
-
-    Raises:
-        UsageError: One cannot, with a hint at what installs it.
-    """
+    """Check that modules can be imported, without importing them; else hint at an install."""
     if missing := [name for name in modules if find_spec(name) is None]:
         raise UsageError(f"{' and '.join(missing)} cannot be imported", hint=hint)
 

@@ -80,8 +80,8 @@ class GameGround:
         success = play.best >= 1
         facts = {"game": info.name, "split": info.split, "task_type": info.kind}
         episode = Trajectory(
-            clean(start.task),
-            clean(start.scene),
+            start.task,
+            start.scene,
             tuple(each.with_texts(clean) for each in play.steps),
             Outcome(success, play.best, "stated"),
             domain=self.domain,
@@ -107,7 +107,7 @@ class LogGround:
 
     Args:
         learnt: The episodes that are learnt before.
-        asked: Those that are asked about, in their order; of all, the true outcome is known.
+        asked: Those that are asked about, in their order.
         kinds: The kind of task of each by its id; empty where it is unknown.
         learns: True if memories learn each one after it was asked about.
     """

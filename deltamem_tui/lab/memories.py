@@ -17,12 +17,7 @@ from msgspec import Struct
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import (
-    ExtractionError,
-    NodeNotFoundError,
-    TrajectoryError,
-    VectorError,
-)
+from deltamem_tui.errors import ExtractionError, NodeNotFoundError, TrajectoryError, VectorError
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.forgetting import forget_if_due
@@ -41,13 +36,7 @@ if TYPE_CHECKING:
 
 
 class MemoryText(Struct, frozen=True):
-    """A memory's answer to a task.
-
-    Attributes:
-        text: For the agent's prompt; empty if there is nothing to say.
-        receipt: The nodes that were recalled; None without a bank.
-        sources: Per record that was recalled, the ids of the episodes that it comes from.
-    """
+    """A memory's text for a task; `sources` are the episodes behind each recalled record."""
 
     text: str = ""
     receipt: Receipt | None = None
@@ -178,14 +167,7 @@ def _as_it_was(episode: Trajectory) -> str:
 
 
 class BankMemory:
-    """A bank: one that a method fills, or one that is given.
-
-    Args:
-        bank: The bank.
-        embedder: Its embedder.
-        writer: Puts experience into words.
-        admitted: Returns an episode as it is learnt; None if it is not.
-    """
+    """A bank that a method fills, or that is given; `admitted` returns what may be learnt."""
 
     def __init__(
         self,

@@ -53,18 +53,11 @@ class ContestPlan(Struct, frozen=True):
     Attributes:
         environment: Its name, or `log`; `own` is a digest of the user's file that defines it.
         games: The games, or the questions of a log, in the order in which they are played.
-        order: How that came about, with `seed`.
-        limit: The most actions in a game.
         agent: Tells it from others that may play otherwise; empty for a log.
-        protocol: What memories hold at the start, and whether they learn from these games.
-        contestants: The others are compared with the first.
-        domain: The domain of the banks that are made.
-        embedder: The model of the vectors, and `vectors` a digest of all that tells it apart.
-        writer: Tells this writer from others whose answers may differ.
-        learnt_from: A digest of the episodes that are learnt before; empty without any.
-        banks: A digest of the state of each bank that is given.
+        vectors: A digest of the embedder, as `learnt_from` is of the episodes that are learnt
+            before, and `banks` of the banks that are given.
+        writer: Tells it from others whose answers may differ.
         judge_error: How often the simulated judge is wrong; None without one.
-        version: The program's.
     """
 
     environment: str
@@ -103,11 +96,7 @@ class ContestPlan(Struct, frozen=True):
         return [f"{number:02}-{name}"[:60].rstrip("-") for number, name in enumerate(plain, 1)]
 
     def check(self) -> None:
-        """Check that its parts go together.
-
-        Raises:
-            UsageError: They do not.
-        """
+        """Check that its parts go together."""
         sorts = {each.sort for each in self.contestants if each.method != "nothing"}
         begins = bool(self.learnt_from)
         if not self.games:
@@ -131,13 +120,7 @@ class ContestPlan(Struct, frozen=True):
 
 
 class TrialResult(Struct, frozen=True, omit_defaults=True):
-    """One game, or one question of a log.
-
-    Attributes:
-        measures: Numbers by name; see `result.MEASURES`.
-        memory: The text that the memory handed over; kept in the contest's folder only.
-        cost: What the agent's model took, in US dollars; None if unknown.
-    """
+    """One game, or one question of a log: measures by name, and the memory's text."""
 
     game: str
     kind: str
@@ -153,9 +136,9 @@ class StartPoint(Struct, frozen=True):
     """What a contestant's memory began with.
 
     Attributes:
-        learnt: Episodes that it had learnt, `unknown` of which do not say their game.
+        learnt: Episodes that it had learnt; `unknown` of them do not name their game.
         seen: How many of the games that count it had learnt from.
-        usage: What its bank had paid to a model before this contest.
+        usage: What its bank had paid to a model before.
     """
 
     learnt: Count = 0
@@ -204,7 +187,7 @@ class ContestantFolder:
 
     def episodes(self) -> dict[str, Trajectory]:
         """Return the episodes of finished games, in the order in which they were played."""
-        return {game: _episode(line) for game, line in self._episode_lines().items()}
+        return {game: from_record(line) for game, line in self._episode_lines().items()}
 
     def tasks(self) -> dict[str, str]:
         """Return the task of each game that was played."""
@@ -224,16 +207,8 @@ class ContestantFolder:
         return found
 
 
-def _episode(line: dict[str, object]) -> Trajectory:
-    return from_record(line)
-
-
 def keep_plan(folder: Path, plan: ContestPlan) -> None:
-    """Keep in a contest's folder what is played there.
-
-    Raises:
-        UsageError: Something else is played there, or it is not a folder for a contest.
-    """
+    """Keep in a contest's folder what is played there, if that is nothing else."""
     path, source = folder / CONTEST_PLAN, one_line(str(folder), 200)
     other = "choose another --out"
     if path.exists():
@@ -250,11 +225,7 @@ def keep_plan(folder: Path, plan: ContestPlan) -> None:
 
 
 def read_plan(folder: Path) -> ContestPlan:
-    """Read the plan of a contest's folder.
-
-    Raises:
-        UsageError: There is none, or it is damaged.
-    """
+    """Read the plan of a contest's folder."""
     if not (folder / CONTEST_PLAN).is_file():
         hint = "`deltamem lab` says where a contest is kept"
         raise UsageError("not a contest's folder", source=one_line(str(folder), 200), hint=hint)
@@ -274,10 +245,7 @@ def owned(folder: Path) -> Iterator[None]:
 
 
 def drawn(games: Sequence[GameInfo], count: int | None, seed: int) -> list[GameInfo]:
-    """Draw so many games, as evenly from all kinds as there are; all of them if None.
-
-    They stay in their order. Kinds take turns as they come first; within one the seed decides.
-    """
+    """Draw so many games, evenly from all kinds, in their order; all of them if None."""
     if count is None or count >= len(games):
         return list(games)
     chance = random.Random(seed)  # noqa: S311 - a seed is wanted
@@ -306,11 +274,7 @@ def in_order(games: Sequence[GameInfo], order: Order, seed: int) -> tuple[GameIn
 
 
 def chosen(what: str, name: str, known: Sequence[T]) -> T:
-    """Return the one of some names that was given.
-
-    Raises:
-        UsageError: It is not one of them.
-    """
+    """Return the one of some names that was given."""
     for each in known:
         if each == name:
             return each
@@ -338,11 +302,7 @@ def digest_of_bank(bank: Bank) -> str:
 
 
 def read_json(path: Path, kind: type[StructT]) -> StructT:
-    """Read a file of JSON.
-
-    Raises:
-        UsageError: It is damaged.
-    """
+    """Read a file of JSON."""
     try:
         return decoded(_data(path), kind)
     except _UNREADABLE as error:

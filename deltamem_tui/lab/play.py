@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from msgspec import Struct
 
 from deltamem_tui.lab.environment import Count, Dollars, Game, Observation, Start
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Step
 
 
@@ -21,7 +22,7 @@ class AgentCost(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Playthrough:
-    """A game under way, up to a limit of actions.
+    """A game under way, up to a limit of actions, its texts cleaned.
 
     Attributes:
         limit: The most actions.
@@ -36,7 +37,8 @@ class Playthrough:
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.start = self.game.start()
+        seen = self.game.start()
+        self.start = Start(clean(seen.task), clean(seen.scene), _cleaned(seen.commands))
         self.last = Observation(self.start.scene, 0.0, done=False, commands=self.start.commands)
 
     @property
@@ -47,10 +49,16 @@ class Playthrough:
     def act(self, action: str, thought: str = "") -> Observation:
         """Take an action. Nothing happens when the game is over."""
         if not self.over:
-            self.last = self.game.step(action)
+            seen = self.game.step(action)
+            commands = _cleaned(seen.commands)
+            self.last = Observation(clean(seen.text), seen.score, seen.done, commands)
             self.best = max(self.best, self.last.score)
             self.steps.append(Step(action, self.last.text, thought))
         return self.last
+
+
+def _cleaned(commands: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(clean, commands))
 
 
 class Agent(Protocol):

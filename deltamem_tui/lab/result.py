@@ -75,13 +75,7 @@ class WriterUsage(Struct, frozen=True):
 
 
 class ContestantResult(Struct, frozen=True):
-    """What one contestant came to.
-
-    Attributes:
-        measures: By name; one that no game has is missing.
-        size: Its memory after the games.
-        results: Every game.
-    """
+    """What one contestant came to: measures by name, its memory's size, and every game."""
 
     contestant: Contestant
     measures: Mapping[str, Measure]
@@ -96,7 +90,6 @@ class ContestResult(Struct, frozen=True):
     """What a contest came to; the others are compared with the first contestant.
 
     Attributes:
-        games: How many were played.
         excluded: Records of the log that do not count, by the reason.
     """
 
@@ -136,17 +129,17 @@ def contest_result(
 ) -> ContestResult:
     """Return what all contestants came to, compared with the first of them."""
     return ContestResult(
-        environment=plan.environment,
-        split=plan.split,
-        protocol=plan.protocol,
-        agent=plan.agent,
-        games=len(plan.games),
-        order=plan.order,
-        seed=plan.seed,
-        limit=plan.limit,
-        domain=plan.domain,
-        embedder=plan.embedder,
-        writer=plan.writer.split()[0],
+        plan.environment,
+        plan.split,
+        plan.protocol,
+        plan.agent,
+        len(plan.games),
+        plan.order,
+        plan.seed,
+        plan.limit,
+        plan.domain,
+        plan.embedder,
+        plan.writer.split()[0],
         contestants=tuple(_result(each, finishes[0]) for each in finishes),
         excluded=excluded or {},
     )

@@ -11,23 +11,21 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
 
-from deltamem_tui.errors import DeltaMemError, GameError, UsageError
+from deltamem_tui.errors import DeltaMemError, GameError
 from deltamem_tui.lab.environment import GameInfo, Observation, Start, environment_named
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.text import one_line
 from deltamem_tui.typed import decoded
 
 T = TypeVar("T")
 
-_PATIENCE = 600.0  # seconds for an answer
 _GRACE = 3.0  # seconds for an idle worker to end by itself
 
 
@@ -45,7 +43,7 @@ class Workers:
     """
 
     def __init__(
-        self, spec: str, count: int = 1, *, games: Path | None = None, patience: float = _PATIENCE
+        self, spec: str, count: int = 1, *, games: Path | None = None, patience: float = 600.0
     ) -> None:
         self.environment = environment_named(spec, games=games)
         self._all = [_Worker(spec, games, patience) for _ in range(count)]
@@ -91,29 +89,18 @@ class Workers:
 
 
 class PlayedGame:
-    """A game in a worker; its texts are cleaned."""
+    """A game in a worker."""
 
     def __init__(self, worker: _Worker) -> None:
         self._worker = worker
 
     def start(self) -> Start:
         """Begin."""
-        seen = self._worker.ask(Start, "start", None)
-        return Start(clean(seen.task), clean(seen.scene), tuple(map(clean, seen.commands)))
+        return self._worker.ask(Start, "start")
 
     def step(self, action: str) -> Observation:
         """Take an action."""
-        seen = self._worker.ask(Observation, "step", action)
-        commands = tuple(map(clean, seen.commands))
-        return Observation(clean(seen.text), seen.score, seen.done, commands)
-
-
-class _Answer(Struct):
-    """A value as JSON; or why there is none, as an error for people has it."""
-
-    value: Raw = Raw(b"null")
-    failed: str = ""
-    refused: tuple[str, str | None, str | None] | None = None
+        return self._worker.ask(Observation, "step", action)
 
 
 class _Worker:
@@ -126,26 +113,23 @@ class _Worker:
         self._closed = self._busy = False
         self._lock = threading.Lock()
 
-    def ask(self, kind: type[T], act: str, argument: object) -> T:
+    def ask(self, kind: type[T], act: str, *arguments: object) -> T:
         """Put a question to the worker, and wait for the answer."""
         self._busy = True
         try:
-            pool = self._started()
-            answer = decoded(pool.submit(_answer, act, argument).result(self._patience), _Answer)
-            if answer.refused:
-                message, source, hint = answer.refused
-                raise UsageError(message, source=source, hint=hint)
-            if answer.failed:
-                raise self._failed(answer.failed)
-            return decoded(bytes(answer.value), kind)
+            answer = self._started().submit(_answer, act, *arguments)
+            return decoded(answer.result(self._patience), kind)
+        except DeltaMemError:
+            raise
+        except msgspec.MsgspecError as error:
+            why = one_line(str(error), 200)
+            raise GameError(f"the environment breaks its protocol: {why}") from error
         except TimeoutError as error:
             raise self._failed(f"no answer within {self._patience:g} s") from error
-        except (BrokenExecutor, RuntimeError) as error:
+        except BrokenExecutor as error:
             raise self._failed("its process ended") from error
-        except msgspec.MsgspecError as error:
-            raise GameError(
-                f"the environment breaks its protocol: {one_line(str(error), 200)}"
-            ) from error
+        except (Exception, SystemExit) as error:  # whatever a simulator raises
+            raise self._failed(one_line(f"{type(error).__name__}: {error}", 200)) from error
         except KeyboardInterrupt:  # its answer would be taken for the next one's
             self._kill()
             raise
@@ -156,7 +140,7 @@ class _Worker:
         """End the process, at once if it is busy, and start no other."""
         with self._lock:
             self._closed = True
-        self._kill(_GRACE if not self._busy else 0.0)
+        self._kill(0.0 if self._busy else _GRACE)
 
     def _started(self) -> ProcessPoolExecutor:
         with self._lock:
@@ -212,33 +196,16 @@ def _end_with_parent() -> None:
         os.killpg(0, signal.SIGKILL)
 
 
-def _answer(act: str, argument: Any) -> bytes:
-    try:
-        value = _ACTS[act](argument)
-        return msgspec.json.encode(_Answer(Raw(msgspec.json.encode(value))))
-    except DeltaMemError as error:
-        return msgspec.json.encode(_Answer(refused=(error.message, error.source, error.hint)))
-    except BaseException as error:  # noqa: BLE001 - whatever a simulator raises
-        why = one_line(f"{type(error).__name__}: {error}", 200)
-        return msgspec.json.encode(_Answer(failed=why))
-
-
-def _environment() -> Any:
+def _answer(act: str, *arguments: Any) -> bytes:
+    """Ask the environment, or the loaded game; JSON, since what it says is checked."""
     if "environment" not in _here:
         _here["environment"] = environment_named(_here["spec"], games=_here["games"])
-    return _here["environment"]
-
-
-def _load(game: GameInfo) -> None:
-    if _here.get("info") != game:
-        _here.pop("info", None)
-        _here.pop("game", None)  # its memory is free before the next game takes some
-        _here["game"], _here["info"] = _environment().load(game), game
-
-
-_ACTS: dict[str, Callable[[Any], object]] = {
-    "games": lambda split: list(_environment().games(split)),
-    "load": _load,
-    "start": lambda _: _here["game"].start(),
-    "step": lambda action: _here["game"].step(action),  # noqa: PLW0108 - the game changes
-}
+    if act == "load" and _here.get("info") != arguments[0]:
+        _here["game"] = _here["info"] = None  # its memory is free before the next takes some
+        _here["game"] = _here["environment"].load(*arguments)
+        _here["info"] = arguments[0]
+    if act == "load":
+        return b"null"
+    asked = _here["environment"] if act == "games" else _here["game"]
+    found = getattr(asked, act)(*arguments)
+    return msgspec.json.encode(list(found) if act == "games" else found)

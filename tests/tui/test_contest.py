@@ -26,7 +26,7 @@ def test_a_contest_is_told_as_far_as_it_was_played(tmp_path: Path) -> None:
     view = ContestView(read_contest(finished_contest()))
     assert view.contest.finished
     kept = (finished_contest() / RESULT).read_bytes()
-    assert view.result == msgspec.json.decode(kept, type=ContestResult)
+    assert view.contest.result == msgspec.json.decode(kept, type=ContestResult)
     assert "0.667" in view.line(0, 120)
     assert len(view.line(1, 40)) <= 40
     numbers = plain(view.numbers(1))
@@ -48,7 +48,7 @@ def test_a_contest_is_told_as_far_as_it_was_played(tmp_path: Path) -> None:
 
     for results in folder.glob("*/results.jsonl"):
         results.unlink()
-    assert ContestView(read_contest(folder)).result is None
+    assert read_contest(folder).result is None
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from deltamem_tui.lab.plan import TrialResult
 from deltamem_tui.lab.report import interval, signed, tables, title_of, value_of, warnings_of
 from deltamem_tui.lab.result import MEASURES, ContestantResult
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser, browser_of
@@ -29,6 +28,7 @@ from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.work import Retry
 from deltamem_tui.tui.models.episodes import episode_sections
 from deltamem_tui.tui.models.sections import Section, plain
+from deltamem_tui.tui.models.words import cuttable
 from deltamem_tui.tui.screens.base import bottom_bars
 from deltamem_tui.tui.widgets.bars import KeyBar, TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
@@ -40,67 +40,52 @@ _LEAST_TITLE = 14
 
 
 class ContestView:
-    """A contest in rows: contestants with their numbers, games with what each made of them."""
+    """A contest in words: contestants with their numbers, games with what each made of them."""
 
     def __init__(self, contest: KeptContest) -> None:
         self.contest = contest
-        plan, self.result = contest.plan, contest.result
+        self.names = [each.name for each in contest.plan.contestants]
         self.letters = [
-            ascii_lowercase[at] if at < 26 else str(at) for at in range(len(plan.contestants))
+            (ascii_lowercase + "·" * len(self.names))[at] for at in range(len(self.names))
         ]
-        self.results: dict[str, ContestantResult] = {}
-        if self.result:
-            self.results = {each.contestant.name: each for each in self.result.contestants}
         tasks: dict[str, str] = {}
         for each in contest.folders:
             tasks = {**each.tasks(), **tasks}
-        self.games = [
-            (each.name, tasks.get(each.name) or one_line(each.name[:2000], 300))
-            for each in plan.games
-        ]
-        self.head, self._cells = self._table()
+        games = [each.name for each in contest.plan.games]
+        self.games = [(name, tasks.get(name) or one_line(name[:2000], 300)) for name in games]
+        self.results: dict[str, ContestantResult] = {}
+        self._head: Sequence[str] = ()
+        self._cells: dict[str, list[str]] = {}
+        if result := contest.result:
+            self.results = {each.contestant.name: each for each in result.contestants}
+            table = next(tables(result))
+            self._head = table.head[1:]
+            for name, row in zip(self.results, table.rows, strict=True):
+                self._cells[name] = [
+                    "–" if each is None else f"{each:,}"
+                    for each in row[1:]
+                    if not isinstance(each, str)
+                ]
 
     @property
     def title(self) -> str:
         """What is played, and how far it has come."""
-        plan = self.contest.plan
-        games = counted(len(plan.games), "game")
-        told = f"{plan.environment} {plan.split} · {plan.protocol} · {games}"
-        if self.result:
-            told = title_of(self.result)
-        compared = counted(len(self.contest.compared), "game")
-        return one_line(
-            told if self.contest.finished else f"UNFINISHED, {compared} compared · {told}", 200
-        )
+        plan, result = self.contest.plan, self.contest.result
+        told = title_of(result) if result else f"{plan.environment} {plan.split}, {plan.protocol}"
+        if not self.contest.finished:
+            told = f"UNFINISHED, {counted(len(self.contest.compared), 'game')} compared · {told}"
+        return one_line(told, 200)
 
-    def _table(self) -> tuple[Sequence[str], dict[str, Sequence[str]]]:
-        if self.result is None:
-            return (), {}
-        table = next(tables(self.result))
-        return table.head[1:], {
-            each.contestant.name: [
-                "" if cell is None else f"{cell:,}" for cell in row[1:] if not isinstance(cell, str)
-            ]
-            for each, row in zip(self.result.contestants, table.rows, strict=True)
-        }
-
-    def line(self, contestant: int, width: int) -> str:
-        """A contestant's line; columns that do not fit are left out."""
-        name = one_line(self.contest.plan.contestants[contestant].name, _NAME)
-        return self._line(
-            name, self._cells.get(self.contest.plan.contestants[contestant].name, ()), width
-        )
-
-    def heading(self, width: int) -> str:
-        """What the columns are called."""
-        return "  " + self._line("contestant", self.head, width - 2)
-
-    def _line(self, name: str, cells: Sequence[str], width: int) -> str:
-        text = f"{name:<{_NAME}}"
-        for title, cell in zip(self.head, cells, strict=False):
-            if len(text) + len(title) + 9 > width:
+    def line(self, contestant: int | None, width: int) -> str:
+        """A contestant's line, or the heading; columns that do not fit are left out."""
+        name = "contestant" if contestant is None else self.names[contestant]
+        cells = self._head if contestant is None else self._cells.get(name, [])
+        text = f"{one_line(cuttable(name), _NAME):<{_NAME}}"
+        for title, cell in zip(self._head, cells, strict=False):
+            wide = max(len(title), 7) + 2
+            if len(text) + wide > width:
                 break
-            text += f"{cell:>{max(len(title), 7) + 2}}"
+            text += f"{cell:>{wide}}"
         return text
 
     def trial(self, contestant: int, game: int) -> TrialResult | None:
@@ -109,57 +94,48 @@ class ContestView:
 
     def numbers(self, contestant: int) -> list[Section]:
         """All that is known of a contestant."""
-        who = self.contest.plan.contestants[contestant]
-        folder = self.contest.folders[contestant]
-        facts = [who.bank or f"{who.method} {' '.join(who.parameters)}"]
-        facts.append(f"{len(folder.results):,} of {counted(len(self.games), 'game')} played")
-        head = Section(f"{self.letters[contestant]} · {who.name}", one_line("\n".join(facts), 400))
+        who, result = self.contest.plan.contestants[contestant], self.contest.result
+        played = len(self.contest.folders[contestant].results)
+        what = who.bank or " ".join((who.method, *who.parameters))
+        facts = f"{what}\n{played:,} of {counted(len(self.games), 'game')} played"
+        sections = [Section(f"{self.letters[contestant]} · {who.name}", facts)]
         each = self.results.get(who.name)
-        if each is None or self.result is None:
-            return [head]
-        sections = [head]
-        if told := "\n".join(warnings_of(each, self.result)):
+        if each is None or result is None:
+            return sections
+        if told := "\n".join(warnings_of(each, result)):
             sections.append(Section("Before you believe it", told, warning=True))
         lines = []
         for name, measure in each.measures.items():
-            value = value_of(each, name)
-            found = measure.estimate
-            lines.append(
-                f"{name.replace('_', ' '):<14}{value:,}  {_between(found.low, found.high)}"
-            )
-            if each is not self.result.contestants[0]:
+            low, high = measure.estimate.low or 0, measure.estimate.high or 0
+            value = f"{value_of(each, name):,}"
+            lines.append(f"{name.replace('_', ' '):<14}{value} ({low:,.3g} {high:,.3g})")
+            if each is not result.contestants[0]:
                 lines.append(f"{'  less a':<14}{signed(measure.difference)}")
             lines.append(f"  {MEASURES.get(name, '')}")
         sections.append(Section("Measures with 95 % intervals", "\n".join(lines)))
         kinds = []
-        for kind, of_kind in each.by_kind.items():
-            main = next(iter(of_kind.measures.values()))
-            kinds.append(f"{one_line(kind, 60)}, {of_kind.games:,}: {interval(main.estimate)}")
-        sections.append(Section("By kind of task", "\n".join(kinds)))
-        return [each for each in sections if each.body]
+        for kind, some in each.by_kind.items():
+            main = next(iter(some.measures.values()))
+            kinds.append(f"{one_line(kind, 60)}, {some.games:,}: {interval(main.estimate)}")
+        return [*sections, Section("By kind of task", "\n".join(kinds))]
 
     def played(self, contestant: int, game: int) -> list[Section]:
         """What the memory handed over for a game, and what was done in it."""
-        trial = self.trial(contestant, game)
-        who, name = self.contest.plan.contestants[contestant], self.games[game][0]
+        trial, name = self.trial(contestant, game), self.names[contestant]
         if trial is None:
-            return [Section("", f"{who.name} has not played this game yet.", quiet=True)]
-        measures = "  ".join(
-            f"{key.replace('_', ' ')} {value:g}" for key, value in trial.measures.items()
-        )
-        memory = trial.memory or "Nothing."
-        sections = [
-            Section(f"{self.letters[contestant]} · {who.name}", measures),
-            Section("What the memory handed over", memory, quiet=not trial.memory),
+            return [Section("", f"{name} has not played this game yet.", quiet=True)]
+        measures = (f"{key.replace('_', ' ')} {value:g}" for key, value in trial.measures.items())
+        episode = self.contest.folders[contestant].episodes().get(trial.game)
+        done = [Section("", "Nothing was done in this game.", quiet=True)]
+        return [
+            Section(f"{self.letters[contestant]} · {name}", "  ".join(measures)),
+            Section("What the memory handed over", trial.memory or "Nothing."),
+            *(episode_sections(episode) if episode else done),
         ]
-        episode: Trajectory | None = self.contest.folders[contestant].episodes().get(name)
-        if episode is None:
-            return [*sections, Section("", "Nothing was done in this game.", quiet=True)]
-        return sections + episode_sections(episode)
 
 
-def _between(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"({low:,.3g} {high:,.3g})"
+def _number(cell: str | float) -> str:
+    return cell if isinstance(cell, str) else f"{cell:,}"
 
 
 class _Contestants(LineList):
@@ -260,7 +236,9 @@ class ContestScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Write as many columns as fit."""
-        self.query_one(".heading", Static).update(Text(self.view.heading(self.size.width)))
+        self.query_one(".heading", Static).update(
+            Text("  " + self.view.line(None, self.size.width - 2))
+        )
 
     @property
     def browser(self) -> Browser:
