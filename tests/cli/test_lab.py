@@ -55,10 +55,6 @@ def test_methods_are_compared_and_what_is_finished_is_kept(
     assert empty.json("convert", str(kept), "-o", "again.jsonl").code == 0
 
 
-def test_who_needs_no_vectors_needs_no_embedder(empty: Program) -> None:
-    assert empty.json("lab", HOUSE, "--protocol", "none").data["embedder"] == "hashing"
-
-
 def test_a_pipe_gets_tables_and_the_old_spelling_goes_on_with_a_note(
     empty: Program, learning: tuple[str, ...]
 ) -> None:
@@ -143,27 +139,6 @@ def test_a_model_plays_within_its_limit_and_nothing_is_paid_twice(
     texts = [each.read_bytes() for each in empty.folder.rglob("*") if each.is_file()]
     assert texts
     assert not any(KEY.encode() in each for each in texts)
-
-
-def test_a_run_that_was_stopped_takes_what_an_undisturbed_one_does_and_is_paid_once(
-    empty: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    server.replies = player
-    agent = ("--agent", "openai/gpt-4o-mini", "--api-base", server.base, "--embedder", "hashing")
-    asked = ("lab", HOUSE, *agent, "--method", "nothing", "--method", "raw", "--games", "2")
-
-    def finished(name: str, *stops: str) -> tuple[object, int]:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(empty.folder / name))
-        server.requests.clear()
-        for most in stops:
-            assert "limit" in empty(*asked, "--out", name, "--max-cost", most).error
-        found = empty.json(*asked, "--out", name).data["contestants"]
-        assert min(each["calls"] for one in found for each in one["results"]) == 5
-        return found, len(server.requests)
-
-    longest = 8_192 * 0.6e-6
-    assert finished("torn", *(f"{longest + paid:f}" for paid in (2e-4, 6e-4))) == finished("whole")
 
 
 def test_who_plays_and_who_writes_have_one_limit_on_cost(

@@ -92,15 +92,6 @@ def test_an_archive_of_games_is_unpacked_once(
         alfworld.load(GameInfo("../secrets", "dev"))
 
 
-def test_games_without_a_solution_are_passed_over(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, every_module: None
-) -> None:
-    monkeypatch.setattr(paths, "games_folder", lambda: tmp_path / "cache")
-    archive = packed(tmp_path, "valid_seen/heat-Mug-None-Cabinet-1/trial_T1", solvable="false")
-    with pytest.raises(UsageError, match="no games of the split dev"):
-        environment_named("alfworld", games=archive).games("dev")
-
-
 @pytest.mark.parametrize(
     ("environment", "facts", "game"),
     [

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.errors import BudgetError, ModelUnavailableError, PromptTooLongError
+from deltamem_tui.errors import ModelUnavailableError, PromptTooLongError
 from deltamem_tui.lab.agents.react import ModelMove, ReActAgent, read_move
 from deltamem_tui.lab.play import Playthrough
 from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.client import RetryPolicy
-from deltamem_tui.llm.cost import Budget, Price
+from deltamem_tui.llm.cost import Price
 from deltamem_tui.trajectory.model import Step
 from tests.lab.house import HouseEnvironment
 from tests.llm.fixtures import running, server
 from tests.llm.server import ModelServer, Reply
-from tests.llm.support import KEY, Waits, client
+from tests.llm.support import KEY, client
 
 __all__ = ["running", "server"]
 
@@ -85,24 +85,6 @@ def test_what_was_answered_once_is_not_paid_again_and_the_key_is_nowhere(
     kept = [path.read_text() for path in tmp_path.rglob("*.json")]
     assert len(kept) == 5
     assert not any(KEY in each for each in kept)
-
-
-def test_rate_limits_are_waited_out_and_the_budget_stops_before_it_is_passed(
-    server: ModelServer,
-) -> None:
-    busy = Reply(status=429, headers=(("retry-after", "7"),))
-    server.script(busy, *answers(*WAY, LAST))
-    waits = Waits()
-    played = game()
-    ReActAgent(client(server, sleep=waits), "alfworld").play(played, "")
-    assert (played.best, waits.seconds) == (1, [7.0])
-
-    server.script(*answers("look"))
-    price, budget = Price(1e-6, 1e-6), Budget(0.005)
-    asked = client(server, price=price, budget=budget, answer_tokens=1_000)
-    with pytest.raises(BudgetError):
-        ReActAgent(asked, "alfworld").play(game(), "")
-    assert 0 < (asked.usage.cost or 0) <= 0.005
 
 
 def test_the_oldest_observations_make_room(server: ModelServer) -> None:

@@ -59,16 +59,6 @@ def test_names_of_a_past_task_stand_for_the_present_ones() -> None:
     assert play("alfworld", game, past).best == 1
 
 
-def test_closed_places_are_opened_and_counted_as_steps() -> None:
-    game = kitchen(closed=("fridge 1", "cabinet 1"))
-    played = play("alfworld", game, PUT_MUG)
-    assert (played.best, len(played.steps)) == (1, len(game.did))
-    assert [each for each in game.did if each.startswith("open")] == [
-        "open fridge 1",
-        "open cabinet 1",
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "first"),
     [
@@ -92,13 +82,6 @@ def test_two_objects_are_brought_and_what_was_put_is_not_taken_again() -> None:
     twice = "take mug from countertop\nput mug in cabinet\n" * 2
     assert play("alfworld", game, twice).best == 1
     assert game.did.count("take mug 1 from countertop 1") == 1
-
-
-def test_what_is_treated_is_treated_at_a_place_of_the_kind() -> None:
-    game = kitchen("heat some mug and put it in cabinet.")
-    game.goal = lambda house: house.lies["mug 1"] == "cabinet 1" and "mug 1" in house.hot
-    text = "take mug from fridge\nheat mug with microwave\nput mug in cabinet"
-    assert play("alfworld", game, text).best == 1
 
 
 @pytest.mark.parametrize(
@@ -135,20 +118,6 @@ def test_scienceworlds_agent_walks_by_itself_and_opens_doors_on_the_way() -> Non
         "go to bathroom",
         "focus on water",
     ]
-
-
-@pytest.mark.parametrize("world", ["raw", "bank"])
-def test_an_episode_and_a_procedure_are_read_alike(world: str) -> None:
-    commands = ["go to kitchen", "pick up pot", "focus on lead"]
-    if world == "raw":
-        answered = "".join(f"> {each}\nYou see the kitchen.\n" for each in commands)
-        text = f"Task: melt tin.\n{answered.replace('lead', 'tin')}"
-    else:
-        numbered = "\n".join(f"{at}. {each}" for at, each in enumerate(commands, 1))
-        text = f"### Skill\nWhen: melt lead.\nHow:\n{numbered}"
-    game = Rooms("melt lead.", "focus on lead")
-    assert play("scienceworld", game, text).best == 1
-    assert game.did == commands
 
 
 def test_tasks_are_compared_by_what_was_replaced() -> None:

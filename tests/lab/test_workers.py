@@ -110,14 +110,6 @@ def test_what_the_environment_refuses_is_refused(unruly: Workers) -> None:
         pass
 
 
-def test_who_plays_when_the_workers_end_is_told(unruly: Workers) -> None:
-    with unruly.playing(ONE) as game:
-        game.start()
-        unruly.__exit__(None, None, None)
-        with pytest.raises(GameError, match="ended"):
-            game.step("look")
-
-
 def test_who_does_not_answer_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNRULY", str(tmp_path))
     os.mkfifo(tmp_path / "pipe")
