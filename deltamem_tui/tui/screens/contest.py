@@ -27,8 +27,7 @@ from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.work import Retry
 from deltamem_tui.tui.models.episodes import episode_sections
-from deltamem_tui.tui.models.sections import Section, plain
-from deltamem_tui.tui.models.words import cuttable
+from deltamem_tui.tui.models.sections import Section, cuttable, plain
 from deltamem_tui.tui.screens.base import bottom_bars
 from deltamem_tui.tui.widgets.bars import KeyBar, TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
