@@ -67,7 +67,7 @@ class TaskAtHand:
 
 
 def chances(facts: Sequence[PlaceFact], thing: str, among: Sequence[str] = ()) -> list[Chance]:
-    """The kinds of places for a thing, the likeliest first.
+    """Return the kinds of places for a thing, the likeliest first.
 
     Where the facts say how often places were looked at, what counts is the share of them that
     had the thing; where it was seldom looked for, the share that any thing has, too. A place that

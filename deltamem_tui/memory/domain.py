@@ -185,7 +185,7 @@ class Shortcut:
 
 
 def tallied(moves: Sequence[Move]) -> list[tuple[Move, int]]:
-    """Moves of one wording and answer as one, with how often it was made, in first order."""
+    """Return moves of one wording and answer as one, with how often it was made."""
     firsts: dict[tuple[str, str], Move] = {}
     counts = Counter((move.wording, move.pair) for move in moves)
     for move in moves:
@@ -211,7 +211,7 @@ class Domain:
     in_hand = "in hand"
 
     def goal(self, trajectory: Trajectory) -> Goal:
-        """The goal of an episode; the trigger is empty if the task is."""
+        """Return the goal of an episode; the trigger is empty if the task is."""
         task = condense(trajectory.task, _GOAL_WORDS)
         trigger = task
         for instance, kind in INSTANCES:
@@ -224,7 +224,7 @@ class Domain:
         return False
 
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
-        """The steps, understood, in order."""
+        """Return the steps, understood, in order."""
         return [self.move(step, goal) for step in trajectory.steps]
 
     def move(self, step: Step, goal: Goal) -> Move:
@@ -246,7 +246,7 @@ class Domain:
         return True
 
     def fruitless(self, moves: Sequence[Move]) -> list[tuple[Move, int]]:
-        """What did not help, with how often: what failed first, then what led nowhere."""
+        """Return what did not help, with how often: what failed first, then what led nowhere."""
         counted = [
             (move, times)
             for move, times in tallied(moves)
@@ -255,7 +255,7 @@ class Domain:
         return sorted(counted, key=lambda pair: (not pair[0].failed, -pair[1]))
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
-        """The moves that had an effect, as the lines of a procedure: one command a line.
+        """Return the moves that had an effect, as the lines of a procedure: one command a line.
 
         A command is written out as it was, or left out if it is as long as a file.
         """
@@ -263,7 +263,7 @@ class Domain:
         return [action for action in done if len(action.split()) <= _COMMAND_WORDS]
 
     def readings(self, moves: Sequence[Move]) -> list[str]:  # noqa: ARG002
-        """What was measured, as the options of a goal are decided by: command and number."""
+        """Return what was measured, as the options of a goal are decided by: command and number."""
         return []
 
     def likely_places(
@@ -285,15 +285,15 @@ class Domain:
         return {slot: some for slot, some in likely.items() if some}
 
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
-        """The commands of a procedure as they go for a task, from where the agent is."""
+        """Return the commands of a procedure as they go for a task, from where the agent is."""
         return [filled(step, task.names) for step in procedure.steps]
 
     def lacking(self, steps: Sequence[str], task: TaskAtHand) -> list[str]:  # noqa: ARG002
-        """What commands need that the scene of a task does not have, as far as it tells."""
+        """Return what commands need that the scene of a task does not have, as far as it tells."""
         return []
 
     def ingredients(self, steps: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
-        """What steps make something of, where something else is made of other things.
+        """Return what steps make something of, where something else is made of other things.
 
         Returns:
             Open place → name, as the steps have it.
@@ -301,7 +301,7 @@ class Domain:
         return {}
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
-        """What the observations offered and was not tried."""
+        """Return what the observations offered and was not tried."""
         offers = distinct(
             offer.strip()
             for step in trajectory.steps
@@ -312,7 +312,7 @@ class Domain:
         return [goal.generalise(offer) for offer in offers if key(offer) not in tried]
 
     def scene(self, trajectory: Trajectory) -> str:
-        """What an environment is recognised by."""
+        """Return what an environment is recognised by."""
         shown = trajectory.environment or next(
             (step.observation for step in trajectory.steps if step.observation.strip()), ""
         )
@@ -322,7 +322,7 @@ class Domain:
         return scene or f"{trajectory.domain or 'an'} environment that says nothing"
 
     def facts(self, trajectory: Trajectory) -> list[Fact]:
-        """What was seen where, and how things answered."""
+        """Return what was seen where, and how things answered."""
         goal = Goal("")
         answers: dict[str, list[str]] = {}
         refusals: dict[str, list[str]] = {}
@@ -343,7 +343,7 @@ class Domain:
         return [*worked, *refused]
 
     def further_facts(self, trajectory: Trajectory) -> list[Fact]:
-        """The same where a chain has facts of such a scene: what may be new to it."""
+        """Return the same where a chain has facts of such a scene: what may be new to it."""
         return self.facts(trajectory)
 
     def is_effective(self, move: Move) -> bool:
@@ -351,7 +351,7 @@ class Domain:
         return move.effect == "done" or move.reward > 0
 
     def blanked(self, action: str) -> str:
-        """An action with blanks for what differs between episodes."""
+        """Return an action with blanks for what differs between episodes."""
         for instance, kind in INSTANCES:
             action = instance.sub(kind, action)
         return action
@@ -361,7 +361,7 @@ class Domain:
         return tuple(actions)
 
     def shortcut(self, trajectory: Trajectory) -> Shortcut | None:  # noqa: ARG002
-        """The shortest way that an episode is known to contain; None if it cannot be told."""
+        """Return the shortest way that an episode contains; None if it cannot be told."""
         return None
 
     def places_of_things(
@@ -372,11 +372,11 @@ class Domain:
         return iter(())
 
     def kind_of(self, thing: str) -> str:
-        """A thing or a place without what tells it from others of its kind."""
+        """Return a thing or a place without what tells it from others of its kind."""
         return thing
 
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
-        """What devices, commands and tools did."""
+        """Return what devices, commands and tools did."""
         return self.facts(trajectory)
 
     def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:  # noqa: ARG002
@@ -384,19 +384,19 @@ class Domain:
         return None
 
     def task_facts(self, task: str) -> dict[str, str]:  # noqa: ARG002
-        """The facts of a task, name to value; empty if it is not in the domain's words."""
+        """Return the facts of a task, name to value; empty if it is not in the domain's words."""
         return {}
 
     def exact_env(self, scene: str) -> str:  # noqa: ARG002
-        """What tells one environment from all others of its kind; empty if not known."""
+        """Return what tells one environment from all others of its kind; empty if not known."""
         return ""
 
     def env_kind(self, scene: str) -> str:
-        """The kind of an environment; empty if not known."""
+        """Return the kind of an environment; empty if not known."""
         return self.exact_env(scene)
 
     def parts(self, text: str) -> list[str]:
-        """The parts of an answer: sentences, lines, the things of a list."""
+        """Return the parts of an answer: sentences, lines, the things of a list."""
         return _PARTS.split(_LINE_END.sub("; ", text))
 
 
@@ -441,12 +441,12 @@ def domain_named(domain: str) -> str:
 
 
 def goal_of(domain: str, task: str) -> Goal:
-    """A task as its domain understands it, before anything was done."""
+    """Return a task as its domain understands it, before anything was done."""
     return goal_in(domain_for(domain), task)
 
 
 def goal_in(domain: Domain, task: str) -> Goal:
-    """The same for a domain that is at hand."""
+    """Return the same for a domain that is at hand."""
     return domain.goal(Trajectory(clean(task), "", ()))
 
 

@@ -28,12 +28,13 @@ _SHOWN = 6
 
 
 def effective_actions(trajectory: Trajectory) -> tuple[str, ...]:
-    """The commands that had an effect, as the log has them; see `effective_steps`."""
+    """Return the commands that had an effect, as the log has them; see `effective_steps`."""
     return tuple(one_line(trajectory.steps[at].action) for at in effective_steps(trajectory))
 
 
 def effective_steps(trajectory: Trajectory) -> tuple[int, ...]:
-    """The numbers, from 0, of the steps that had an effect: no thought, no look, nothing refused.
+    """Return the numbers, from 0, of the steps that had an effect: no thought, no look, nothing
+    refused.
 
     What was paid for is among them.
     """
@@ -68,7 +69,7 @@ def normalised(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def shortcut(trajectory: Trajectory) -> Shortcut:
-    """The shortest way known; of a failure, what it did."""
+    """Return the shortest way known; of a failure, what it did."""
     return domain_for(trajectory.domain).shortcut(trajectory) or of_actions(
         trajectory, effective_actions(trajectory)
     )
@@ -114,13 +115,13 @@ class Recovery:
 
 
 def moves_of(trajectory: Trajectory) -> tuple[Domain, list[Move]]:
-    """An episode's dialect, and its steps understood, the names of its goal left open."""
+    """Return an episode's dialect, and its steps understood, the names of its goal left open."""
     dialect = domain_for(trajectory.domain)
     return dialect, dialect.moves(trajectory, dialect.goal(trajectory))
 
 
 def fruitless(trajectory: Trajectory) -> list[Attempt]:
-    """What did not help: the refused first, then what was repeated, most often first."""
+    """Return what did not help: the refused first, then what was repeated, most often first."""
     dialect, moves = moves_of(trajectory)
     return [
         Attempt(move.action, move.answer, times, move.failed)
@@ -129,7 +130,7 @@ def fruitless(trajectory: Trajectory) -> list[Attempt]:
 
 
 def recoveries(trajectory: Trajectory) -> list[Recovery]:
-    """The refusals that something like them worked soon after, in order, each once.
+    """Return the refusals that something like them worked soon after, in order, each once.
 
     Alike is the very action later, or one with the same verb and a thing in common. Whether it
     worked because of what was done between, the rules cannot tell.
@@ -183,7 +184,7 @@ def failure_of(trajectory: Trajectory) -> Diagnosis:
 
 
 def _by_refusals(trajectory: Trajectory) -> Diagnosis:
-    """What any log shows: whether it got stuck, and what was offered and never tried."""
+    """Return what any log shows: whether it got stuck, and what was offered and never tried."""
     _, moves = moves_of(trajectory)
     if found := stuck(trajectory, moves):
         return found
@@ -200,7 +201,7 @@ def _by_refusals(trajectory: Trajectory) -> Diagnosis:
 
 
 def stuck(trajectory: Trajectory, moves: Sequence[Move]) -> Diagnosis | None:
-    """A failure of operation, if most of the late steps were refused."""
+    """Return a failure of operation, if most of the late steps were refused."""
     late = moves[-_LATE:]
     refused = [move for move in late if move.effect == "refused"]
     if 2 * len(refused) <= len(late):
@@ -222,6 +223,6 @@ def stuck(trajectory: Trajectory, moves: Sequence[Move]) -> Diagnosis | None:
 
 
 def unexplored(trajectory: Trajectory) -> list[str]:
-    """What the observations offered and was not tried."""
+    """Return what the observations offered and was not tried."""
     dialect = domain_for(trajectory.domain)
     return dialect.unexplored(trajectory, dialect.goal(trajectory))

@@ -34,18 +34,20 @@ from deltamem_tui.trajectory.model import Trajectory
 
 
 def task_kind(domain: str, task: str) -> str:
-    """The goal with blanks for what differs, if the domain's rules understand it; else empty."""
+    """Return the goal with blanks for what differs, if the domain's rules understand it; else
+    empty.
+    """
     goal = goal_of(domain, task)
     return goal.trigger if goal.understood else ""
 
 
 def exact_env(domain: str, scene: str) -> str:
-    """What tells one environment from all others of its kind, as far as the domain knows."""
+    """Return what tells one environment from all others of its kind, as far as the domain knows."""
     return domain_for(domain).exact_env(scene)
 
 
 def env_kind(domain: str, scene: str) -> str:
-    """The kind of an environment; empty if the domain does not know it."""
+    """Return the kind of an environment; empty if the domain does not know it."""
     return domain_for(domain).env_kind(scene)
 
 
@@ -90,7 +92,7 @@ def _by_rules(name: str) -> KindOf | None:
 def _by_model(
     episode: Trajectory, writer: Writer, known: Sequence[str]
 ) -> tuple[KindOf, tuple[Call, ...]]:
-    """A model's choice; `other` if the writer is none, or says nothing that can be used."""
+    """Return a model's choice; `other` if the writer is none, or says nothing that can be used."""
     listed = "\n".join(one_line(each) for each in known) or "(none yet)"
     try:
         answer = writer.write(KIND, episode, (), {"kinds": listed})

@@ -37,17 +37,17 @@ def register(method: Method) -> None:
 
 
 def names() -> list[str]:
-    """The names of all methods, this package's first."""
+    """Return the names of all methods, this package's first."""
     return list(dict.fromkeys([*_OWN, *_registered, *_installed().names]))
 
 
 def titles() -> dict[str, str]:
-    """What each method is, in a few words, by its name."""
+    """Return what each method is, in a few words, by its name."""
     return {name: method_named(name).title for name in names()}
 
 
 def choices() -> dict[str, str]:
-    """What each method is, and on a second line when it is the one to choose, by its name."""
+    """Return what each method is, and on a second line when to choose it, by its name."""
     methods = (method_named(name) for name in names())
     return {
         each.name: f"{each.title}\ngood when {each.good_when}" if each.good_when else each.title
@@ -56,7 +56,7 @@ def choices() -> dict[str, str]:
 
 
 def method_named(name: str) -> Method:
-    """A method by its name.
+    """Return a method by its name.
 
     Raises:
         UsageError: There is no such method.
@@ -73,7 +73,7 @@ def method_named(name: str) -> Method:
 
 
 def _installed() -> EntryPoints:
-    """The methods of other packages."""
+    """Return the methods of other packages."""
     from importlib.metadata import entry_points
 
     return entry_points(group=_GROUP)
@@ -89,7 +89,7 @@ def _imported(name: str) -> Method | None:
 
 
 def prompt_uses() -> dict[str, PromptUse]:
-    """What every prompt is used for, those of all methods and the shared ones."""
+    """Return what every prompt is used for, those of all methods and the shared ones."""
     from deltamem_tui.memory.prompts.use import SHARED
 
     uses = [method_named(each).prompts for each in names()]
@@ -97,7 +97,7 @@ def prompt_uses() -> dict[str, PromptUse]:
 
 
 def method_of(bank: Bank) -> Method:
-    """The method that a bank is made for.
+    """Return the method that a bank is made for.
 
     Raises:
         UsageError: It is not installed.
@@ -119,7 +119,7 @@ def display_named(method: str, collection: str) -> Display:
 
 
 def key_label(bank: Bank, collection: str) -> str:
-    """What stands over the titles of a collection's nodes, in a table."""
+    """Return what stands over the titles of a collection's nodes, in a table."""
     return display_of(bank, collection).label(bank.collections[collection].fields[0]).lower()
 
 
@@ -137,7 +137,7 @@ def has_thresholds(bank: Bank) -> bool:
 
 
 def settings_of(bank: Bank) -> Settings:
-    """The numbers of a bank's method.
+    """Return the numbers of a bank's method.
 
     Raises:
         BankCorruptError: One is missing, unknown, of another type or outside its range.
@@ -149,7 +149,9 @@ def settings_of(bank: Bank) -> Settings:
 
 
 def settings_record(bank: Bank) -> Mapping[str, Any]:
-    """The numbers of a bank's method as JSON has them; as the manifest has them if it cannot."""
+    """Return the numbers of a bank's method as JSON has them; as the manifest has them if it
+    cannot.
+    """
     from deltamem_tui.memory import settings
 
     try:

@@ -25,7 +25,7 @@ _ANSWER = re.compile(r"\w+ (?:works|did nothing)\b.*")
 
 
 def place_fact(place: str, looked: int, things: Mapping[str, int], *, closes: bool) -> Fact:
-    """What was seen of a kind of place, as a fact to write."""
+    """Return what was seen of a kind of place, as a fact to write."""
     often = [f"{thing} (in {times})" if times > 1 else thing for thing, times in things.items()]
     subject = f"{place} ({looked} looked at)"
     return Fact(subject, (*([CLOSES] if closes else []), *(often or ["empty"])))
@@ -39,7 +39,7 @@ def thing_fact(thing: str, found: Mapping[str, int], looked: Mapping[str, int]) 
 
 
 def read(lines: Iterable[str]) -> list[PlaceFact]:
-    """What lines of knowledge say of places; the others are left out."""
+    """Return what lines of knowledge say of places; the others are left out."""
     return [fact for line in lines if (found := _LINE.fullmatch(line)) for fact in _facts(found)]
 
 

@@ -50,7 +50,7 @@ class Procedure:
 
     @classmethod
     def of(cls, chain: Sequence[Node]) -> Procedure | None:
-        """The procedure of a chain; None if a node of it is not in the words of the rules."""
+        """Return the procedure of a chain; None if a node is not in the words of the rules."""
         known = cls()
         for node in chain:
             found = known._with(node.payload["execution_procedure"].splitlines())
@@ -60,7 +60,7 @@ class Procedure:
         return known
 
     def _with(self, lines: Sequence[str]) -> Procedure | None:
-        """The procedure that the lines of a further node make of this one."""
+        """Return the procedure that the lines of a further node make of this one."""
         records = [line for line in lines if line.startswith(_MARKS)]
         with_names = [found for line in lines if (found := _NAMES.fullmatch(line))]
         rest = [line for line in lines if not (line.startswith(_MARKS) or _NAMES.fullmatch(line))]
@@ -72,14 +72,14 @@ class Procedure:
 
 
 def names_in(node: Node) -> dict[str, str]:
-    """What a node worked with: slot → name; empty if it does not say."""
+    """Return what a node worked with: slot → name; empty if it does not say."""
     lines = node.payload["execution_procedure"].splitlines()[-1:]
     found = (_NAMES.fullmatch(line) for line in lines)
     return dict(name for names in found if names for name in _NAME.findall(names[1]))
 
 
 def opened(text: str, names: Mapping[str, str]) -> str:
-    """A text with an open place for each of the names, where it stands as a word."""
+    """Return a text with an open place for each of the names, where it stands as a word."""
     for slot, name in names.items():
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"[{slot}]", text)
     return text
@@ -92,7 +92,7 @@ def _is_list_of_remarks(node: Node) -> bool:
 
 
 def _steps_after(base: Sequence[str], lines: Sequence[str]) -> list[str] | None:
-    """The numbered steps that lines are, or what they make of a base; None if neither."""
+    """Return the numbered steps that lines are, or what they make of a base; None if neither."""
     numbered = [found[1] for line in lines if (found := _STEP.fullmatch(line))]
     if lines and len(numbered) == len(lines):
         return numbered
@@ -101,7 +101,9 @@ def _steps_after(base: Sequence[str], lines: Sequence[str]) -> list[str] | None:
 
 
 def text_of(steps: Sequence[str], names: Mapping[str, str], base: Sequence[str] = ()) -> str:
-    """A procedure as a node says it: whole, or where it differs from a base if that is shorter."""
+    """Return a procedure as a node says it: whole, or where it differs from a base if that is
+    shorter.
+    """
     lines = numbered(steps)
     if base:
         edits: list[Edit] = difference(base, steps)
@@ -114,7 +116,7 @@ def text_of(steps: Sequence[str], names: Mapping[str, str], base: Sequence[str] 
 
 
 def numbered(steps: Sequence[str]) -> list[str]:
-    """Steps as the lines of a numbered list."""
+    """Return steps as the lines of a numbered list."""
     return [f"{number}. {step}" for number, step in enumerate(steps, 1)]
 
 
@@ -130,7 +132,7 @@ def names_open(text: str) -> bool:
 
 
 def filled(text: str, names: Mapping[str, str]) -> str:
-    """A text with its open places filled in where the names tell what stands there.
+    """Return a text with its open places filled in where the names tell what stands there.
 
     A task that names one room means it for what had a second room elsewhere.
     """
@@ -157,7 +159,7 @@ class Edit:
 
 
 def difference(base: Sequence[str], lines: Sequence[str]) -> list[Edit]:
-    """What makes `lines` of `base`, in order."""
+    """Return what makes `lines` of `base`, in order."""
     matcher = SequenceMatcher(None, base, lines, autojunk=False)
     return [
         Edit(start, end, tuple(lines[first:last]))
@@ -167,7 +169,7 @@ def difference(base: Sequence[str], lines: Sequence[str]) -> list[Edit]:
 
 
 def merged(base: Sequence[str], edits: Iterable[Edit]) -> list[str]:
-    """The lines that edits make of a base.
+    """Return the lines that edits make of a base.
 
     Args:
         base: The lines that the edits were made for.
@@ -192,7 +194,7 @@ def fit(base: Sequence[str], edits: Iterable[Edit]) -> bool:
 
 
 def read_edits(lines: Sequence[str]) -> list[Edit] | None:
-    """The edits that lines spell; None if any line is something else."""
+    """Return the edits that lines spell; None if any line is something else."""
     edits = []
     for edit in _edits(lines):
         if edit is None:
@@ -224,7 +226,7 @@ def _edits(lines: Sequence[str]) -> Iterator[Edit | None]:
 
 
 def _replacing(found: re.Match[str], new: Sequence[str]) -> Edit | None:
-    """An edit of the steps that a head names; None if it ends before it begins."""
+    """Return an edit of the steps that a head names; None if it ends before it begins."""
     first, last = int(found["first"]), int(found["last"] or found["first"])
     return Edit(first - 1, last, tuple(new)) if first <= last else None
 

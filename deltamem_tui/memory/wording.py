@@ -21,7 +21,7 @@ _BULLET = re.compile(r"^\s*[-*•]\s+")
 
 
 def payload_of(trigger: str, text: str, ending: str = "") -> dict[str, str]:
-    """The texts of a node."""
+    """Return the texts of a node."""
     return {
         "activation_condition": trigger,
         "execution_procedure": text,
@@ -49,7 +49,7 @@ def distinct(items: Iterable[str]) -> list[str]:
 
 
 def key(phrase: str) -> str:
-    """What a phrase says without how it is set: two phrases with one key say the same.
+    """Return what a phrase says without how it is set: two phrases with one key say the same.
 
     Case, list marks, asides in parentheses, articles, punctuation and the values of
     numbers are dropped.
@@ -63,7 +63,7 @@ def key(phrase: str) -> str:
 
 
 def unlike(phrases: Iterable[str], same: Callable[[str], str] = key) -> list[str]:
-    """The first of all phrases that say the same, in order."""
+    """Return the first of all phrases that say the same, in order."""
     firsts: dict[str, str] = {}
     for phrase in phrases:
         firsts.setdefault(same(phrase), phrase)
@@ -85,7 +85,7 @@ def shortened(lines: Sequence[str], most: int) -> list[str]:
 
 
 def record_lines(nodes: Sequence[Node]) -> list[str]:
-    """The lines of failure records anywhere in a chain."""
+    """Return the lines of failure records anywhere in a chain."""
     return [_BULLET.sub("", line).strip() for line in _lines(nodes) if _is_record(line)]
 
 
@@ -100,5 +100,5 @@ def _lines(nodes: Sequence[Node]) -> list[str]:
 
 
 def _is_record(line: str) -> bool:
-    """A record's line may be a bullet, but a numbered line is a step in any case."""
+    """Return a record's line may be a bullet, but a numbered line is a step in any case."""
     return _BULLET.sub("", line).strip().startswith(_RECORD_MARKS)

@@ -154,7 +154,7 @@ class AlfworldDomain(Domain):
         return [kind for kind in gone if kind not in shown] if shown else []
 
     def is_effective(self, move: Move) -> bool:
-        """Going, opening and closing are part of what was done, too."""
+        """Count going, opening and closing as part of what was done, too."""
         looked = move.effect == "looked" and command_of(move.wording) is not None
         return looked or super().is_effective(move)
 
@@ -261,7 +261,7 @@ def kinds_in(text: str) -> list[str]:
 
 
 def _counted(answer: str) -> str:
-    """An answer with things named by kind, each kind once."""
+    """Return an answer with things named by kind, each kind once."""
     head, see, things = answer.partition("you see ")
     seen = kinds_in(things)
     return f"{kinds(head)}you see {listed(seen, 6)}" if see and seen else kinds(answer)
@@ -491,7 +491,7 @@ def _acts(moves: Sequence[Move]) -> list[int]:
 
 
 def _place_of(moves: Sequence[Move], at: int) -> str:
-    """The place, with its number, where a move was made: named by it, else last gone to."""
+    """Return the place, with its number, where a move was made: named by it, else last gone to."""
     if found := _WHERE.search(moves[at].wording.strip()):
         return found["place"]
     gone = (command_of(move.wording) for move in reversed(moves[: at + 1]))
@@ -499,7 +499,9 @@ def _place_of(moves: Sequence[Move], at: int) -> str:
 
 
 def _place_in(act: Move, place: str) -> str:
-    """A place as the act itself calls it: `[receptacle]` where the goal names it, else its kind."""
+    """Return a place as the act itself calls it: `[receptacle]` where the goal names it, else its
+    kind.
+    """
     kind = kinds(place)
     return "[receptacle]" if _WHERE.search(act.wording.strip()) and kind not in act.action else kind
 
@@ -610,14 +612,16 @@ def only_moves(procedure: Procedure) -> bool:
 
 
 def _ended(steps: Sequence[str], names: Mapping[str, str]) -> Sequence[str]:
-    """The steps with the goal's last act: a game may be won before it, by what lay there."""
+    """Return the steps with the goal's last act: a game may be won before it, by what lay there."""
     if "receptacle" not in names or any(step.startswith(_PUT) for step in steps):
         return steps
     return (*steps, f"{_GO}[receptacle]", "put [object] in/on [receptacle]")
 
 
 def _led(steps: Sequence[str], likely: Mapping[str, Sequence[Chance]]) -> list[str]:
-    """The steps without doors, each way to a thing replaced by the way to where it likely is."""
+    """Return the steps without doors, each way to a thing replaced by the way to where it likely
+    is.
+    """
     led: list[str] = []
     for step in steps:
         sought = _SOUGHT.fullmatch(step)
@@ -635,7 +639,7 @@ def _led(steps: Sequence[str], likely: Mapping[str, Sequence[Chance]]) -> list[s
 def _opening(
     steps: Iterable[str], names: Mapping[str, str], closed: Collection[str]
 ) -> Iterator[str]:
-    """The steps with each closed place opened once, before anything goes in or out.
+    """Yield the steps with each closed place opened once, before anything goes in or out.
 
     A way to the kind of place where one is already is left out: an appliance may be the goal's.
     """
@@ -689,7 +693,7 @@ def _diagnosis(domain: Domain, trajectory: Trajectory, goal: HouseGoal) -> Diagn
 
 
 def _missing(goal: HouseGoal, did: Sequence[Command]) -> tuple[str, str]:
-    """The first step of a goal that commands do not reach, and the verb that reaches it."""
+    """Return the first step of a goal that commands do not reach, and the verb that reaches it."""
     of_object = [each for each in did if kinds(each.thing) == goal.object]
     held = {each.thing for each in of_object if each.verb == "take"}
     if len(held) < goal.count:
@@ -709,7 +713,7 @@ def _missing(goal: HouseGoal, did: Sequence[Command]) -> tuple[str, str]:
 
 
 def _not_found(domain: Domain, trajectory: Trajectory, goal: HouseGoal, missing: str) -> Diagnosis:
-    """A failure of search: where it looked, and where it did not."""
+    """Return a failure of search: where it looked, and where it did not."""
     did = [command for _, command in commands(trajectory.steps)]
     visited = distinct(each.place for each in did if each.verb == "go")
     shown = distinct(found[0] for found in _THING.finditer(trajectory.environment))

@@ -59,7 +59,7 @@ class ScienceWorldDomain(Domain):
         return contradict(task, condition)
 
     def goal(self, trajectory: Trajectory) -> Goal:
-        """The task's own sentences with substances, colours, rooms and degrees left open."""
+        """Return the task's own sentences with substances, colours, rooms and degrees left open."""
         return _goal(trajectory)
 
     def move(self, step: Step, goal: Goal) -> Move:
@@ -68,7 +68,7 @@ class ScienceWorldDomain(Domain):
         return replace(super().move(step, goal), place=entered[1] if entered else "")
 
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
-        """The steps, each with the room it was made in."""
+        """Return the steps, each with the room it was made in."""
         room = room_of(trajectory.environment)
         moves = []
         for step, move in zip(trajectory.steps, super().moves(trajectory, goal), strict=True):
@@ -77,18 +77,21 @@ class ScienceWorldDomain(Domain):
         return moves
 
     def effect(self, step: Step) -> Effect:
-        """Looking, reading and waiting change nothing by themselves."""
+        """Tell what changed something: looking, reading and waiting do not."""
         if _REFUSED.search(step.observation[:300]) or step.observation.startswith("Ambiguous"):
             return "refused"
         needless = _NEEDLESS.search(step.observation[:300])
         return "looked" if needless or _LOOKING.match(step.action.strip()) else "done"
 
     def is_lesson(self, move: Move) -> bool:
-        """What the simulator has no command for, or lets one do with anything, teaches nothing."""
+        """Return what the simulator has no command for, or lets one do with anything, teaches
+        nothing.
+        """
         return is_lesson(move)
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
-        """What led to the points: the last use of each thing backwards, and the way between.
+        """Return what led to the points: the last use of each thing backwards, and the way
+        between.
 
         It begins with the room where something is done first, wherever the episode began.
         """
@@ -109,7 +112,7 @@ class ScienceWorldDomain(Domain):
         return lines
 
     def readings(self, moves: Sequence[Move]) -> list[str]:
-        """The last number that was read of each thing in its place."""
+        """Return the last number that was read of each thing in its place."""
         last: dict[str, str] = {}
         put = ""
         for move in moves:
@@ -121,7 +124,7 @@ class ScienceWorldDomain(Domain):
         return list(last.values())
 
     def ingredients(self, steps: Sequence[str]) -> dict[str, str]:
-        """The colours of the paints that are mixed."""
+        """Return the colours of the paints that are mixed."""
         return ingredients(steps)
 
     def likely_places(
@@ -133,7 +136,7 @@ class ScienceWorldDomain(Domain):
         return {slot: some for slot, some in likely.items() if slot not in told}
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
-        """What the task asks to focus on, and the rooms it names that were not entered."""
+        """Return what the task asks to focus on, and the rooms it names that were not entered."""
         did = [goal.generalise(step.action) for step in trajectory.steps]
         never = []
         if "focus on" in trajectory.task and not any("focus on" in action for action in did):
@@ -147,7 +150,7 @@ class ScienceWorldDomain(Domain):
         return never + [f"go to {room}" for room in wanted if room not in entered]
 
     def scene(self, trajectory: Trajectory) -> str:
-        """The room, its things and its doors, without what changes between episodes."""
+        """Return the room, its things and its doors, without what changes between episodes."""
         if room_of(trajectory.environment):
             return scene_of(trajectory.environment)
         return super().scene(trajectory)
@@ -162,7 +165,7 @@ class ScienceWorldDomain(Domain):
         return action
 
     def shortcut(self, trajectory: Trajectory) -> Shortcut | None:
-        """What led to the points, found backwards by what the steps share."""
+        """Return what led to the points, found backwards by what the steps share."""
         as_logged = tuple(self.procedure(self.moves(trajectory, Goal(""))))
         plan = self.procedure(self.moves(trajectory, self.goal(trajectory)))
         return Shortcut(as_logged, tuple(plan))
@@ -172,7 +175,7 @@ class ScienceWorldDomain(Domain):
         return _in_rooms(trajectory)
 
     def kind_of(self, thing: str) -> str:
-        """A thing without its number."""
+        """Return a thing without its number."""
         return _NUMBERED.sub(r"\1", thing)
 
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
@@ -184,15 +187,15 @@ class ScienceWorldDomain(Domain):
         return _of_science(trajectory)
 
     def task_facts(self, task: str) -> dict[str, str]:
-        """What is done to what, with what and where."""
+        """Return what is done to what, with what and where."""
         return _task_facts(task, dict(self.goal(Trajectory(clean(task), "", ())).slots))
 
     def exact_env(self, scene: str) -> str:
-        """The room."""
+        """Return the room."""
         return room_of(scene)
 
     def parts(self, text: str) -> list[str]:
-        """The parts of an answer without what is in every room."""
+        """Return the parts of an answer without what is in every room."""
         return [part for part in super().parts(text) if key(part) not in _SCENERY]
 
 
@@ -266,7 +269,7 @@ def contradict(one: str, other: str) -> bool:
 
 
 def _goal(trajectory: Trajectory) -> Goal:
-    """The task's own sentences with substances, colours, rooms and degrees left open."""
+    """Return the task's own sentences with substances, colours, rooms and degrees left open."""
     text = _AMOUNT.sub(r"\1 ", PREAMBLE.sub("", one_line(trajectory.task)))
     named, text = _without_names(text if text.endswith(".") else f"{text}.")
     surfaces, text = _without_planes(text)
@@ -297,13 +300,13 @@ def _goal(trajectory: Trajectory) -> Goal:
 
 
 def ingredients(steps: Iterable[str]) -> dict[str, str]:
-    """The colours of the paints that steps name: open place → colour."""
+    """Return the colours of the paints that steps name: open place → colour."""
     colours = distinct(colour for step in steps for colour in _PAINT.findall(step))
     return dict(zip(("colour", "second colour", "third colour"), colours, strict=False))
 
 
 def _without_names(text: str) -> tuple[list[tuple[str, str]], str]:
-    """What a task names, as kind and name, and the text with those left open."""
+    """Return what a task names, as kind and name, and the text with those left open."""
     names: list[tuple[str, str]] = []
     for pattern, kind in _NAMED:
         found = pattern.search(text)
@@ -314,7 +317,7 @@ def _without_names(text: str) -> tuple[list[tuple[str, str]], str]:
 
 
 def _without_planes(text: str) -> tuple[list[str], str]:
-    """The names of two planes that a task compares, and the text without them."""
+    """Return the names of two planes that a task compares, and the text without them."""
     planes = _PLANES.search(text)
     if not planes:
         return [], text
@@ -322,7 +325,9 @@ def _without_planes(text: str) -> tuple[list[str], str]:
 
 
 def _of_any_variation(text: str, boxes: Sequence[str]) -> str:
-    """A text without what is drawn anew for each variation: colours, degrees, rooms, counts."""
+    """Return a text without what is drawn anew for each variation: colours, degrees, rooms,
+    counts.
+    """
     text = _BOX.sub(lambda found: _box(found[1], boxes), text)
     text = _DEGREES.sub("a temperature", _TINT.sub("", text))
     return _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
@@ -333,12 +338,14 @@ def _numbered(kind: str, names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _box(colour: str, boxes: Sequence[str]) -> str:
-    """A box without its colour, which is drawn anew for each variation of a task."""
+    """Return a box without its colour, which is drawn anew for each variation of a task."""
     return "box" + (_BOX_MARKS[min(boxes.index(colour), len(_BOX_MARKS) - 1)] if boxes[1:] else "")
 
 
 def _surfaces(plane: str) -> str:
-    """What kind of name distinguishes two planes: a letter, a material, an unknown material."""
+    """Return what kind of name distinguishes two planes: a letter, a material, an unknown
+    material.
+    """
     if len(plane) == 1:
         return ""
     return " (unknown materials)" if "unknown" in plane else " (materials)"
@@ -351,7 +358,7 @@ def _left_open(text: str, name: str, kind: str) -> str:
 
 
 def _things(trajectory: Trajectory) -> dict[str, re.Pattern[str]]:
-    """What the agent chose where the task leaves the choice, and how its actions name it.
+    """Return what the agent chose where the task leaves the choice, and how its actions name it.
 
     The answer has a thing's own name; an action may call it `object`.
     """
@@ -369,7 +376,7 @@ def _things(trajectory: Trajectory) -> dict[str, re.Pattern[str]]:
 
 
 def _plain(name: str) -> str:
-    """A thing's name without its stage, and without being in hand."""
+    """Return a thing's name without its stage, and without being in hand."""
     return _STAGES.sub("", name.removesuffix(" in inventory"))
 
 
@@ -380,7 +387,7 @@ def _mention(names: Sequence[str]) -> re.Pattern[str]:
 
 
 def _patterns(slots: Sequence[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """What leaves names open in actions, the longest name first."""
+    """Return what leaves names open in actions, the longest name first."""
     longest = sorted(slots, key=lambda slot: -len(slot[1]))
     return tuple((_instance(re.escape(name)), f"[{kind}]") for kind, name in longest)
 
@@ -429,18 +436,18 @@ _ANSWER_WORDS = 8
 
 
 def room_of(text: str) -> str:
-    """The room that a description is of; empty if it is not a room's."""
+    """Return the room that a description is of; empty if it is not a room's."""
     found = _ROOM_HEAD.search(text)
     return found[1] if found else ""
 
 
 def doors_of(text: str) -> list[str]:
-    """The rooms that a description names doors to."""
+    """Return the rooms that a description names doors to."""
     return distinct(_DOOR.findall(text))
 
 
 def scene_of(text: str) -> str:
-    """A room in the description's own words: its things and its doors, not their states."""
+    """Return a room in the description's own words: its things and its doors, not their states."""
     things = distinct(name for name, _ in _listed_things(text))
     head = (
         f"This room is called the {room_of(text)}. In it, you see: {listed(things, _MOST_THINGS)}."
@@ -461,7 +468,7 @@ def room_facts(trajectory: Trajectory) -> list[Fact]:
 
 
 def _listed_things(room: str) -> list[tuple[str, str]]:
-    """The things a room description lists, each with what is in or on it."""
+    """Return the things a room description lists, each with what is in or on it."""
     body = room.partition("see:")[2].partition("You also see:")[0]
     lines = body.split("\n") if "\n" in body.strip() else re.split(r"\s{2,}|\t", body)
     things = []
@@ -563,7 +570,7 @@ def _is_example(move: Move) -> bool:
 
 
 def _commands(moves: Sequence[Move]) -> Iterator[_Command]:
-    """The moves with their rooms, and what was answered both ways there with its moment."""
+    """Yield the moves with their rooms, and what was answered both ways there with its moment."""
     placed = [(move.room, move) for move in moves]
     working = {(room, move.action) for room, move in placed if _is_example(move)}
     done: list[tuple[str, str]] = []
@@ -606,12 +613,12 @@ _COMMON = frozenset([*_SMALL.split(" "), *re.split(r"\W", ROOMS)])
 
 
 def shortest(moves: Sequence[Move]) -> list[Move]:
-    """The moves that led to the points, and the way between."""
+    """Return the moves that led to the points, and the way between."""
     return [move for run in _looks_apart(_relevant(_answered(moves))) for move in run]
 
 
 def _looks_apart(moves: Iterable[Move]) -> Iterator[list[Move]]:
-    """The moves; what only looked while time passed as waiting for as long, and a last look.
+    """Yield the moves; what only looked while time passed as waiting for as long, and a last look.
 
     Where nothing was looked at, time counts to the tick if what was paid for came next.
     """
@@ -638,7 +645,7 @@ def _waited(looks: Sequence[Move]) -> list[Move]:
 
 
 def _answered(moves: Sequence[Move]) -> Iterator[Move]:
-    """The moves with a question and its numeric answer as one."""
+    """Yield the moves with a question and its numeric answer as one."""
     question: Move | None = None
     for move in moves:
         if move.answer.startswith("Ambiguous request"):
@@ -652,7 +659,7 @@ def _answered(moves: Sequence[Move]) -> Iterator[Move]:
 
 
 def _relevant(moves: Iterable[Move]) -> list[Move]:
-    """The moves that lead to the points, found backwards by the things they share."""
+    """Return the moves that lead to the points, found backwards by the things they share."""
     # Points for something that ripens meanwhile fall on whatever is done at that moment.
     made = [move for move in moves if move.effect != "refused" and is_sensible(move.action)]
     paid = [move for move in made if move.reward > 0] or made[-1:]
@@ -685,13 +692,14 @@ def _shares(action: str, needed: set[str]) -> bool:
 
 
 def _words(action: str) -> set[str]:
-    """What an action names: its words without the verb, rooms and small words."""
+    """Return what an action names: its words without the verb, rooms and small words."""
     named = set(_WORD.findall(action.partition(" ")[2])) - _COMMON
     return named or set(_WORD.findall(action))
 
 
 def _apart(acts: Iterable[_Act]) -> Iterator[_Act]:
-    """The acts with a room gone to twice where both the task's thing and the tools were in it.
+    """Yield the acts with a room gone to twice where both the task's thing and the tools were in
+    it.
 
     The next task's thing is elsewhere, and the tools are where they were.
     """
@@ -706,7 +714,7 @@ def _apart(acts: Iterable[_Act]) -> Iterator[_Act]:
 
 
 def _stays(acts: Iterable[_Act]) -> Iterator[list[_Act]]:
-    """The acts, as many at once as are done in one room."""
+    """Yield the acts, as many at once as are done in one room."""
     stay: list[_Act] = []
     for act in acts:
         if stay and act[0]:
@@ -723,7 +731,8 @@ def _uses_the_room(move: Move) -> bool:
 
 
 def _acts(moves: Sequence[Move]) -> Iterator[_Act]:
-    """What is done, each after the rooms that lead there: their names, and how the way has them.
+    """Yield what is done, each after the rooms that lead there: their names, and how the way has
+    them.
 
     Coming back to a room makes the way since then a detour.
     """

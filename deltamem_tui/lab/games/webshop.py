@@ -65,7 +65,7 @@ class WebShopDomain(Domain):
     )
 
     def goal(self, trajectory: Trajectory) -> Goal:
-        """What is to be bought, its price left open."""
+        """Return what is to be bought, its price left open."""
         task = condense(ASK.sub("", trajectory.task), _GOAL_WORDS)
         return Goal(PRICE.sub("N dollars", task))
 
@@ -85,7 +85,7 @@ class WebShopDomain(Domain):
         return "looked" if step.action.strip().startswith("think[") else "done"
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
-        """The way to the purchase with what each page showed."""
+        """Return the way to the purchase with what each page showed."""
         done = [move for move in moves if move.effect == "done" and move.action != "reset"]
         return [
             move.action
@@ -116,7 +116,7 @@ class WebShopDomain(Domain):
         return distinct(never)
 
     def scene(self, trajectory: Trajectory) -> str:
-        """The shop, and what was searched for in it."""
+        """Return the shop, and what was searched for in it."""
         words = _searches(trajectory)
         scene = condense(ASK.sub("", trajectory.environment), 30)
         about = f"searching for {words[0]}" if words else ""
@@ -142,16 +142,18 @@ class WebShopDomain(Domain):
         return list({fact.line: fact for fact in facts}.values())
 
     def blanked(self, action: str) -> str:
-        """What is searched for, items and options are left open."""
+        """Return what is searched for, items and options are left open."""
         return _in_the_shop(action)
 
     def shortcut(self, trajectory: Trajectory) -> Shortcut | None:
-        """The last search and what led from it to the purchase; None where nothing was bought."""
+        """Return the last search and what led from it to the purchase; None where nothing was
+        bought.
+        """
         bought = purchase(trajectory)
         return of_actions(trajectory, bought) if bought else None
 
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
-        """The options that items of a search come in."""
+        """Return the options that items of a search come in."""
         return [fact for fact in self.facts(trajectory) if fact.subject.startswith("option ")]
 
     def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:
@@ -159,16 +161,19 @@ class WebShopDomain(Domain):
         return _of_shop(trajectory)
 
     def task_facts(self, task: str) -> dict[str, str]:
-        """What is to be bought: tasks are people's sentences, so it goes by the words' places."""
+        """Return what is to be bought: tasks are people's sentences, so it goes by the words'
+        places.
+        """
         return _task_facts(task)
 
     def parts(self, text: str) -> list[str]:
-        """The parts of a page, from link to link."""
+        """Return the parts of a page, from link to link."""
         return _PAGE.split(text)
 
 
 def purchase(trajectory: Trajectory) -> tuple[str, ...]:
-    """The last search and what led from it to a purchase, as the log has it; empty without one.
+    """Return the last search and what led from it to a purchase, as the log has it; empty without
+    one.
 
     That is: the pages turned to before the item was clicked, the item, the options, the purchase.
     """
@@ -191,7 +196,7 @@ def _is_invalid(step: Step) -> bool:
 
 
 def _clicked(action: str) -> str:
-    """What an action clicks, in small letters; empty if it does something else."""
+    """Return what an action clicks, in small letters; empty if it does something else."""
     found = CLICK.fullmatch(action.strip())
     return found[1].strip().casefold() if found else ""
 
@@ -202,7 +207,7 @@ def _searches(trajectory: Trajectory) -> list[str]:
 
 
 def _page(observation: str) -> str:
-    """A page in a few words: its options, its prices, or else its first words."""
+    """Return a page in a few words: its options, its prices, or else its first words."""
     options = [
         f"{name.strip()}: {listed(_CHOICE.findall(choices), 5)}"
         for name, choices in _OPTIONS.findall(observation)

@@ -70,7 +70,7 @@ class WorkflowGroup:
 
     @classmethod
     def of(cls, bank: Bank, kind: str, embedder: Embedder) -> WorkflowGroup:
-        """The group of a kind, empty if it is new."""
+        """Return the group of a kind, empty if it is new."""
         vector = embedder.embed_passages([kind])[0]
         workflows, solved = (
             tuple(nodes_with_key(bank.tree(name), kind, vector)) for name in (WORKFLOWS, SOLVED)
@@ -98,7 +98,7 @@ class WorkflowInduction:
 def induce(
     tree: Tree, group: WorkflowGroup, solved: Sequence[Node], writer: Writer
 ) -> WorkflowInduction:
-    """What a writer makes of the solved tasks of a group, in order of birth."""
+    """Return what a writer makes of the solved tasks of a group, in order of birth."""
     texts = tuple(solved_text(each) for each in most_telling_first(solved))
     calls: tuple[Call, ...] = ()
     try:
@@ -120,14 +120,14 @@ def induce(
 
 
 def most_telling_first(solved: Sequence[Node]) -> list[Node]:
-    """The newest first, but those last whose actions another one has: some may not fit."""
+    """Return the newest first, but those last whose actions another one has: some may not fit."""
     newest = list(reversed(solved))
     first = {same_steps(each.payload["actions"]): each for each in solved}
     return sorted(newest, key=lambda each: first[same_steps(each.payload["actions"])] is not each)
 
 
 def usable(kind: str, payloads: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The workflows of an answer that have two steps or more, with their kind.
+    """Return the workflows of an answer that have two steps or more, with their kind.
 
     Raises:
         ExtractionError: A text is missing, or far too long.
@@ -140,7 +140,9 @@ def usable(kind: str, payloads: Sequence[Mapping[str, str]]) -> list[dict[str, s
 def _born(
     payload: Mapping[str, str], solved: Sequence[Node], written: Extraction, writer: str
 ) -> Node:
-    """A workflow. It comes from the solved tasks in which it occurs, or from all if from none."""
+    """Return a workflow. It comes from the solved tasks in which it occurs, or from all if from
+    none.
+    """
     steps = actions_in(payload["steps"])
     found = [each for each in solved if occur(steps, actions_in(each.payload["actions"]))] or solved
     first, *others = [episode for each in found for episode in each.origin.episodes] or [""]
@@ -235,7 +237,9 @@ def closed_patterns(
 
 
 def _frequent(sequences: Sequence[Sequence[str]], least_support: int) -> dict[tuple[str, ...], int]:
-    """The patterns that occur often enough, with their support, grown one action at a time."""
+    """Return the patterns that occur often enough, with their support, grown one action at a
+    time.
+    """
     found: dict[tuple[str, ...], int] = {}
     places = {(at, start) for at, one in enumerate(sequences) for start in range(len(one))}
     for length in range(1, _LONGEST + 1):
@@ -255,7 +259,8 @@ def _frequent(sequences: Sequence[Sequence[str]], least_support: int) -> dict[tu
 
 
 def completed(pattern: Pattern, sequences: Iterable[Sequence[str]]) -> Pattern:
-    """The pattern with what all its sequences have before and after it, whatever lies between.
+    """Return the pattern with what all its sequences have before and after it, whatever lies
+    between.
 
     So a last step stays, though one of them does something else before it.
     """
@@ -275,7 +280,7 @@ def _start_of(pattern: Pattern, sequence: Sequence[str]) -> int | None:
 
 
 def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """What two sequences have in common, in order."""
+    """Return what two sequences have in common, in order."""
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     return tuple(
         action for same in matcher.get_matching_blocks() for action in first[same.a :][: same.size]
@@ -296,7 +301,7 @@ def _rank(pattern: Pattern) -> tuple[int, int, tuple[str, ...]]:
 
 
 def _overlap(first: Pattern, second: Pattern) -> float:
-    """The longest run that two patterns share, as a share of the shorter one."""
+    """Return the longest run that two patterns share, as a share of the shorter one."""
     longest, ends = 0, [0] * (len(second.actions) + 1)
     for action in first.actions:
         ends = [0] + [
@@ -317,13 +322,13 @@ _BLANK = re.compile(r"(?<!\w)\[[^\[\]]+\]")  # brackets after a word are the sho
 
 
 def actions_in(text: str) -> list[str]:
-    """The actions of numbered steps, with single spaces."""
+    """Return the actions of numbered steps, with single spaces."""
     found = (_STEP.fullmatch(line) for line in text.splitlines())
     return [" ".join(step[1].split()) for step in found if step]
 
 
 def same_steps(text: str) -> str:
-    """What two workflows with the same steps have in common, whatever is remarked on them."""
+    """Return what two workflows with the same steps have in common, remarks aside."""
     return "\n".join(actions_in(text)).casefold()
 
 
@@ -336,7 +341,7 @@ def way_of(episode: Trajectory) -> str:
 
 
 def solved_text(solved: Node) -> str:
-    """A solved task as a writer reads it."""
+    """Return a solved task as a writer reads it."""
     return f"Task: {solved.payload['task']}\n{solved.payload['actions']}"
 
 

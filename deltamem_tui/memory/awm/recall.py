@@ -56,7 +56,9 @@ def placement(collection: str, found: CollectionRecall | None, settings: Setting
 def recall_workflows(
     bank: Bank, task: str, embedder: Embedder, count: int = 1
 ) -> CollectionRecall | None:
-    """The workflows for a task, and the next kinds' as candidates; None if there is no task."""
+    """Return the workflows for a task, and the next kinds' as candidates; None if there is no
+    task.
+    """
     task = clean(task).strip()
     if not task:
         return None
@@ -100,7 +102,9 @@ def _named_otherwise(bank: Bank, kind: str, workflows: Iterable[Node]) -> str:
 
 
 def context_entries(domain: str, task: str, workflows: list[Node]) -> list[str]:
-    """The workflows as they stand in a prompt, what the task names in place of their blanks."""
+    """Return the workflows as they stand in a prompt, what the task names in place of their
+    blanks.
+    """
     goal = goal_of(domain, task)
     names = dict(goal.slots) if goal.understood else {}
     return [

@@ -48,7 +48,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
 
 
 def _credit(group: WorkflowGroup, episode: Trajectory) -> list[Count]:
-    """Counts of the workflows whose steps the episode took, in their order.
+    """Return counts of the workflows whose steps the episode took, in their order.
 
     An agent is shown all of its group, so only what it did can tell them apart.
     """
@@ -61,7 +61,7 @@ def _credit(group: WorkflowGroup, episode: Trajectory) -> list[Count]:
 
 
 def _solved(group: WorkflowGroup, episode: Trajectory) -> tuple[Node | None, str]:
-    """The node of a success, one a task, or None, and why."""
+    """Return the node of a success, one a task, or None, and why."""
     if not episode.outcome.success:
         return None, "the episode failed"
     payload = {"task": clean(episode.task).strip(), "group": group.kind, "actions": way_of(episode)}
@@ -85,7 +85,7 @@ def _with_induction(
     writer: Writer,
     calls: tuple[Call, ...],
 ) -> tuple[Node, CollectionResult, list[Change]]:
-    """The new node, the result and the changes, with an induction if it is due now."""
+    """Return the new node, the result and the changes, with an induction if it is due now."""
     before = waiting(group.solved)
     if len(before) + 1 < numbers.every:
         reason = f"after {counted(numbers.every - len(before) - 1, 'further solved task')}"
@@ -156,7 +156,7 @@ def _without_workflows(group: WorkflowGroup) -> Plan[MaintenanceResult]:
 
 
 def known_kinds(bank: Bank) -> list[str]:
-    """The kinds that have workflows, or wait for them."""
+    """Return the kinds that have workflows, or wait for them."""
     pending = bank.tree(SOLVED)
     nodes = [*bank.tree(WORKFLOWS), *(pending.node_at(row) for row in waiting_rows(pending))]
     return list(dict.fromkeys(node.payload["group"] for node in nodes))
@@ -168,7 +168,7 @@ def waiting(solved: Sequence[Node]) -> list[Node]:
 
 
 def waiting_rows(solved: Tree) -> list[int]:
-    """The rows of all such nodes, in order of birth."""
+    """Return the rows of all such nodes, in order of birth."""
     rows = solved.rows
     found: list[int] = rows[~solved.snapshot.index["consolidated"][rows]].tolist()
     return found
@@ -183,7 +183,8 @@ def rows_by_kind(solved: Tree, every: int) -> dict[str, list[int]]:
 
 
 def stale_workflows(bank: Bank) -> dict[str, list[Node]]:
-    """The workflows of the kinds that a solved task was deleted from since their last induction.
+    """Return the workflows of the kinds that a solved task was deleted from since their last
+    induction.
 
     Each induction writes a line of a solved task: what was deleted since stands behind those of
     its kind. A compaction takes the texts of what was deleted, and so forgets that.

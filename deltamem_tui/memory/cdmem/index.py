@@ -44,7 +44,8 @@ def filed(
     texts: Mapping[str, str],
     origin: Origin = _NO_EPISODE,
 ) -> Node:
-    """A new node. A kind or a place comes from no episode: it has the same id in every bank.
+    """Return a new node. A kind or a place comes from no episode: it has the same id in every
+    bank.
 
     Raises:
         ExtractionError: It says nothing, or far too much.
@@ -62,23 +63,23 @@ class IndexReader:
         self.embedder = embedder
 
     def vector(self, text: str) -> Vector:
-        """The text as a key. float32 [dimensions], of unit length."""
+        """Return the text as a key. float32 [dimensions], of unit length."""
         vector: Vector = self.embedder.embed_passages([text])[0]
         return vector
 
     def root(self, collection: str, kind: str, label: Label = "success") -> Node | None:
-        """The root of a kind; None if the bank has none."""
+        """Return the root of a kind; None if the bank has none."""
         if not kind:
             return None
         return self.living(collection, filed(collection, None, label, {"text": kind}))
 
     def place(self, collection: str, root: Node, text: str, env: str = "") -> Node | None:
-        """What lies right below a root: a task in an environment, or an environment."""
+        """Return what lies right below a root: a task in an environment, or an environment."""
         texts = {"text": text, "env": env} if env else {"text": text}
         return self.living(collection, filed(collection, root, root.label, texts))
 
     def living(self, collection: str, node: Node) -> Node | None:
-        """A node as the bank has it now; None if it does not."""
+        """Return a node as the bank has it now; None if it does not."""
         try:
             return self.bank.tree(collection).node(node.id)
         except NodeNotFoundError:
@@ -86,12 +87,12 @@ class IndexReader:
 
 
 def tries(tree: Tree, place: Node) -> Rows:
-    """The rows of what each episode left at one task, or environment, in order of birth."""
+    """Return the rows of what each episode left at one task, or environment, in order of birth."""
     return tree.child_rows(tree.row(place.id))
 
 
 def members(tree: Tree, root: Node) -> Rows:
-    """The rows of one list, in order of birth: of all that lies two levels below its root."""
+    """Return the rows of one list, in order of birth: all that is two levels below its root."""
     index = tree.snapshot.index
     deep = tree.rows[index["depth"][tree.rows] == _MEMBER]
     parents = tree.snapshot.current[index["parent"][deep]]
@@ -100,7 +101,7 @@ def members(tree: Tree, root: Node) -> Rows:
 
 
 def unread(tree: Tree, root: Node) -> Rows:
-    """The rows of one list that its insights were not made from yet, in order of birth.
+    """Return the rows of one list that its insights were not made from yet, in order of birth.
 
     If one that they were made from was deleted since, as by a verdict, they are all to be read
     anew. Each batch is a line of the root, so what was deleted since stands behind that.
@@ -125,7 +126,7 @@ def _was_deleted_since(tree: Tree, root: Node, read: int) -> bool:
 
 
 def similarities(tree: Tree, rows: Rows, vector: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The similarity of the vectors of some rows to another one. float64 [rows]."""
+    """Return the similarity of the vectors of some rows to another one. float64 [rows]."""
     import numpy as np
 
     found = np.zeros(len(rows))
@@ -135,7 +136,7 @@ def similarities(tree: Tree, rows: Rows, vector: NDArray[np.floating]) -> NDArra
 
 
 def total(tree: Tree, rows: Rows) -> NDArray[np.float64]:
-    """The sum of the vectors of some rows. float64 [dimensions]."""
+    """Return the sum of the vectors of some rows. float64 [dimensions]."""
     import numpy as np
 
     found = np.zeros(tree.embeddings.shape[1])
@@ -145,7 +146,7 @@ def total(tree: Tree, rows: Rows) -> NDArray[np.float64]:
 
 
 def _pieces(rows: Rows) -> Iterator[tuple[int, Rows]]:
-    """Some rows at a time: a bank's vectors may be more than the memory holds."""
+    """Yield some rows at a time: a bank's vectors may be more than the memory holds."""
     return ((at, rows[at : at + _PIECE_ROWS]) for at in range(0, len(rows), _PIECE_ROWS))
 
 

@@ -68,7 +68,7 @@ class FullList:
         return PLANS if self.root.label == "success" else MISTAKES
 
     def batch(self, size: int) -> tuple[Node, ...]:
-        """The oldest new members, so many."""
+        """Return the oldest new members, so many."""
         return self.members[len(self.members) - self.new :][:size]
 
 
@@ -89,7 +89,7 @@ class Induction:
 
 
 def full_list(bank: Bank, collection: str, root: Node, size: int) -> FullList | None:
-    """A list as it stands; None if no batch of it is full."""
+    """Return a list as it stands; None if no batch of it is full."""
     tree = bank.tree(collection)
     new = len(unread(tree, root))
     if new < size:
@@ -99,7 +99,7 @@ def full_list(bank: Bank, collection: str, root: Node, size: int) -> FullList | 
 
 
 def induce(index: IndexReader, full: FullList, size: int, writer: Writer) -> Induction:
-    """The insights of a list after its oldest batch of `size` new members."""
+    """Return the insights of a list after its oldest batch of `size` new members."""
     name, kind = INSIGHTS[full.collection], full.root.payload["text"]
     tree, batch = index.bank.tree(name), full.batch(size)
     known = index.root(name, kind, full.root.label)
@@ -137,7 +137,7 @@ def induce(index: IndexReader, full: FullList, size: int, writer: Writer) -> Ind
 
 
 def _text(member: Node) -> str:
-    """A member of a batch as a model reads it."""
+    """Return a member of a batch as a model reads it."""
     said = member.payload
     if not said.get("remedy"):
         return said["text"]

@@ -83,7 +83,7 @@ def questions(episode: Trajectory) -> Mapping[str, str]:
 
 
 def kind_of(index: IndexReader, place: Surroundings) -> str:
-    """The kind of a question's task, as the bank's memories are filed.
+    """Return the kind of a question's task, as the bank's memories are filed.
 
     It is the rules'. Where nothing is filed by that, a log or a model may have named it otherwise:
     then it is the kind of the most similar task that the rules take for the same. Where the rules
@@ -103,7 +103,7 @@ def kind_of(index: IndexReader, place: Surroundings) -> str:
 
 
 def env_kind_of(index: IndexReader, place: Surroundings) -> str:
-    """The kind of a question's environment, as the bank's memories are filed.
+    """Return the kind of a question's environment, as the bank's memories are filed.
 
     It is the rules', or that by which this very environment is filed.
     """
@@ -116,7 +116,7 @@ def env_kind_of(index: IndexReader, place: Surroundings) -> str:
 
 
 def known_kinds(index: IndexReader) -> list[str]:
-    """The kinds of task that a bank has, those with most memories first."""
+    """Return the kinds of task that a bank has, those with most memories first."""
     tree = index.bank.tree(TASKS)
     sizes: dict[str, int] = {}
     for row in tree.child_rows(None):
@@ -140,7 +140,7 @@ class Recaller:
     count: int = 1
 
     def answers(self) -> dict[str, CollectionRecall | None]:
-        """What each collection answers; None if it was not asked."""
+        """Return what each collection answers; None if it was not asked."""
         of_task, of_env = bool(self.place.task), bool(self.place.env)
         return {
             TASKS: self._tasks() if of_task else None,
@@ -150,7 +150,7 @@ class Recaller:
         }
 
     def _tasks(self) -> CollectionRecall:
-        """The exemplars, then the last failures here, the oldest of them first."""
+        """Return the exemplars, then the last failures here, the oldest of them first."""
         tree, place, most = self.index.bank.tree(TASKS), self.place, self.numbers.exemplars
         ranked: list[Candidate] = []
         if won := self.index.root(TASKS, place.kind):
@@ -172,7 +172,7 @@ class Recaller:
         return self._answer(ENVIRONMENTS, self.place.env, shown, (), HERE)
 
     def _task_insights(self) -> CollectionRecall:
-        """Some from successes first, then those from failures."""
+        """Return some from successes first, then those from failures."""
         most = self.numbers.most_task_insights
         won, lost = (self._insights(TASKS, self.place.kind, label) for label in _LABELS)
         first = won[: min(self.numbers.most_from_successes, most)]
@@ -186,7 +186,7 @@ class Recaller:
         return self._answer(ENV_INSIGHTS, self.place.env_kind, found[:most], found[most:], INSIGHT)
 
     def _insights(self, half: str, kind: str, label: Label) -> list[Candidate]:
-        """The insights of one list, ranked by all memories of its kind."""
+        """Return the insights of one list, ranked by all memories of its kind."""
         import numpy as np
 
         name, tree = INSIGHTS[half], self.index.bank.tree(half)
@@ -213,7 +213,7 @@ class Recaller:
 
 
 def exemplars(tree: Tree, root: Node, here: Node | None, vector: Vector) -> Iterator[Candidate]:
-    """The successes below the root of a kind, best first.
+    """Yield the successes below the root of a kind, best first.
 
     `here` is this very task in this environment, if it succeeded before; the vector is the task's,
     float32 [dimensions], of unit length.
@@ -251,7 +251,7 @@ def ranks(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 def _shortest(
     tree: Tree, tasks: Sequence[int], similarity: float, rule: str, score: float = 1.0
 ) -> list[Candidate]:
-    """The successes at some tasks, those with fewer steps first, then the newer ones."""
+    """Return the successes at some tasks, those with fewer steps first, then the newer ones."""
     rows = [int(row) for task in tasks for row in tree.child_rows(task)]
     rows.sort(key=lambda row: -int(tree.birth[row]))
     nodes = sorted(map(tree.node_at, rows), key=_steps)
@@ -266,7 +266,8 @@ def _steps(node: Node) -> int:
 def ranked_insights(
     tree: Tree, root: Node, memories: NDArray[np.float64], count: int
 ) -> list[Candidate]:
-    """The insights below a root by the sum of their similarities to all memories of the kind.
+    """Return the insights below a root by the sum of their similarities to all memories of the
+    kind.
 
     Of equal ones that with more successes goes first, then the newer. Of the `count` memories, the
     sum of the vectors is given, float64 [dimensions].
@@ -336,7 +337,7 @@ def _of(nodes: Sequence[Node], label: str) -> list[Node]:
 
 
 def _examples(bank: Bank, found: CollectionRecall | None, budget: int | None) -> list[str]:
-    """The exemplars, each with its task and the steps that tell how it is done."""
+    """Return the exemplars, each with its task and the steps that tell how it is done."""
     if found is None:
         return []
     rules = {each.node.id: each.rule for each in found.candidates}
@@ -363,7 +364,7 @@ def _within(steps: list[str], budget: int | None) -> str:
 
 
 def _told_steps(source: Trajectory) -> tuple[list[str], str]:
-    """Steps with what came back, and how the title goes on.
+    """Return steps with what came back, and how the title goes on.
 
     They are those that a replay proves are enough, where the rules can tell; else all that had an
     effect.
@@ -378,7 +379,7 @@ def _told_steps(source: Trajectory) -> tuple[list[str], str]:
 
 
 def _places(memory: str) -> str:
-    """What is known of this environment, the things of one place in one line."""
+    """Return what is known of this environment, the things of one place in one line."""
     things: dict[str, list[str]] = {}
     for line in memory.splitlines():
         thing, _, place = line.partition(": ")

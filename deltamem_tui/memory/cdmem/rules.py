@@ -38,7 +38,7 @@ def write_by_rules(
     notes: Sequence[Node],
     inputs: Inputs = NO_INPUTS,
 ) -> Extraction:
-    """What one of the method's prompts asks for.
+    """Return what one of the method's prompts asks for.
 
     Insights are made from the notes, all members of their list; the environment of a failure as it
     is known so far is the input `env_memory`.
@@ -73,7 +73,9 @@ def expert_notes(episode: Trajectory) -> dict[str, str]:
 
 
 def merged(known: str, new: str) -> str:
-    """What is known of an environment with new lines `thing: place`: a thing is at one place."""
+    """Return what is known of an environment with new lines `thing: place`: a thing is at one
+    place.
+    """
     lines = {line.partition(":")[0].strip().casefold(): line.strip() for line in known.splitlines()}
     for line in filter(str.strip, new.splitlines()):
         thing = line.partition(":")[0].strip().casefold()
@@ -136,7 +138,7 @@ def _most_frequent(texts: Iterable[str]) -> str:
 
 
 def functions(notes: Sequence[Node]) -> list[str]:
-    """What each thing does: what two episodes saw, or one did and none saw otherwise."""
+    """Return what each thing does: what two episodes saw, or one did and none saw otherwise."""
     support: dict[str, Counter[str]] = defaultdict(Counter)
     for node in notes:
         for subject, item in _facts(node.payload["text"].splitlines()):
@@ -159,7 +161,7 @@ def _facts(lines: Iterable[str]) -> set[tuple[str, str]]:
 
 
 def _kept(items: Counter[str]) -> list[str]:
-    """The items with support, or uncontradicted, those with most support first."""
+    """Return the items with support, or uncontradicted, those with most support first."""
     answers: dict[str, set[bool]] = defaultdict(set)
     for item in items:
         answers[item.split(" ")[0]].add(item.endswith(_NOTHING))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node, Origin
+from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.cdmem.definition import (
     COLLECTIONS,
@@ -79,7 +79,7 @@ class Planner:
     writer: Writer
 
     def plan(self) -> Plan[LearnResult]:
-        """The decisions, and what they change.
+        """Return the decisions, and what they change.
 
         Raises:
             ExtractionError: The writer could make nothing of the episode.
@@ -118,7 +118,7 @@ class Planner:
         )
 
     def _short_term(self, expert: Mapping[str, str]) -> Extraction:
-        """The shortcut of a success, or the reflection on a failure."""
+        """Return the shortcut of a success, or the reflection on a failure."""
         inputs = {"expert_actions": expert["actions"]}
         earlier = self._earlier()
         if self._label == "success":
@@ -127,7 +127,7 @@ class Planner:
         return self.writer.write(FAILURE, self.episode, earlier, inputs)
 
     def _earlier(self) -> list[Node]:
-        """What was remembered of this very task in this environment, in order of birth."""
+        """Return what was remembered of this very task in this environment, in order of birth."""
         tree, place = self.index.bank.tree(TASKS), self.place
         roots = (self.index.root(TASKS, place.kind, label) for label in _LABELS)
         found = (self.index.place(TASKS, each, place.task, place.env) for each in roots if each)
@@ -143,7 +143,7 @@ class Planner:
         return self.index.place(ENVIRONMENTS, root, self.place.env) if root else None
 
     def _task_part(self, written: Extraction) -> _Part:
-        """The short-term memory below its task, and the insights if its list is full then."""
+        """Return the short-term memory below its task, and the insights if its list is full."""
         calls = (*self.kinds.calls, *written.calls("extract", TASKS))
         if written.payload is None:
             return _nothing(TASKS, "skip", written.reason, calls)
@@ -152,14 +152,14 @@ class Planner:
         task = self.index.place(TASKS, root, place.task, place.env)
         task = task or filed(TASKS, root, label, {"text": place.task, "env": place.env})
         texts = _memory(written.payload, label) | {"steps": str(len(self.episode.steps))}
-        node = filed(TASKS, task, label, texts, self._origin(written))
+        node = filed(TASKS, task, label, texts, written.origin(self.writer.name, self.episode))
         insights, induced = self._insights(TASKS, root, node)
         decision = "shortcut" if label == "success" else "reflection"
         result = CollectionResult(TASKS, decision, written.reason, node, calls=calls)
         return _Part((result, insights), (*self._adding(TASKS, root, task, node), *induced))
 
     def _env_part(self, expert: Mapping[str, str], written: Extraction, notes: Extraction) -> _Part:
-        """What is known of the environment now, and what things in it were seen to do."""
+        """Return what is known of the environment now, and what things in it were seen to do."""
         calls = notes.calls("extract", ENVIRONMENTS)
         if not self.place.env:
             reason = "the episode says nothing of its environment"
@@ -177,7 +177,9 @@ class Planner:
             result = CollectionResult(ENVIRONMENTS, "places", reason, here, calls=calls)
             return _Part((result, _no_insights(ENVIRONMENTS)), tuple(changes))
         texts = {"text": expert["functions"]}
-        node = filed(ENVIRONMENTS, here, self._label, texts, self._origin(notes))
+        node = filed(
+            ENVIRONMENTS, here, self._label, texts, notes.origin(self.writer.name, self.episode)
+        )
         insights, induced = self._insights(ENVIRONMENTS, root, node)
         result = CollectionResult(ENVIRONMENTS, "functions", notes.reason, node, calls=calls)
         changes += [*self._adding(ENVIRONMENTS, node), *induced]
@@ -192,7 +194,7 @@ class Planner:
     def _insights(
         self, collection: str, root: Node, node: Node
     ) -> tuple[CollectionResult, tuple[Change, ...]]:
-        """The insights of a list after a new member: made anew if a batch is full."""
+        """Return the insights of a list after a new member: made anew if a batch is full."""
         tree, size, name = (
             self.index.bank.tree(collection),
             self.numbers.batch,
@@ -214,22 +216,13 @@ class Planner:
         return root or filed(collection, None, label, {"text": kind})
 
     def _adding(self, collection: str, *nodes: Node) -> list[Change]:
-        """The additions of those nodes that the bank does not have."""
+        """Return the additions of those nodes that the bank does not have."""
         tree = self.index.bank.tree(collection)
         return [
             addition(tree, node, self.index.vector(node.payload["text"]))
             for node in nodes
             if self.index.living(collection, node) is None
         ]
-
-    def _origin(self, extraction: Extraction) -> Origin:
-        return Origin(
-            trajectory=self.episode.id,
-            outcome_source=self.episode.outcome.source,
-            extractor=self.writer.name,
-            model=extraction.model,
-            prompt=extraction.prompt,
-        )
 
 
 def _nothing(half: str, decision: str, reason: str, calls: tuple[Call, ...]) -> _Part:
@@ -242,7 +235,7 @@ def _no_insights(half: str) -> CollectionResult:
 
 
 def _memory(payload: Mapping[str, str], label: Label) -> dict[str, str]:
-    """The texts of a short-term memory from what a writer answered."""
+    """Return the texts of a short-term memory from what a writer answered."""
     if label == "success":
         return {"text": payload["plan"], "actions": payload["actions"]}
     said = payload["failure"].casefold()
@@ -255,5 +248,5 @@ def _memory(payload: Mapping[str, str], label: Label) -> dict[str, str]:
 
 
 def _said(text: str) -> str:
-    """A text, empty if it says that there is nothing."""
+    """Return a text, empty if it says that there is nothing."""
     return "" if text.strip().rstrip(".").casefold() in _NOTHING else text.strip()

@@ -65,7 +65,7 @@ def maintain(
 def fuse(
     tree: Tree, chain: tuple[Node, ...], writer: Writer, embedder: Embedder
 ) -> Plan[MaintenanceResult]:
-    """The plan that makes a chain a root, and marks its last node as consolidated."""
+    """Return the plan that makes a chain a root, and marks its last node as consolidated."""
     name = tree.name
     calls: tuple[Call, ...] = ()
     try:
@@ -85,7 +85,7 @@ def fuse(
 
 
 def fused_root(name: str, chain: Sequence[Node], extraction: Extraction, writer: str) -> Node:
-    """The new root of a fused chain. It is a failure only if the whole chain is.
+    """Return the new root of a fused chain. It is a failure only if the whole chain is.
 
     It comes from the chain's nodes and from no episode, so that it has the same id whether
     it is made while learning or later.

@@ -25,7 +25,8 @@ class Duplicate:
 
 
 def duplicate_of(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Duplicate | None:
-    """What makes a new node needless: its own id, or a sibling with the same label and payload.
+    """Return what makes a new node needless: its own id, or a sibling with the same label and
+    payload.
 
     The vector is its key's, float32 [dimensions], of unit length.
     """

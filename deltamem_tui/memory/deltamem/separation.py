@@ -30,7 +30,8 @@ class QuestionScores:
 
 
 def separating_line(scored: Sequence[QuestionScores]) -> float | None:
-    """The line between the kinds; the median of the jumps where too few questions have a kind.
+    """Return the line between the kinds; the median of the jumps where too few questions have a
+    kind.
 
     Returns:
         None if no line separates anything.
@@ -43,7 +44,7 @@ def separating_line(scored: Sequence[QuestionScores]) -> float | None:
 
 
 def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """The threshold that most questions reach with their own kind and fewest with another.
+    """Return the threshold that most questions reach with their own kind and fewest with another.
 
     Args:
         pairs: Per question, its best score among its kind and its best among the others.
@@ -66,7 +67,7 @@ def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def widest_jump(scores: NDArray[np.float32]) -> float | None:
-    """The middle of the widest jump among the better half of scores that fall.
+    """Return the middle of the widest jump among the better half of scores that fall.
 
     Args:
         scores: float32 [scores], best first.

@@ -57,12 +57,12 @@ DISPLAY: Mapping[str, Display] = {
 
 
 def record_payload(task: str, script: str, trajectory: str) -> dict[str, str]:
-    """The texts of a record."""
+    """Return the texts of a record."""
     return {KEY: task, "fact": "", "script": script, "trajectory": trajectory}
 
 
 def fact_payload(name: str, value: str) -> dict[str, str]:
-    """The texts of one of a record's facts."""
+    """Return the texts of one of a record's facts."""
     return {KEY: value, "fact": name, "script": "", "trajectory": ""}
 
 

@@ -89,7 +89,7 @@ def questions(episode: Trajectory) -> Mapping[str, str]:
 def recalled(
     bank: Bank, task: str, numbers: MempNumbers, embedder: Embedder, count: int = 1
 ) -> CollectionRecall | None:
-    """The records that fit a task, and up to `count` candidates; None if there is no task."""
+    """Return the records that fit a task, and up to `count` candidates; None without a task."""
     task = clean(task).strip()
     if not task:
         return None
@@ -107,7 +107,7 @@ def recalled(
 def by_query(
     tree: Tree, task: str, vector: Vector, numbers: MempNumbers, weighting: Weighting, most: int
 ) -> CollectionRecall:
-    """The records whose tasks are most similar, at most so many of them candidates."""
+    """Return the records whose tasks are most similar, at most so many of them candidates."""
     found = [
         Candidate(tree.node_at(row), similarity, 0.0, score, "query")
         for row, similarity, score in _scan(tree, weighting).best(vector, 0.0, most)
@@ -125,7 +125,7 @@ def _answer(task: str, numbers: MempNumbers, found: list[Candidate]) -> Collecti
 
 
 def _records(tree: Tree) -> Rows:
-    """The rows of the living records. int64 [records]."""
+    """Return the rows of the living records. int64 [records]."""
     rows: Rows = tree.rows[tree.depth[tree.rows] == RECORD_DEPTH]
     return rows
 
@@ -134,7 +134,7 @@ _scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 
 def _scan(tree: Tree, weighting: Weighting) -> Scan:
-    """The scan of the records alone, made once for each commit that a handle shows."""
+    """Return the scan of the records alone, made once for each commit that a handle shows."""
     scan = _scans.get(tree)
     if scan is None or scan.weighting != weighting:
         dead = tree.dead | (tree.depth > RECORD_DEPTH)
@@ -144,15 +144,18 @@ def _scan(tree: Tree, weighting: Weighting) -> Scan:
 
 
 def _cosines(tree: Tree, rows: Rows, vector: Vector) -> NDArray[np.float64]:
+    """Return the cosines of some rows, many at once, to six decimals. float64 [rows]."""
     import numpy as np
 
-    found = np.einsum("ij,j->i", np.asarray(tree.embeddings)[rows], vector, dtype=np.float64)
-    cosines: NDArray[np.float64] = found.round(DECIMALS)
-    return cosines
+    found = np.zeros(len(rows))
+    for at in range(0, len(rows), _PIECE_ROWS):
+        piece = np.asarray(tree.embeddings)[rows[at : at + _PIECE_ROWS]]
+        found[at : at + _PIECE_ROWS] = np.einsum("ij,j->i", piece, vector, dtype=np.float64)
+    return found.round(DECIMALS)
 
 
 def _by_chance(tree: Tree, task: str, vector: Vector, most: int) -> list[Candidate]:
-    """Records without replacement, drawn by what the bank holds and what is asked."""
+    """Return records without replacement, drawn by what the bank holds and what is asked."""
     rows = _records(tree)
     state = hashlib.sha256(tree.snapshot.index["id"][rows].tobytes() + task.encode())
     # Of all that `Random` has, this alone draws the same on every version of Python.
@@ -186,21 +189,21 @@ def _by_facts(
     if not facts or not len(rows):
         return []
     asked = dict(zip(facts, embedder.embed_queries(list(facts.values())), strict=True))
-    sums = _FactSums(tree, fact_table(tree), asked)
-    births = tree.birth[rows]
-    matched = sums.matched[births]
-    enough = 2 * matched >= len(facts)
-    rows, births, matched = rows[enough], births[enough], matched[enough]
+    sums, matched = _fact_sums(tree, asked)
+    rows = rows[2 * matched[tree.birth[rows]] >= len(facts)]
     if not len(rows):
         return []
-    near = _near_best(as_fresh(tree, rows, sums.about()[births] / matched), most, sums.error)
-    rows, births, matched = rows[near], births[near], matched[near]
-    scores = (sums.exactly(births)[births] / matched).round(DECIMALS)
-    scores = as_fresh(tree, rows, scores).round(DECIMALS)
-    near = _near_best(scores, most, 0.0)  # only of these the task's own cosine is needed
-    rows, scores, matched = rows[near], scores[near], matched[near]
+    births = tree.birth[rows]
+    scores = as_fresh(tree, rows, (sums[births] / matched[births]).round(DECIMALS)).round(DECIMALS)
+    # Only of the best, and those that tie with them, the task's own cosine is needed.
+    near = (
+        np.flatnonzero(scores >= np.partition(scores, -most)[-most])
+        if most < len(rows)
+        else slice(None)
+    )
+    rows, scores = rows[near], scores[near]
     cosines = _cosines(tree, rows, vector)
-    order = np.lexsort((by_use(tree)[rows], -cosines, -matched, -scores))
+    order = np.lexsort((by_use(tree)[rows], -cosines, -matched[tree.birth[rows]], -scores))
     return [
         Candidate(
             tree.node_at(int(rows[at])), float(cosines[at]), 0.0, float(scores[at]), "avefact"
@@ -209,65 +212,25 @@ def _by_facts(
     ]
 
 
-def _near_best(scores: NDArray[np.float64], most: int, window: float) -> Rows:
-    """The places of the best scores, and of all that come within a window of the last of them."""
+def _fact_sums(tree: Tree, asked: Mapping[str, Vector]) -> tuple[Sums, Sums]:
+    """Return the sums of the cosines of each record's facts with a question's, and how many.
+
+    They stand at the births of records, float64 [births]. A pair of name and value is compared
+    once, however many records have it.
+    """
     import numpy as np
 
-    most = min(most, len(scores))
-    near: Rows = np.flatnonzero(scores >= np.partition(scores, -most)[-most] - window)
-    return near
-
-
-class _FactSums:
-    """Sums of the cosines of facts with a question's, over the facts of each record.
-
-    Sums stand at the births of records. First all are taken in single precision, a pair of name
-    and value once; the few that may be the best are then taken exactly.
-
-    Attributes:
-        matched: How many of the question's facts a record has. float64 [births].
-        error: How much a cosine in single precision may be off.
-    """
-
-    def __init__(self, tree: Tree, table: FactTable, asked: Mapping[str, Vector]) -> None:
-        import numpy as np
-
-        self._tree, self._table = tree, table
-        self._asked = {name: value for name, value in asked.items() if name in table.of_name}
-        facts = tree.rows[tree.depth[tree.rows] == FACT_DEPTH]
-        self._parents, self._codes = tree.snapshot.index["parent"][facts], table.codes[facts]
-        has_name = np.zeros(len(table.rows))
-        for name in self._asked:
-            has_name[table.of_name[name]] = 1
-        self.matched = np.bincount(self._parents, has_name[self._codes], len(table.codes))
-        self.error = 4 * float(np.finfo(np.float32).eps) * tree.embeddings.shape[1] + 10**-DECIMALS
-
-    def about(self) -> Sums:
-        """All sums, nearly. float64 [births]."""
-        import numpy as np
-
-        cosines, vectors = np.zeros(len(self._table.rows)), np.asarray(self._tree.embeddings)
-        for name, value in self._asked.items():
-            codes = self._table.of_name[name]
-            for at in range(0, len(codes), _PIECE_ROWS):
-                piece = codes[at : at + _PIECE_ROWS]
-                cosines[piece] = vectors[self._table.rows[piece]] @ value
-        sums = np.bincount(self._parents, cosines[self._codes], len(self._table.codes))
-        return sums.astype(np.float64)
-
-    def exactly(self, births: Rows) -> Sums:
-        """The sums of some records, of cosines to six decimals. float64 [births]."""
-        import numpy as np
-
-        wanted = np.zeros(len(self._table.codes), dtype=np.bool_)
-        wanted[births] = True
-        facts = wanted[self._parents]
-        parents, theirs = self._parents[facts], self._codes[facts]
-        cosines, needed = np.zeros(len(self._table.rows)), np.unique(theirs)
-        for name, value in self._asked.items():
-            codes = np.intersect1d(needed, self._table.of_name[name], assume_unique=True)
-            cosines[codes] = _cosines(self._tree, self._table.rows[codes], value)
-        return np.bincount(parents, cosines[theirs], len(self._table.codes)).astype(np.float64)
+    table = fact_table(tree)
+    facts = tree.rows[tree.depth[tree.rows] == FACT_DEPTH]
+    parents, codes = tree.snapshot.index["parent"][facts], table.codes[facts]
+    cosines, has_name = np.zeros((2, len(table.rows)))
+    for name in asked.keys() & table.of_name.keys():
+        pairs = table.of_name[name]
+        cosines[pairs] = _cosines(tree, table.rows[pairs], asked[name])
+        has_name[pairs] = 1
+    size = len(table.codes)
+    sums = np.bincount(parents, cosines[codes], size).astype(np.float64)
+    return sums, np.bincount(parents, has_name[codes], size).astype(np.float64)
 
 
 _RENAMED = ", with the names of the present task"
@@ -304,7 +267,7 @@ _PIECE = 10_000
 
 
 def names_of(domain: str) -> tuple[str, ...]:
-    """The names that the facts of a domain's tasks may have."""
+    """Return the names that the facts of a domain's tasks may have."""
     return domain_for(domain).fact_names
 
 
@@ -349,7 +312,7 @@ _tables: dict[tuple[Path, int], FactTable] = {}
 
 
 def fact_table(tree: Tree) -> FactTable:
-    """The table of a collection; of a bank that only grew, just the new lines are read."""
+    """Return the table of a collection; of a bank that only grew, just the new lines are read."""
     import numpy as np
 
     snapshot = tree.snapshot
@@ -396,7 +359,7 @@ def _numbers(numbers: Sequence[int]) -> NDArray[np.int64]:
 
 
 def _read(snapshot: TableSnapshot, rows: NDArray[np.int64]) -> Iterator[_Fact]:
-    """The facts at some rows, many read at once."""
+    """Yield the facts at some rows, many read at once."""
     decoder = decoder_of(list[_Fact])
     for at in range(0, len(rows), _PIECE):
         piece = rows[at : at + _PIECE]

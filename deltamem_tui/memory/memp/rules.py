@@ -94,7 +94,7 @@ def _adjusted(episode: Trajectory, record: Node) -> Extraction:
 
 
 def _note(episode: Trajectory, record: Node) -> tuple[str, str]:
-    """The line that a failure adds to a record, and why; both empty if it shows nothing.
+    """Return the line that a failure adds to a record, and why; both empty if it shows nothing.
 
     What the goal of a task of another kind lacked, this record need not tell.
     A step that was merely repeated comes last: it may be right, and the episode stuck elsewhere. It
@@ -123,7 +123,7 @@ def _tells(steps: Sequence[str], wanted: str) -> bool:
 
 
 def prescribed(record: Node, domain: str) -> list[str]:
-    """The actions that a record tells to do, in order, the names of its task left open."""
+    """Return the actions that a record tells to do, in order, the names of its task left open."""
     lines = record.payload["script"].splitlines()
     steps = [found[1] for line in lines if (found := _STEP.fullmatch(line))]
     if steps:
@@ -134,7 +134,7 @@ def prescribed(record: Node, domain: str) -> list[str]:
 
 
 def task_facts(domain: str, task: str) -> dict[str, str]:
-    """The facts of a task, name to value; a name without a value is left out.
+    """Return the facts of a task, name to value; a name without a value is left out.
 
     The names are the domain's; where it has none, or a task is not in its words, they are `verb`
     and `nouns`.

@@ -97,7 +97,7 @@ def placement(collection: str, found: CollectionRecall | None, settings: Setting
 def _shown_to(
     bank: Bank, episode: Trajectory, numbers: MempNumbers, embedder: Embedder
 ) -> tuple[list[str], float | None]:
-    """The records that an episode was shown, best first, and the score of the best one.
+    """Return the records that an episode was shown, best first, and the score of the best one.
 
     Its receipts say that, if it has any of this memory; else it is what would be recalled now.
     """
@@ -124,7 +124,7 @@ def _shown_to(
 def _credit(
     bank: Bank, episode: Trajectory, shown: Sequence[str], solved: int
 ) -> Mapping[str, tuple[int, int]]:
-    """What the episode's receipts add to the bank's credit, if that does not have it yet."""
+    """Return what the episode's receipts add to the bank's credit, if that does not have it yet."""
     known = stored_episodes.episode(bank, episode.id)
     if not episode.receipts or (known and known.receipts):
         return {}
@@ -257,12 +257,14 @@ class Update:
         return deleted
 
     def _judged(self, record: str) -> Judged:
-        """What the episodes were worth that receipts say were shown a record."""
+        """Return what the episodes were worth that receipts say were shown a record."""
         known = node_credit(self.bank, PROCEDURES, record, "success")
         return known.strict if known.strict.judged else known.coarse
 
     def _present(self, record: str) -> Node | None:
-        """A record as it is now, or what took its place in this update; None if it is gone."""
+        """Return a record as it is now, or what took its place in this update; None if it is
+        gone.
+        """
         later = None
         while record in self.repaired:
             later = self.repaired[record]
@@ -273,7 +275,9 @@ class Update:
             return None
 
     def _latest(self, record: str) -> Node | None:
-        """The same, or what took its place in an earlier update: it comes from the same episode."""
+        """Return the same, or what took its place in an earlier update: it comes from the same
+        episode.
+        """
         tree, present = self.tree, self._present(record)
         birth = tree.snapshot.first_row(record)
         if present or birth is None:
@@ -292,13 +296,7 @@ class Update:
         facts = self._facts(episode)  # before the script is looked at, so that it is asked ahead
         if not text and not steps:
             return None, script.reason
-        origin = Origin(
-            trajectory=episode.id,
-            outcome_source=episode.outcome.source,
-            extractor=self.writer.name,
-            model=script.model,
-            prompt=script.prompt,
-        )
+        origin = script.origin(self.writer.name, episode)
         label: Label = "success" if episode.outcome.success else "failure"
         task = clean(episode.task).strip()
         return self._record(label, record_payload(task, text, steps), origin, facts), script.reason
@@ -329,7 +327,7 @@ class Update:
         return found
 
     def _facts(self, episode: Trajectory) -> dict[str, str]:
-        """The facts of the episode's task by the bank's names, as questions will be read."""
+        """Return the facts of the episode's task by the bank's names, as questions will be read."""
         domain = self.bank.manifest.domain
         names = names_of(domain)
         asked = episode.with_facts(domain=domain)
@@ -361,7 +359,7 @@ class Update:
 
 
 def steps_of(episode: Trajectory) -> str:
-    """The steps of an episode to the letter; of a very long one each text is cut."""
+    """Return the steps of an episode to the letter; of a very long one each text is cut."""
     steps = [
         (label, clean(text).strip())
         for step in episode.steps

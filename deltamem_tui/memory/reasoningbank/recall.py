@@ -91,7 +91,7 @@ def recall_lessons(
     weighting: Weighting,
     count: int = 1,
 ) -> CollectionRecall:
-    """The lessons for a question.
+    """Return the lessons for a question.
 
     Args:
         tree: The lessons and their entries.
@@ -120,7 +120,7 @@ def recall_lessons(
 def _by_entry(
     tree: Tree, scans: _Scans, vector: Vector, k: int, wanted: int
 ) -> tuple[list[Candidate], int]:
-    """The lessons of the nearest entries, in order; and how many the first k entries have."""
+    """Return the lessons of the nearest entries, in order, and how many the first k have."""
     found: list[Candidate] = []
     recalled = 0
     for place, (row, similarity, score) in enumerate(scans.entries.best(vector, 0.0, wanted)):
@@ -134,7 +134,8 @@ def _by_entry(
 def _by_lesson(
     tree: Tree, scans: _Scans, vector: Vector, k: int, wanted: int
 ) -> tuple[list[Candidate], int]:
-    """The lessons with the greater of both similarities, best first; and how many are recalled.
+    """Return the lessons with the greater of both similarities, best first; and how many are
+    recalled.
 
     Of each kind the best are enough: what is not among them has at least as many lessons before it
     as are wanted.
@@ -157,7 +158,7 @@ def _by_lesson(
 
 
 def _with_ties(scan: Scan, vector: Vector, count: int) -> list[tuple[int, float, float]]:
-    """The best rows with similarity and score, and all that score like the last of them."""
+    """Return the best rows with similarity and score, and all that score like the last of them."""
     asked = count + 1
     while True:
         found = scan.best(vector, 0.0, asked)
@@ -169,7 +170,7 @@ def _with_ties(scan: Scan, vector: Vector, count: int) -> list[tuple[int, float,
 
 
 def _scans_of(tree: Tree, weighting: Weighting) -> _Scans:
-    """The scans of a collection, made once for each commit that a handle shows."""
+    """Return the scans of a collection, made once for each commit that a handle shows."""
     known = _scans.get(tree)
     if known is None or known.weighting != weighting:
         rows = replace(scan_of(tree, weighting).rows, precedence=by_use(tree))
@@ -191,7 +192,9 @@ _SHOWN = DISPLAY[LESSONS]
 
 
 def context_entries(domain: str, task: str, lessons: Sequence[Node]) -> list[str]:
-    """The lessons as they stand in a prompt, in their order; what two of them say stands once."""
+    """Return the lessons as they stand in a prompt, in their order; what two of them say stands
+    once.
+    """
     names = dict(goal_of(domain, task).slots)
     return list(dict.fromkeys(_entry(lesson, names) for lesson in lessons))
 

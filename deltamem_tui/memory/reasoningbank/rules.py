@@ -47,7 +47,7 @@ def write_by_rules(
     notes: Sequence[Node],
     inputs: Inputs = NO_INPUTS,
 ) -> Extraction:
-    """The lessons of an episode, or of several trials of its task.
+    """Return the lessons of an episode, or of several trials of its task.
 
     Raises:
         ExtractionError: There is no episode.
@@ -79,7 +79,7 @@ def write_by_rules(
 
 
 def _goal(episode: Trajectory) -> str:
-    """The kind of task, names left open, as the end of a sentence."""
+    """Return the kind of task, names left open, as the end of a sentence."""
     trigger = domain_for(episode.domain).goal(episode).trigger
     return condense(trigger, _GOAL_WORDS).rstrip(". ")
 
@@ -93,7 +93,7 @@ def _lesson(title: str, description: str, content: str) -> Lesson:
 
 
 def _of_success(episode: Trajectory, goal: str) -> list[Lesson]:
-    """The plan, what was refused and what worked instead, where the things were."""
+    """Return the plan, what was refused and what worked instead, where the things were."""
     lessons = []
     way = shortcut(episode)
     if way.plan:
@@ -109,7 +109,7 @@ def _of_success(episode: Trajectory, goal: str) -> list[Lesson]:
 
 
 def _names(episode: Trajectory) -> Mapping[str, str]:
-    """What stood at each open place in the episode."""
+    """Return what stood at each open place in the episode."""
     return dict(domain_for(episode.domain).goal(episode).slots)
 
 
@@ -165,7 +165,8 @@ def _difference(goal: str, told: str) -> list[Lesson]:
 
 
 def _of_trials(own: list[Lesson], known: list[Lesson], difference: list[Lesson]) -> list[Lesson]:
-    """What separates the trials, then the present one's lessons, then those of earlier ones.
+    """Return what separates the trials, then the present one's lessons, then those of earlier
+    ones.
 
     Of two with one title the newer one stays; of two plans that of fewer lines.
     """

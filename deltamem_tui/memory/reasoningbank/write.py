@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.node import Label, Node, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.episodes.scenes import scene_of
@@ -109,7 +109,7 @@ def placement(collection: str, found: CollectionRecall | None, settings: Setting
 
 
 def _trials(bank: Bank, builder: _Builder, most: int) -> Trials | None:
-    """What is known of earlier trials, where they are to be compared."""
+    """Return what is known of earlier trials, where they are to be compared."""
     if most == 1:
         return None
     same = nodes_with_key(builder.tree, builder.task, builder.vector(builder.task))
@@ -118,13 +118,13 @@ def _trials(bank: Bank, builder: _Builder, most: int) -> Trials | None:
 
 
 def _payloads(written: Extraction, most: int) -> tuple[Mapping[str, str], ...]:
-    """The lessons as they are stored: complete, clean, each once."""
+    """Return the lessons as they are stored: complete, clean, each once."""
     texts = [cleaned(payload, FIELDS) for payload in written.payloads[:most]]
     return set_change((), texts).added
 
 
 def _credits(shown: CollectionRecall, *, success: bool) -> Iterator[Count]:
-    """What the episode counts for: each lesson that it would be shown, and their entries."""
+    """Yield what the episode counts for: each lesson that it would be shown, and their entries."""
     lessons = {chain[-1].id for chain in shown.chains}
     for node in dict.fromkeys(node.id for chain in shown.chains for node in chain):
         yield Count(LESSONS, node, success and node in lessons, 1, success)
@@ -143,9 +143,9 @@ class _Builder:
     def new_entry(
         self, written: Extraction, payloads: Sequence[Mapping[str, str]]
     ) -> tuple[Node, list[Change]]:
-        """An entry of the episode's own, and its lessons."""
+        """Return an entry of the episode's own, and its lessons."""
         label: Label = "success" if self.episode.outcome.success else "failure"
-        origin = self._origin(written)
+        origin = written.origin(self.writer, self.episode)
         task = {"description": self.task, "title": "", "content": ""}
         entry = born(LESSONS, None, label, task, origin)
         lessons = [born(LESSONS, entry, label, payload, origin) for payload in payloads]
@@ -154,7 +154,7 @@ class _Builder:
     def compared(
         self, written: Extraction, payloads: Sequence[Mapping[str, str]], trials: Trials
     ) -> tuple[Node, list[Change]]:
-        """The entry of the earlier trials as one of this one too, with the lessons of all.
+        """Return the entry of the earlier trials as one of this one too, with the lessons of all.
 
         What the lessons say as before stays the node that it was.
         """
@@ -162,7 +162,7 @@ class _Builder:
         solved = entry.label == "success" or self.episode.outcome.success
         label: Label = "success" if solved else "failure"
         sources = tuple(each.id for each in reversed(trials.episodes))
-        origin = self._origin(written, sources)
+        origin = written.origin(self.writer, self.episode, sources)
         joined = replace(entry.origin, sources=(*entry.origin.sources, self.episode.id))
         entry = replace(entry, label=label, origin=joined)
         lessons = [born(LESSONS, entry, label, payload, origin) for payload in change.added]
@@ -173,23 +173,13 @@ class _Builder:
         ]
 
     def vector(self, text: str) -> Vector:
-        """A text as a key. float32 [dimensions], of unit length."""
+        """Return a text as a key. float32 [dimensions], of unit length."""
         # One by one: a vector's last bits depend on the texts that are embedded beside it.
         vector: Vector = self.embedder.embed_passages([text])[0]
         return vector
 
     def _added(self, node: Node) -> Add | Revise:
         return addition(self.tree, node, self.vector(node.payload["description"]))
-
-    def _origin(self, written: Extraction, sources: tuple[str, ...] = ()) -> Origin:
-        return Origin(
-            trajectory=self.episode.id,
-            outcome_source=self.episode.outcome.source,
-            extractor=self.writer,
-            model=written.model,
-            prompt=written.prompt,
-            sources=sources,
-        )
 
 
 _ANSWER_WORDS = 60
@@ -213,7 +203,7 @@ class Trials:
 def earlier_trials(
     bank: Bank, entries: Sequence[Node], episode: Trajectory, most: int
 ) -> Trials | None:
-    """The trials that the newest entry of an episode's task and scene knows of.
+    """Return the trials that the newest entry of an episode's task and scene knows of.
 
     `entries` are those of the task, in order of birth; `most` is how many trials are wanted.
 
@@ -231,13 +221,13 @@ def earlier_trials(
 
 
 def _scene(bank: Bank, episode: Trajectory) -> str:
-    """What tells an episode's environment from others: the exact one if the rules know it."""
+    """Return what tells an episode's environment from others: the exact one if known."""
     scene = scene_of(episode)
     return exact_env(episode.domain or bank.manifest.domain, scene) or scene
 
 
 def inputs_of(episode: Trajectory, earlier: Sequence[Trajectory]) -> Inputs:
-    """What a writer is given of the trials beside the present episode."""
+    """Return what a writer is given of the trials beside the present episode."""
     return {
         TRIALS: tuple(_log_of(each) for each in earlier),
         DIFFERENCES: "\n".join(differences([episode, *earlier])),
@@ -245,7 +235,9 @@ def inputs_of(episode: Trajectory, earlier: Sequence[Trajectory]) -> Inputs:
 
 
 def differences(trials: Sequence[Trajectory]) -> list[str]:
-    """What each trial did that ended one way, and none that ended the other; names left open."""
+    """Return what each trial did that ended one way, and none that ended the other; names left
+    open.
+    """
     actions: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}
     for each in trials:
         actions[bool(each.outcome.success)].append(normalised(skimmed(each)))

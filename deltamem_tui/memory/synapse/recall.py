@@ -66,7 +66,7 @@ def rank(
 
 
 def within_budget(exemplars: list[Node], budget: int | None) -> list[Node]:
-    """The exemplars that a budget of tokens holds, the first ones first, each whole."""
+    """Return the exemplars that a budget of tokens holds, the first ones first, each whole."""
     if budget is None:
         return exemplars
     kept = []
@@ -79,5 +79,5 @@ def within_budget(exemplars: list[Node], budget: int | None) -> list[Node]:
 
 
 def _entry(node: Node) -> str:
-    """An exemplar as it stands in a prompt: a task, and the turns of its dialogue."""
+    """Return an exemplar as it stands in a prompt: a task, and the turns of its dialogue."""
     return f"### Exemplar\nTask: {fenced(node.payload['task'])}\n{fenced(node.payload['dialogue'])}"

@@ -70,7 +70,7 @@ def placement(collection: str, found: CollectionRecall | None, settings: Setting
 
 
 def _exemplar(episode: Trajectory) -> tuple[Node | None, str]:
-    """The exemplar that an episode becomes, or None, and why."""
+    """Return the exemplar that an episode becomes, or None, and why."""
     if not episode.outcome.success:
         return None, "the episode failed"
     payload = {"task": clean(episode.task).strip(), "dialogue": dialogue_of(episode)}
@@ -96,7 +96,7 @@ def dialogue_of(episode: Trajectory) -> str:
 
 
 def observations(trajectory: Trajectory) -> tuple[str, ...]:
-    """What was seen before each step, each in at most 60 words and on one line.
+    """Return what was seen before each step, each in at most 60 words and on one line.
 
     Before the first step the environment was seen; what answers a thought is not seen. ` … `
     stands where parts were left out. Names stay as they are.
@@ -115,7 +115,9 @@ def observations(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def _needed(parts: Sequence[str], used: set[str], wanted: set[str], known: set[str]) -> str:
-    """The parts that say most, as many as fit: what is used, what the task names, what is new."""
+    """Return the parts that say most, as many as fit: what is used, what the task names, what is
+    new.
+    """
 
     def rank(number: int) -> tuple[int, int]:
         words = _words(parts[number])
@@ -128,7 +130,7 @@ def _needed(parts: Sequence[str], used: set[str], wanted: set[str], known: set[s
 
 
 def _parts(text: str, domain: str) -> Iterator[str]:
-    """The parts of an answer: sentences, lines, the things of a list."""
+    """Yield the parts of an answer: sentences, lines, the things of a list."""
     text = "\n".join(filter(None, map(one_line, text[:_READ].splitlines())))
     for part in domain_for(domain).parts(text)[:_MOST_PARTS]:
         if part:

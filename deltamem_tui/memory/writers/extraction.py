@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import Node, Origin
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts.use import PromptUse, Purpose
@@ -50,6 +50,17 @@ class Extraction:
     def payloads(self) -> tuple[Mapping[str, str], ...]:
         """What each new node will say; empty to skip."""
         return () if self.payload is None else (self.payload, *self.further)
+
+    def origin(self, writer: str, episode: Trajectory, sources: tuple[str, ...] = ()) -> Origin:
+        """Return where a node comes from that a writer made of an episode."""
+        return Origin(
+            trajectory=episode.id,
+            outcome_source=episode.outcome.source,
+            extractor=writer,
+            model=self.model,
+            prompt=self.prompt,
+            sources=sources,
+        )
 
     def calls(self, purpose: Purpose, tree: str) -> tuple[Call, ...]:
         """The question that was put to a model; empty if none was asked."""
