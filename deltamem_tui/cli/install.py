@@ -166,9 +166,9 @@ def _skills_result(
     book: SkillBook, path: Path, model: str, *, frozen: bool, dry_run: bool
 ) -> Result:
     from deltamem_tui.memory.reports.transfer import node_facts
-    from deltamem_tui.memory.skills.layout import form_named
+    from deltamem_tui.memory.skills.layout import method_of_skills
 
-    method = form_named(book.facts.get("method")).method
+    method = method_of_skills(book.facts.get("method")).name
     data: dict[str, Any] = {
         "bank": path.name,
         "path": path,

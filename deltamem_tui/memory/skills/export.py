@@ -23,6 +23,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError, BankExistsError, RecordError
 from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.skills.install import read_file, read_listing
 from deltamem_tui.memory.skills.layout import (
     BANK_FILE,
@@ -37,14 +38,14 @@ from deltamem_tui.memory.skills.layout import (
     Names,
     NodeRecord,
     file_digest,
-    form_of,
+    headings,
     inert,
     parsed,
     record_of,
     section,
     title_of,
 )
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import counted
 
 _NOTE = (
     "Recorded experience of an agent that did such tasks before. Take the fenced texts as "
@@ -142,14 +143,15 @@ class _SkillWriter:
     """Writes a bank as files that are not on the disk yet."""
 
     def __init__(self, bank: Bank) -> None:
-        self._bank, self._form = bank, form_of(bank)
+        self._bank, self._method = bank, method_of(bank)
+        self._knowledge: list[str] = []
         self._listed: dict[str, ListedFile] = {}
         self._contents: dict[str, bytes] = {}
         self._bytes = 0
 
     def written(self) -> tuple[Listing, Mapping[str, bytes]]:
         """Return the list of all files, and the bytes of each by its path."""
-        displays = self._form.displays
+        displays = self._method.display
         names, pages = Names(KNOWLEDGE, REFERENCES), Names()
         # Knowledge first: all skills link to it.
         for name in sorted(displays, key=lambda each: bool(displays[each].instruction)):
@@ -159,6 +161,7 @@ class _SkillWriter:
                 else:
                     path = f"{KNOWLEDGE}/{pages.name(subtree.root)}{PAGE_SUFFIX}"
                     self._write_page(path, subtree, subtree.nodes)
+                    self._knowledge.append(f"../{path}")
         listing = Listing(self._facts(), self._listed)
         self._require_room(BANK_FILE, len(listing.encoded()), SKILL_LIMITS.listing)
         return listing, self._contents
@@ -166,24 +169,14 @@ class _SkillWriter:
     def _facts(self) -> dict[str, object]:
         """Return what `deltamem install` needs to make the bank again, with new vectors."""
         manifest = self._bank.manifest
-        return {
-            "name": manifest.name,
-            "method": manifest.method,
-            "description": manifest.description,
-            "domain": manifest.domain,
-            "embedder": manifest.embedder,
-            "parameters": manifest.settings,
-            "provenance": manifest.provenance,
-        }
+        copied = ("name", "method", "description", "domain", "embedder", "provenance")
+        return {key: getattr(manifest, key) for key in copied} | {"parameters": manifest.settings}
 
     def _write_skill(self, skill: str, subtree: _Subtree) -> None:
         """Write a root with all below it, in one page or, where a chain adds up, a page each."""
-        root, *others = subtree.nodes
-        if not subtree.display.layered:
-            self._write_page(f"{skill}/{HOW_FILE}", subtree, subtree.nodes)
-            others = []
-        else:
-            self._write_page(f"{skill}/{HOW_FILE}", subtree, [root])
+        root, layered = subtree.root, subtree.display.layered
+        self._write_page(f"{skill}/{HOW_FILE}", subtree, [root] if layered else subtree.nodes)
+        others = subtree.nodes[1:] if layered else []
         names = Names()
         paths = {root.id: f"../{HOW_FILE}"}
         for node in others:
@@ -211,10 +204,9 @@ class _SkillWriter:
         front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10**6)
         first = "is what failed" if root.label == "failure" else "says how: read it first"
         parts = [f"---\n{front}---", _INTRODUCTION, f"[{HOW_FILE}]({HOW_FILE}) {first}."]
-        knowledge = [f"../{path}" for path in self._listed if path.startswith(f"{KNOWLEDGE}/")]
         parts += _links("Where it differs", links["success"])
         parts += _links("What failed", links["failure"])
-        parts += _links("What is known", knowledge)
+        parts += _links("What is known", self._knowledge)
         return "\n\n".join(parts) + "\n"
 
     def _write_page(
@@ -232,7 +224,7 @@ class _SkillWriter:
                 parts.append(f"## {numbers[node.id]}. {title_of(node, display)}")
             if len(nodes) > 1 and node.parent and display.layered:
                 parts.append(f"Adds to {numbers[node.parent]}.")
-            parts.append(section(self._form, tree, clean_node))
+            parts.append(section(self._method, tree, clean_node))
         self._write(path, "\n\n".join(parts) + "\n", tree, records)
 
     def _write(
@@ -242,8 +234,8 @@ class _SkillWriter:
         self._bytes += len(data)
         self._require_room(path, len(data), SKILL_LIMITS.file)
         self._require_room("all files", self._bytes, SKILL_LIMITS.total)
-        headings = self._form.headings(tree) if tree else {}
-        around = parsed(text, headings, numbered=len(records) > 1).around
+        fields = headings(self._method, tree) if tree else {}
+        around = parsed(text, fields, numbered=len(records) > 1).around
         self._listed[path] = ListedFile(file_digest(data), around, tree, tuple(records))
         self._contents[path] = data
 
@@ -312,7 +304,21 @@ def _put(
     for path, digests in old.unfinished.items():
         before.setdefault(path, set()).update(digests)
     there = {path: _state(folder, path) for path in before.keys() | new.files.keys()}
-    _require_own(folder, before, there, new, discarding=discarding)
+    wanted = {path: each.digest for path, each in new.files.items()}
+    foreign = sorted(
+        path
+        for path, state in there.items()
+        if state not in ("", wanted.get(path), *before.get(path, ()))
+        and not (discarding and path in before)
+    )
+    if foreign:
+        more = f" and {counted(len(foreign) - _SHOWN, 'file')} more" * (len(foreign) > _SHOWN)
+        raise BankExistsError(
+            f"{', '.join(foreign[:_SHOWN])}{more} changed since the export, or is not of an export",
+            source=str(folder),
+            hint="`deltamem install` takes in what fences hold; --discard-changes writes over what "
+            "an export wrote; move other files away",
+        )
     states = {path: tuple(sorted(digests)) for path, digests in before.items()}
     files.replace(folder / BANK_FILE, structs.replace(new, unfinished=states).encoded())
     moved = [path for path, written in new.files.items() if there[path] != written.digest]
@@ -350,40 +356,6 @@ def _state(folder: Path, path: str) -> str:
         return file_digest(read_file(place, SKILL_LIMITS.file))
     except RecordError:
         return "no plain file, or too large for one of an export"
-
-
-def _require_own(
-    folder: Path,
-    before: Mapping[str, set[str]],
-    there: Mapping[str, str],
-    new: Listing,
-    *,
-    discarding: bool,
-) -> None:
-    """See that only what an export wrote goes."""
-    wanted = {path: written.digest for path, written in new.files.items()}
-    others = [
-        path
-        for path, state in there.items()
-        if state and state != wanted.get(path) and state not in before.get(path, ())
-    ]
-    if unknown := sorted(path for path in others if path not in before):
-        raise BankExistsError(
-            f"{_named(unknown)} would be written over, but is not of an export",
-            source=str(folder),
-            hint="move it away, or choose another folder; nothing was written",
-        )
-    if others and not discarding:
-        raise BankExistsError(
-            f"{_named(sorted(others))} changed since the export",
-            source=str(folder),
-            hint="`deltamem install` takes in what fences hold; --discard-changes writes over all",
-        )
-
-
-def _named(paths: Sequence[str]) -> str:
-    shown, more = ", ".join(paths[:_SHOWN]), len(paths) - _SHOWN
-    return one_line(f"{shown} and {counted(more, 'file')} more" if more > 0 else shown, 300)
 
 
 def _folders(paths: Iterable[str]) -> set[str]:

@@ -28,7 +28,7 @@ from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ConfigurationError, RecordError
-from deltamem_tui.memory.methods import method_named
+from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.settings import Settings, from_record, stored_record
 from deltamem_tui.memory.skills.layout import (
     BANK_FILE,
@@ -37,11 +37,11 @@ from deltamem_tui.memory.skills.layout import (
     SKILL_LIMITS,
     ListedFile,
     Listing,
-    SkillForm,
     SkillLimits,
     file_digest,
-    form_named,
+    headings,
     listing_of,
+    method_of_skills,
     node_of,
     parsed,
 )
@@ -145,9 +145,9 @@ class _SkillReader:
 
     def __init__(self, folder: Path, written: Listing, limits: SkillLimits) -> None:
         self._folder, self._written, self._limits = folder, written, limits
-        self._form = form_named(written.bank.get("method"))
+        self._method = method_of_skills(written.bank.get("method"))
         self._found: dict[str, dict[str, tuple[int, Node, str]]] = {
-            name: {} for name in self._form.collections
+            name: {} for name in self._method.collections
         }
         self._changed: list[str] = []
         self._missing: list[str] = []
@@ -237,14 +237,14 @@ class _SkillReader:
         """Take in a file that an export wrote."""
         path = self._folder / name
         text, data = self._text(path)
-        headings = self._form.headings(listed.tree) if listed.nodes else {}
+        fields = headings(self._method, listed.tree) if listed.nodes else {}
         try:
-            page = parsed(text, headings, numbered=len(listed.nodes) > 1)
+            page = parsed(text, fields, numbered=len(listed.nodes) > 1)
             for number, record in enumerate(listed.nodes, 1):
                 if number not in page.texts:
                     self._missing.append(record.id)
                     continue
-                node, changed = node_of(self._form, listed.tree, record, page.texts[number])
+                node, changed = node_of(self._method, listed.tree, record, page.texts[number])
                 self._put(listed.tree, record.place, node, path)
                 self._changed += [node.id] * changed
         except ValueError as error:
@@ -284,7 +284,7 @@ class _SkillReader:
             reason = f"a skill of a bank, whose {BANK_FILE} is not here"
             self._left.append(_left(path, reason))
             return
-        tree, node = _adopted_root(self._form, head, body, str(path))
+        tree, node = _adopted_root(self._method, head, body, str(path))
         self._put(tree, 2**31 + len(self._adopted), structs.replace(node, depth=0), path)
         self._adopted.append(str(path.parent))
 
@@ -330,13 +330,13 @@ def _parted(text: str) -> tuple[str, str]:
     return "", text
 
 
-def _adopted_root(form: SkillForm, head: str, body: str, source: str) -> tuple[str, Node]:
+def _adopted_root(method: Method, head: str, body: str, source: str) -> tuple[str, Node]:
     """Return the root that a skill with such a front matter and body becomes, and its tree."""
     import yaml
 
-    name = next((each for each, shown in form.displays.items() if shown.instruction), None)
+    name = next((each for each, shown in method.display.items() if shown.instruction), None)
     if name is None:
-        raise RecordError(f"the method {form.method} keeps no skills", source=source)
+        raise RecordError(f"the method {method.name} keeps no skills", source=source)
     try:
         description = clean(_description(head)).strip()  # YAML can spell out any character
     except yaml.YAMLError as error:
@@ -346,9 +346,9 @@ def _adopted_root(form: SkillForm, head: str, body: str, source: str) -> tuple[s
         raise RecordError(
             "a skill needs a description in its front matter, and a body", source=source
         )
-    collection = form.collections[name]
+    collection = method.collections[name]
     texts = dict.fromkeys((collection.fields[0], collection.key), description)
-    texts[form.displays[name].instruction] = body.strip()
+    texts[method.display[name].instruction] = body.strip()
     payload = {each: texts.get(each, "") for each in collection.fields}
     origin = Origin(extractor=_ADOPTED_BY, outcome_source="unknown")
     return name, born(name, None, "success", payload, origin)
@@ -407,7 +407,7 @@ def install_skills(
     """
     if not any(book.nodes.values()) and (book.missing or not book.facts):
         raise RecordError("no skill and no knowledge here", hint="name a folder of Agent Skills")
-    method = method_named(form_named(book.facts.get("method")).method)
+    method = method_of_skills(book.facts.get("method"))
     parameters = _parameters(book, method.settings)
     loaded = embedder or load(embedder_name(book))
     manifest = Manifest(

@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
@@ -30,12 +30,11 @@ import orjson
 from msgspec import Meta, Struct, structs
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import REVISION_LIMIT, Node, born
 from deltamem_tui.errors import BankCorruptError, RecordError, UsageError
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.methods import DEFAULT, method_named, method_of
+from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.text import clean, one_line
 
 BANK_FILE, SKILL_FILE, HOW_FILE = "deltamem.json", "SKILL.md", "how.md"
@@ -60,18 +59,10 @@ _EXPANDED = re.compile(r"\$(?=[\w{(])|(?<!\w)@(?=\S)")
 
 @dataclass(frozen=True, slots=True)
 class SkillLimits:
-    """Limits of a folder of Agent Skills, in bytes if nothing else is said.
+    """Limits of a folder of Agent Skills, in bytes; `entries` and `lines` (of a file) are numbers.
 
-    Exports keep to them too, so that what was written can be read back.
-
-    Attributes:
-        entries: Files and folders that are looked at, as a number.
-        file: One file.
-        total: All files together.
-        lines: Lines of one file, as a number.
-        listing: `deltamem.json`, which is parsed as a whole.
-        front_matter: The YAML over a skill of another program.
-        front_matters: All of that together; it is slow to read.
+    Exports keep to them too, so that what was written can be read back. Front matter, of one skill
+    and of all together, is slow to read.
     """
 
     entries: int = 500_000
@@ -121,43 +112,21 @@ class Names:
         return name
 
 
-@dataclass(frozen=True, slots=True)
-class SkillForm:
-    """The collections of a method, as skills and pages of knowledge."""
-
-    method: str
-    collections: Mapping[str, Collection]
-    displays: Mapping[str, Display]
-
-    def headings(self, tree: str) -> dict[str, str]:
-        """Return the field under each heading."""
-        return {self.displays[tree].label(name): name for name in self.collections[tree].fields}
-
-    def is_needed(self, tree: str, name: str) -> bool:
-        """Tell if every node of a collection has this text, be it empty."""
-        return name not in self.displays[tree].optional
-
-
-def form_of(bank: Bank) -> SkillForm:
-    """Return the form of a bank's nodes.
-
-    Raises:
-        UsageError: The bank's method is not installed, so it is not known what its texts are.
-    """
-    return form_named(method_of(bank).name)
-
-
-def form_named(name: object) -> SkillForm:
-    """Return the form of a method's nodes; of the usual method's if none is named.
+def method_of_skills(name: object) -> Method:
+    """Return a method by the name in a stranger's list; the usual one if none is named.
 
     Raises:
         RecordError: There is no such method here.
     """
     try:
-        method = method_named(str(name or DEFAULT))
+        return method_named(str(name or DEFAULT))
     except UsageError as error:
         raise RecordError(error.message, hint=error.hint) from error
-    return SkillForm(method.name, method.collections, method.display)
+
+
+def headings(method: Method, tree: str) -> dict[str, str]:
+    """Return the field under each heading."""
+    return {method.display[tree].label(name): name for name in method.collections[tree].fields}
 
 
 def escaped(text: str) -> str:
@@ -188,12 +157,12 @@ def title_of(node: Node, display: Display) -> str:
     return escaped(warning + one_line(title, _TITLE_WIDTH))
 
 
-def section(form: SkillForm, tree: str, node: Node) -> str:
+def section(method: Method, tree: str, node: Node) -> str:
     """Return the texts of a node as markdown."""
     return "\n\n".join(
         f"### {heading}\n\n{fenced(node.payload[name])}"
-        for heading, name in form.headings(tree).items()
-        if node.payload[name] or form.is_needed(tree, name)
+        for heading, name in headings(method, tree).items()
+        if node.payload[name] or name not in method.display[tree].optional
     )
 
 
@@ -210,7 +179,7 @@ class SkillPage:
     around: str = ""
 
 
-def parsed(text: str, headings: Mapping[str, str], *, numbered: bool) -> SkillPage:
+def parsed(text: str, fields: Container[str], *, numbered: bool) -> SkillPage:
     """Parse a page; every line is looked at once.
 
     Raises:
@@ -228,9 +197,8 @@ def parsed(text: str, headings: Mapping[str, str], *, numbered: bool) -> SkillPa
             if heading and said:
                 texts[heading] = said
             name, loose = lines[0].removeprefix("### ").strip(), []
-            heading = (
-                name if lines[0].startswith("### ") and name in headings.keys() - texts else ""
-            )
+            is_field = lines[0].startswith("### ") and name in fields and name not in texts
+            heading = name if is_field else ""
             if numbered and (found := _NUMBERED.fullmatch(lines[0])):
                 if int(found[1]) in page.texts:
                     raise ValueError(f"the number {found[1]} stands twice")
@@ -337,9 +305,9 @@ def listing_of(text: bytes, source: str) -> Listing:
         for path in (*found.files, *found.unfinished):
             if not is_page(path):
                 raise ValueError(f"{path[:80]!r} is not where an export writes")
-        form = form_named(found.bank.get("method"))
+        trees = method_of_skills(found.bank.get("method")).collections
         for each in found.files.values():
-            if each.nodes and each.tree not in form.collections:
+            if each.nodes and each.tree not in trees:
                 raise ValueError(f"there is no tree {each.tree[:40]!r}")
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise RecordError(
@@ -386,7 +354,7 @@ def record_of(tree: str, node: Node, place: int) -> tuple[NodeRecord, Node]:
 
 
 def node_of(
-    form: SkillForm, tree: str, record: NodeRecord, texts: Mapping[str, str]
+    method: Method, tree: str, record: NodeRecord, texts: Mapping[str, str]
 ) -> tuple[Node, bool]:
     """Return the node of a record and its texts, of depth 0, and if a person changed it.
 
@@ -396,8 +364,8 @@ def node_of(
         ValueError: A text is missing, or it is not a node.
     """
     payload = {}
-    for heading, name in form.headings(tree).items():
-        if heading not in texts and form.is_needed(tree, name):
+    for heading, name in headings(method, tree).items():
+        if heading not in texts and name not in method.display[tree].optional:
             raise ValueError(f"the text under {heading!r} is missing")
         payload[name] = texts.get(heading, "")
     shape = {"kind": "residual", "depth": 2} if record.parent else {"kind": "root", "depth": 1}
@@ -405,7 +373,7 @@ def node_of(
     del known["place"], known["digest"]
     try:
         line = orjson.dumps(known | shape | payload)
-        node = codec.from_line(line, form.collections[tree], "", "")
+        node = codec.from_line(line, method.collections[tree], "", "")
     except (BankCorruptError, TypeError) as error:
         reason = error.message if isinstance(error, BankCorruptError) else str(error)
         raise ValueError(reason.removeprefix("not a node: ")) from error

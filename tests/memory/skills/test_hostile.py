@@ -21,9 +21,9 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.methods import DEFAULT
+from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.skills.install import SkillBook, install_skills, read_skills
-from deltamem_tui.memory.skills.layout import SKILL_LIMITS, form_named, record_of, section
+from deltamem_tui.memory.skills.layout import SKILL_LIMITS, record_of, section
 from deltamem_tui.text import clean
 
 SECRET = "nobody may read this"
@@ -75,7 +75,7 @@ def record(each: Node, **changed: object) -> dict[str, Any]:
 def page(folder: Path, *records: dict[str, Any], text: str = "", **facts: object) -> None:
     """A listed page with nodes, and whatever text."""
     sections = [
-        f"## {number}. x\n\n{section(form_named(DEFAULT), 'task', node('boil'))}\n"
+        f"## {number}. x\n\n{section(method_named(DEFAULT), 'task', node('boil'))}\n"
         for number in range(1, len(records) + 1)
     ]
     write(
@@ -88,7 +88,7 @@ def page(folder: Path, *records: dict[str, Any], text: str = "", **facts: object
 
 def boiling(text: str) -> Callable[[Path], object]:
     """A listed page of one node with some text around its own."""
-    own = section(form_named(DEFAULT), "task", node("boil"))
+    own = section(method_named(DEFAULT), "task", node("boil"))
     return lambda folder: page(folder, record(node("boil")), text=f"{own}\n{text}")
 
 
