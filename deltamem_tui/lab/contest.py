@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -233,23 +233,22 @@ def _side_by_side(
 ) -> None:
     """Do pieces of work, so many at once; the first that fails ends the others."""
     if tools.parallel == 1:
-        for each in pieces:
-            each()
+        for piece in pieces:
+            piece()
         return
     with ThreadPoolExecutor(tools.parallel) as pool:
         running = [pool.submit(each) for each in pieces]
-        done: set[Future[None]] = set()
         try:
-            done, _ = wait(running, return_when=FIRST_EXCEPTION)
+            ended, _ = wait(running, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
             tools.give_up()
             raise
         finally:
-            if len(done) < len(running):
+            if not all(each.done() for each in running):
                 halted.set()
                 pool.shutdown(cancel_futures=True)
-        for ended in done:
-            ended.result()
+        for each in ended:  # not those that were halted
+            each.result()
 
 
 class ContestEstimate(Struct, frozen=True):
