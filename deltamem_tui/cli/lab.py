@@ -51,119 +51,104 @@ def _argument(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text)
 
 
-What = Annotated[
-    str,
-    _argument("WHAT", f"{', '.join(ENVIRONMENTS)}, FILE.py:NAME of your own; or replay LOG…"),
-]
-Logs = Annotated[
-    list[str] | None,
-    _argument("[LOG…]", "With replay: files, folders, patterns, or - for stdin; or a bank."),
-]
-AgentName = Annotated[
-    str,
-    _option(
-        "--agent",
-        "rules|explorer|MODEL",
-        "Who plays: the agent without a model, which does what a text says; one that then explores "
-        "by itself; or a model as litellm names it.",
-    ),
-]
-AgentCommand = Annotated[
-    str | None, _option("--agent-command", "CMD", "A program that plays, in JSON lines.")
-]
-ProtocolName = Annotated[
-    str | None,
-    _option(
-        "--protocol",
-        "none|online|frozen|unfrozen",
-        "No memories; memories that begin empty and learn from each game; that have learnt and are "
-        "not written; or that go on learning. If not given: frozen where something was learnt, "
-        "else online.",
-    ),
-]
-Methods = Annotated[
-    list[str] | None,
-    _option(
-        "--method",
-        "NAME[:PARAMETER=VALUE,…]",
-        "A memory method with parameters of its bank, or nothing, raw, weighted, kind; or several. "
-        "The others are compared with the first.",
-    ),
-]
-Banks = Annotated[
-    list[str] | None, _option("--bank", "BANK", "A bank that competes, by name or path.")
-]
-LearnFrom = Annotated[
-    list[str] | None, _option("--learn-from", "LOG", "A log that methods learn before.")
-]
-Split = Annotated[
-    str | None, _option("--split", "NAME", "The games that count; the first if not given.")
-]
-Games = Annotated[
-    int | None, _option("--games", "N", "How many, evenly of all kinds; all if not given.", min=1)
-]
-GamesFrom = Annotated[
-    Path | None, _option("--games-from", "PATH", "Where the games are, if not as usual.")
-]
-OrderName = Annotated[
-    str,
-    _option(
-        "--order", "recorded|kinds|shuffled", "As they are, in blocks of one kind, or shuffled."
-    ),
-]
-Seed = Annotated[int, _option("--seed", "N", "The seed of --games, --order, --judge-error.")]
-JudgeError = Annotated[
-    float | None,
-    _option(
-        "--judge-error",
-        "SHARE",
-        "Simulate a judge that is wrong so often, for admission=coarse.",
-        min=0.0,
-        max=1.0,
-    ),
-]
-KindField = Annotated[
-    str, _option("--kind-field", "NAME", "The field of a log's metadata with the kind of task.")
-]
-Out = Annotated[
-    Path | None, _option("--out", "DIR", "Where the contest is kept, to go on with it.")
-]
-Parallel = Annotated[
-    int,
-    _option(
-        "--parallel", "N", "Play N games at once; N contestants where they learn.", min=1, max=64
-    ),
-]
-MarkdownFile = Annotated[
-    Path | None, _option("--markdown", "FILE", "Write the result as a page, too.")
-]
-
-
 @dataclass(frozen=True, slots=True)
 class LabOptions:
     """A parameter of the command for each field."""
 
-    what: What
-    logs: Logs = None
-    agent: AgentName = RULES
-    agent_command: AgentCommand = None
-    protocol: ProtocolName = None
-    method: Methods = None
-    bank: Banks = None
-    learn_from: LearnFrom = None
+    what: Annotated[
+        str,
+        _argument("WHAT", f"{', '.join(ENVIRONMENTS)}, FILE.py:NAME of your own; or replay LOG…"),
+    ]
+    logs: Annotated[
+        list[str] | None,
+        _argument("[LOG…]", "With replay: files, folders, patterns, or - for stdin; or a bank."),
+    ] = None
+    agent: Annotated[
+        str,
+        _option(
+            "--agent",
+            "rules|explorer|MODEL",
+            "Who plays: the agent without a model, which does what a text says; one that then "
+            "explores; or a model as litellm names it.",
+        ),
+    ] = RULES
+    agent_command: Annotated[
+        str | None, _option("--agent-command", "CMD", "A program that plays, in JSON lines.")
+    ] = None
+    protocol: Annotated[
+        str | None,
+        _option(
+            "--protocol",
+            "none|online|frozen|unfrozen",
+            "No memories; memories that begin empty and learn from each game; that have learnt and "
+            "are not written; or that go on learning. If not given: frozen where something was "
+            "learnt, else online.",
+        ),
+    ] = None
+    method: Annotated[
+        list[str] | None,
+        _option(
+            "--method",
+            "NAME[:PARAMETER=VALUE,…]",
+            "A memory method with parameters of its bank, or nothing, raw, weighted, kind; or "
+            "several. The others are compared with the first.",
+        ),
+    ] = None
+    bank: Annotated[
+        list[str] | None, _option("--bank", "BANK", "A bank that competes, by name or path.")
+    ] = None
+    learn_from: Annotated[
+        list[str] | None, _option("--learn-from", "LOG", "A log that methods learn before.")
+    ] = None
     format: options.Format = None
     domain: options.Domain = None
-    split: Split = None
-    games: Games = None
-    games_from: GamesFrom = None
-    order: OrderName = "recorded"
-    seed: Seed = 0
-    judge_error: JudgeError = None
-    kind_field: KindField = "task_type"
-    out: Out = None
-    parallel: Parallel = 1
+    split: Annotated[
+        str | None, _option("--split", "NAME", "The games that count; the first if not given.")
+    ] = None
+    games: Annotated[
+        int | None,
+        _option("--games", "N", "How many, evenly of all kinds; all if not given.", min=1),
+    ] = None
+    games_from: Annotated[
+        Path | None, _option("--games-from", "PATH", "Where the games are, if not as usual.")
+    ] = None
+    order: Annotated[
+        str,
+        _option(
+            "--order", "recorded|kinds|shuffled", "As they are, in blocks of one kind, or shuffled."
+        ),
+    ] = "recorded"
+    seed: Annotated[int, _option("--seed", "N", "The seed of --games, --order, --judge-error.")] = 0
+    judge_error: Annotated[
+        float | None,
+        _option(
+            "--judge-error",
+            "SHARE",
+            "Simulate a judge that is wrong so often, for admission=coarse.",
+            min=0.0,
+            max=1.0,
+        ),
+    ] = None
+    kind_field: Annotated[
+        str, _option("--kind-field", "NAME", "The field of a log's metadata with the kind of task.")
+    ] = "task_type"
+    out: Annotated[
+        Path | None, _option("--out", "DIR", "Where the contest is kept, to go on with it.")
+    ] = None
+    parallel: Annotated[
+        int,
+        _option(
+            "--parallel",
+            "N",
+            "Play N games at once; N contestants where they learn.",
+            min=1,
+            max=64,
+        ),
+    ] = 1
     dry_run: options.DryRun = False
-    markdown: MarkdownFile = None
+    markdown: Annotated[
+        Path | None, _option("--markdown", "FILE", "Write the result as a page, too.")
+    ] = None
     embedder: options.Embedder = None
     extractor: options.Extractor = None
     model: options.Model = None

@@ -78,7 +78,7 @@ def warnings_of(each: ContestantResult, found: ContestResult) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table of a finished contest; the first one has no title."""
+    """A table of a contest; the first one has no title."""
 
     title: str
     head: Sequence[str]
