@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
-from deltamem_tui.memory.findings import moves_of, of_actions, stuck, unexplored
+from deltamem_tui.memory.domain import Domain, Effect, Fact, Goal, Move, Shortcut
+from deltamem_tui.memory.findings import of_actions
 from deltamem_tui.memory.wording import condense, distinct, listed
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -142,13 +142,17 @@ class WebShopDomain(Domain):
         return list({fact.line: fact for fact in facts}.values())
 
     def blanked(self, action: str) -> str:
-        """Return what is searched for, items and options are left open."""
-        return _in_the_shop(action)
+        """Return an action with what is searched for, items and options left open."""
+        if SEARCH.fullmatch(action.strip()):
+            return "search[{query}]"
+        clicked = CLICK.fullmatch(action.strip())
+        name = clicked[1].strip() if clicked else ""
+        if ITEM.fullmatch(name):
+            return "click[{item}]"
+        return "click[{option}]" if name and name.casefold() not in BUTTONS else action
 
     def shortcut(self, trajectory: Trajectory) -> Shortcut | None:
-        """Return the last search and what led from it to the purchase; None where nothing was
-        bought.
-        """
+        """Return the last search and what led from it to a purchase; None without one."""
         bought = purchase(trajectory)
         return of_actions(trajectory, bought) if bought else None
 
@@ -156,14 +160,8 @@ class WebShopDomain(Domain):
         """Return the options that items of a search come in."""
         return [fact for fact in self.facts(trajectory) if fact.subject.startswith("option ")]
 
-    def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:
-        """By how far the purchase went."""
-        return _of_shop(trajectory)
-
     def task_facts(self, task: str) -> dict[str, str]:
-        """Return what is to be bought: tasks are people's sentences, so it goes by the words'
-        places.
-        """
+        """Return what is to be bought, by the places of words: tasks are people's sentences."""
         return _task_facts(task)
 
     def parts(self, text: str) -> list[str]:
@@ -172,8 +170,7 @@ class WebShopDomain(Domain):
 
 
 def purchase(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the last search and what led from it to a purchase, as the log has it; empty without
-    one.
+    """Return the last search and what led from it to a purchase; empty without one.
 
     That is: the pages turned to before the item was clicked, the item, the options, the purchase.
     """
@@ -222,17 +219,6 @@ def _page(observation: str) -> str:
     return plain or condense(" ".join(shown), 20)
 
 
-def _in_the_shop(action: str) -> str:
-    if SEARCH.fullmatch(action.strip()):
-        return "search[{query}]"
-    clicked = CLICK.fullmatch(action.strip())
-    if clicked and ITEM.fullmatch(clicked[1].strip()):
-        return "click[{item}]"
-    if clicked and clicked[1].strip().casefold() not in BUTTONS:
-        return "click[{option}]"
-    return action
-
-
 def _task_facts(task: str) -> dict[str, str]:
     text = ASK.sub("", task)
     price = PRICE.search(text)
@@ -253,31 +239,3 @@ def _task_facts(task: str) -> dict[str, str]:
 
 def _numbered(name: str, values: Iterable[str]) -> dict[str, str]:
     return {f"{name} {number}": value for number, value in enumerate(values, 1)}
-
-
-def _of_shop(trajectory: Trajectory) -> Diagnosis | None:
-    _, moves = moves_of(trajectory)
-    clicked = [
-        found[1].strip()
-        for step in trajectory.steps
-        if (found := CLICK.fullmatch(step.action.strip()))
-    ]
-    untried = unexplored(trajectory)
-    if not any(ITEM.fullmatch(name) for name in clicked):
-        plan = "Search with fewer words, and open an item that fits the price."
-        return Diagnosis("search", "No item was opened.", plan, missing="click[{item}]")
-    if failed := stuck(trajectory, moves):
-        return failed
-    if "buy now" not in map(str.casefold, clicked):
-        plan = "Choose the options that the task names and click[Buy Now] before the steps run out."
-        return Diagnosis("planning", "Nothing was bought.", plan, missing="click[Buy Now]")
-    options = [each for each in untried if each.startswith("click a ")]
-    if options:
-        return Diagnosis(
-            "planning",
-            f"It bought without choosing: {listed(options, 2).replace('click a ', '')}.",
-            f"Before click[Buy Now], {options[0]}.",
-            missing=options[0],
-        )
-    plan = "Compare the items of the results with each attribute and the price before buying."
-    return Diagnosis("search", "What was bought is not what the task asks for.", plan)

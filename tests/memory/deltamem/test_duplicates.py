@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.deltamem.duplicates import duplicate_of
 from deltamem_tui.memory.editing import subtree
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.maintenance import consolidate
@@ -54,17 +53,6 @@ def test_an_equal_delta_is_written_once(tmp_path: Path) -> None:
     assert other.decision == "residual"  # of another label: nothing of the sort was said
     assert bank.episodes.learnt() == 4
     assert verify(bank) == []
-
-
-def test_an_equal_root_is_written_once(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=1.0, failure_penalty=0.5, env=False))
-    failed = episode(X, success=False)  # its penalty keeps it from ever being a match
-    first = teach(bank, failed).trees["task"]
-    again = teach(bank, numbered(failed, 1)).trees["task"]
-    assert (first.decision, again.decision) == ("root", "skip")
-    assert again.match is None
-    assert len(bank.tree("task")) == 1
-    assert bank.episodes.learnt() == 2
 
 
 @pytest.mark.parametrize("deleted", [False, True])
@@ -116,34 +104,6 @@ def test_a_chain_that_was_fused_before_is_only_marked(
     assert len(bank.tree("task")) == (2 if deleted else 3)
     assert list(consolidate(bank, EchoExtractor(), embedder=ChosenEmbedder())) == []
     assert verify(bank) == []
-
-
-def test_a_node_below_another_parent_is_no_twin(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9, env=False))
-    root = teach(bank, episode(X)).trees["task"].node
-    other = teach(bank, episode(Y)).trees["task"].node
-    assert root is not None
-    assert other is not None
-    payload = Payload("1 0.1 0", "act")
-    below = born("task", root, "success", payload, Origin("a"))
-    with bank.writing() as batch:
-        batch.add_node("task", below, unit(NEAR_X))
-        batch.log("learn")
-    tree = bank.tree("task")
-    same = born("task", root, "success", payload, Origin("b"))
-    twin = duplicate_of(tree, same, unit(NEAR_X))
-    assert twin is not None
-    assert twin.node == below
-    assert (
-        duplicate_of(tree, born("task", other, "success", payload, Origin("b")), unit(NEAR_X))
-        is None
-    )
-    assert (
-        duplicate_of(tree, born("task", None, "success", payload, Origin("b")), unit(NEAR_X))
-        is None
-    )
-    failed = born("task", root, "failure", payload, Origin("b"))
-    assert duplicate_of(tree, failed, unit(NEAR_X)) is None
 
 
 QUESTIONS = st.sampled_from([X, NEAR_X, Y, (1, 1, 0)])

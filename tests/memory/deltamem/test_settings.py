@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
-from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.methods import change_settings, settings_of
 from deltamem_tui.memory.settings import (
     assigned,
-    checked,
     from_record,
     replaced,
     stored_record,
@@ -53,50 +52,6 @@ def test_a_domain_has_its_preset_under_all_spellings_of_its_name() -> None:
         == Parameters.preset("alfworld")
         != Parameters.preset("generic")
     )
-
-
-@pytest.mark.parametrize("domain", Parameters.presets())
-def test_every_preset_can_be_and_comes_back_from_its_record(domain: str) -> None:
-    assert from_record(Parameters, to_record(Parameters.preset(domain))) == Parameters.preset(
-        domain
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"tau_base": 1.0001},
-        {"tau_base": -1.5},
-        {"tau_base": float("nan")},
-        {"tau_base": float("inf")},
-        {"failure_penalty": -0.01},
-        {"failure_penalty": 2.5},
-        {"failure_penalty": float("nan")},
-        {"d_max": 1},
-        {"d_max": 0},
-        {"d_max": 1001},
-        {"k_cons": 0},
-        {"k_cons": -3},
-    ],
-)
-def test_a_number_outside_its_range_is_refused(change: dict[str, Any]) -> None:
-    ((name, value),) = change.items()
-    with pytest.raises(ConfigurationError, match=f"env: {name} must be "):
-        replaced(parameters(), f"env.{name}", value)
-    numbers = TreeParameters(**{"tau_base": 0.8, **change})
-    with pytest.raises(ConfigurationError, match=f"env: {name} must be "):
-        checked(Parameters(parameters().task, numbers))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"tau_base": -1}, {"tau_base": 1}, {"failure_penalty": 0}, {"d_max": 2}, {"k_cons": 1}],
-)
-def test_the_ends_of_the_ranges_are_allowed(change: dict[str, Any]) -> None:
-    ((name, value),) = change.items()
-    numbers = replaced(parameters(), f"task.{name}", value)
-    assert numbers["env"] == parameters()["env"]
-    assert getattr(numbers["task"], name) == value
 
 
 def test_a_manifest_without_a_rule_of_recall_asks_by_kind() -> None:
