@@ -31,8 +31,8 @@ import orjson
 from benchmarks.import_memory import peak
 from benchmarks.samples import BESIDE
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, read_log, read_logs, readers, to_line

@@ -21,7 +21,7 @@ from deltamem_tui.text import counted, one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.import_report import FileTally, Redaction
-    from deltamem_tui.trajectory.logs.notice import Notice
+    from deltamem_tui.trajectory.logs.record import Notice
     from deltamem_tui.trajectory.model import Trajectory
     from deltamem_tui.trajectory.readers.reader import Reading
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_file import ID_KEYS, read_side_file
 

@@ -20,7 +20,7 @@ from stringzilla import contains, translate
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
+from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.model import (
     OUTCOME_SOURCES,
     STEP_WORDS,

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import LogLimits
+from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.validation import admitted, checked
 

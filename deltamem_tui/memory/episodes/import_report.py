@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.domains import key
-from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally
 from deltamem_tui.trajectory.readers.native import from_record

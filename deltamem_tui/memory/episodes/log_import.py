@@ -10,7 +10,7 @@ from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.episodes.import_report import ImportReport, Redaction
 from deltamem_tui.memory.episodes.importer import NO_OUTCOMES, Importer, ImportOptions, names_one
 from deltamem_tui.text import counted
-from deltamem_tui.trajectory.logs.progress import ReadProgress
+from deltamem_tui.trajectory.logs.record import ReadProgress
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes

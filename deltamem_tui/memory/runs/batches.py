@@ -36,8 +36,8 @@ from deltamem_tui.memory.writers.extraction import Payment
 from deltamem_tui.memory.writers.model.judge import Judge
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 
 # No text of ours has it, and none of an episode should.

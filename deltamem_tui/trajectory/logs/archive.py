@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
+from deltamem_tui.trajectory.logs.record import LogLimits, human_size
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)

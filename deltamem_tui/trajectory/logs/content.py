@@ -16,10 +16,7 @@ from pathlib import Path
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import ValueCutter
 from deltamem_tui.trajectory.logs.layout import NUL
-from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
-from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.progress import ReadProgress
-from deltamem_tui.trajectory.logs.record import Value
+from deltamem_tui.trajectory.logs.record import LogLimits, ReadProgress, Value, human_size, located
 from deltamem_tui.trajectory.logs.streams import open_utf8
 from deltamem_tui.trajectory.secrets.redaction import quoted
 

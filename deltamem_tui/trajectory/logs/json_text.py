@@ -12,7 +12,7 @@ import orjson
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits, human_size
+from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits, human_size
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _OUTSIDE_STRING = re.compile(rb'["{}\[\]]')

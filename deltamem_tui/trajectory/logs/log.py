@@ -24,10 +24,17 @@ from deltamem_tui.trajectory.logs.layout import (
     layout_of,
     output_lines,
 )
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
-from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.progress import ReadProgress
-from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, Value, sampled
+from deltamem_tui.trajectory.logs.record import (
+    DEFAULT_LIMITS,
+    LogLimits,
+    Preview,
+    ReadProgress,
+    Record,
+    TextLine,
+    Value,
+    located,
+    sampled,
+)
 from deltamem_tui.trajectory.logs.streams import is_gzip
 from deltamem_tui.trajectory.secrets.redaction import quoted
 

@@ -2,14 +2,133 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from msgspec import Struct
 
-from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.layout import Layout
+from deltamem_tui.errors import RecordError, on_one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.trajectory.logs.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A notice of what is left out of a log by design. It is not an error and rejects nothing.
+
+    Attributes:
+        message: What is left out, and why, without a final full stop.
+        source: The log; None until it is known.
+        position: Where in the log it begins (`line 3`), if known.
+        hint: What else there is to know of it.
+    """
+
+    message: str
+    source: str | None = None
+    position: str | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        """The whole notice on one line, as errors are: `source, position: message (hint)`."""
+        return on_one_line(self.message, self.source, self.position, self.hint)
+
+    def located(self, source: str, position: str | None = None) -> Notice:
+        """The same notice with its log and position, where it did not know them."""
+        return replace(self, source=self.source or source, position=self.position or position)
+
+
+Remark = RecordError | Notice
+"""What is reported of a log beside its episodes."""
+
+
+@overload
+def located(remark: RecordError, source: str, position: str | None = None) -> RecordError: ...
+@overload
+def located(remark: Notice, source: str, position: str | None = None) -> Notice: ...
+def located(remark: Remark, source: str, position: str | None = None) -> Remark:
+    """The same error or notice with its file and position, where it did not know them."""
+    if isinstance(remark, Notice):
+        return remark.located(source, position)
+    found = RecordError(
+        remark.message,
+        source=remark.source or source,
+        position=remark.position or position,
+        hint=remark.hint,
+    )
+    found.format = remark.format
+    return found
+
+
+class ReadProgress:
+    """Counts the bytes of logs as they lie there, compressed ones by what was unpacked of them.
+
+    `total` is what there is to be read; `advance` is called with what was read since its last call.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.advance: Callable[[int], object] = lambda _: None
+        self._left = 0
+
+    def expect(self, size: int) -> None:
+        """There is a log of this size to be read."""
+        self.total += size
+
+    def begin(self, size: int) -> None:
+        """The log at hand, of this size, is being read from now on."""
+        self._left = size
+
+    def read(self, count: int) -> None:
+        """So many more bytes of the log at hand were read, for the first time or again."""
+        more = min(count, self._left)
+        if more:
+            self._left -= more
+            self.advance(more)
+
+    def finish(self) -> None:
+        """The log at hand is done, whether it was read to its end or not."""
+        self.read(self._left)
+
+
+@dataclass(frozen=True, slots=True)
+class LogLimits:
+    """Sizes beyond which a log or a part of it is refused.
+
+    Attributes:
+        record_bytes: The longest line, or JSON value, that is held in memory at once.
+        session_bytes: How much of a log is held in memory at once where records belong together
+            and may lie anywhere in it; of the spans of traces, those of one.
+        piped_bytes: How much of standard input, of a pipe, or of the spans of traces is copied to
+            the disk.
+        field_characters: The longest single text of an episode (an observation, a thought, …).
+        nesting: How deep JSON values may lie inside one another; half of what Python's own
+            stack bears, for whoever compares values or writes them has a part of it in use.
+        expansion: How many times larger than its file a compressed log may become …
+        expansion_free_bytes: … once this many bytes have come out of it.
+    """
+
+    record_bytes: int = 64 * 1024 * 1024
+    session_bytes: int = 512 * 1024 * 1024
+    piped_bytes: int = 8 * 1024 * 1024 * 1024
+    field_characters: int = 4_000_000
+    nesting: int = 500
+    expansion: int = 200
+    expansion_free_bytes: int = 64 * 1024 * 1024
+
+
+DEFAULT_LIMITS = LogLimits()
+
+
+def human_size(count: int) -> str:
+    """A number of bytes as people write it: `64 MB`, `900 bytes`."""
+    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"
+
 
 _ENTRIES_EACH = 500
 _ENTRIES_IN_ALL = 10_000

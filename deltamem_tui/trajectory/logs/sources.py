@@ -13,8 +13,8 @@ from typing import IO
 
 from deltamem_tui.errors import Remedy, TrajectoryError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits, human_size
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits, human_size
 
 STDIN = "-"
 _CHUNK = 1 << 20

@@ -9,8 +9,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
-from deltamem_tui.trajectory.logs.progress import ReadProgress
+from deltamem_tui.trajectory.logs.record import LogLimits, ReadProgress, human_size
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,7 +3,7 @@
 `read_logs` is the way in; `registry` lists the formats; `native` also writes.
 """
 
-from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.readers.native import from_record, to_line, to_record
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.reading import read_log, read_logs

@@ -14,8 +14,6 @@ from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.openings import Opening
-from deltamem_tui.trajectory.readers.pictures import without_images
 from deltamem_tui.trajectory.readers.reader import Reading, each_conversation, json_reader
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -24,7 +22,9 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_text,
     required_list,
     texts,
+    without_images,
 )
+from deltamem_tui.trajectory.readers.tasks import Opening
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _DETAILS = ("exit_status", "dataset", "split", "task_id", "instance_id")

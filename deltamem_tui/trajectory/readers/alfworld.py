@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine
+from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, located
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import verdict_of

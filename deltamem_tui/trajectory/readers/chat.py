@@ -20,15 +20,17 @@ from deltamem_tui.trajectory.readers.messages import (
     speaker,
     unknown_speaker,
 )
-from deltamem_tui.trajectory.readers.openings import (
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
+from deltamem_tui.trajectory.readers.tasks import (
     LOOKED_AT,
     NO_OPENING,
     FirstWords,
     Opening,
+    begins_anew,
     common_opening,
+    marked_task,
+    task_and_scene,
 )
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.tasks import begins_anew, marked_task, task_and_scene
 
 # Spaces are counted, not starred: two runs of them side by side would make a search quadratic.
 _THOUGHT = re.compile(r"\A\s*(?:thoughts?|think)[ \t]{0,3}\d{0,4}:", re.IGNORECASE)

@@ -9,20 +9,19 @@ from functools import partial
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Preview, Record, Value
+from deltamem_tui.trajectory.logs.record import LogLimits, Preview, Record, Value
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
-from deltamem_tui.trajectory.readers.openings import Opening
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, ChatRecord, counted_once
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings, share
 from deltamem_tui.trajectory.readers.sessions import BESIDE, SizeGuard, rest_refused
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
+from deltamem_tui.trajectory.readers.tasks import Opening
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})

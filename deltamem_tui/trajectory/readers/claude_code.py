@@ -8,21 +8,18 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.notice import Notice, located
-from deltamem_tui.trajectory.logs.record import Record
+from deltamem_tui.trajectory.logs.record import Notice, Record, located
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.branches import (
-    Branches,
-    SessionMessage,
-    before_in,
-    branch_notices,
-)
 from deltamem_tui.trajectory.readers.coding import typed_command
 from deltamem_tui.trajectory.readers.conversation import Conversation, are_left_out
 from deltamem_tui.trajectory.readers.messages import add_message, content_text
 from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings, json_reader
 from deltamem_tui.trajectory.readers.sessions import (
+    Branches,
     Records,
+    SessionMessage,
+    before_in,
+    branch_notices,
     rest_refused,
     stray,
     stray_kind,

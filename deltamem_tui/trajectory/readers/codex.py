@@ -8,12 +8,18 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from deltamem_tui.trajectory.model import StepStatus, Trajectory
-from deltamem_tui.trajectory.readers.branches import SessionMessage, branch_notices
 from deltamem_tui.trajectory.readers.coding import exit_status, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.reader import json_reader
-from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray, stray_kind
+from deltamem_tui.trajectory.readers.sessions import (
+    Session,
+    SessionMessage,
+    branch_notices,
+    sessions,
+    stray,
+    stray_kind,
+)
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.secrets.redaction import quoted
 from deltamem_tui.trajectory.workspace import workspace

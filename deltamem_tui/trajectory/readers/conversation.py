@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.notice import Notice, Remark
+from deltamem_tui.trajectory.logs.record import Notice, Remark
 from deltamem_tui.trajectory.model import (
     Outcome,
     Step,

@@ -24,10 +24,10 @@ from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_o
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.coding import call_arguments
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.openings import NO_OPENING, Opening
 from deltamem_tui.trajectory.readers.reader import Part, Reader, Reading, each_part, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.tasks import NO_OPENING, Opening
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.readers.chat_logs import agent_of, episode_in
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
-from deltamem_tui.trajectory.readers.openings import NO_OPENING
 from deltamem_tui.trajectory.readers.prefixes import ChatRecord, counted_once
 from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings, json_reader
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.spans import messages_in
+from deltamem_tui.trajectory.readers.tasks import NO_OPENING
 
 # Where loggers put the two; one of the call itself has what was sent beside the response.
 _REQUESTS = ("request", "request_body", "requestBody", "proxy_server_request", "req", "kwargs")

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine
+from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, located
 from deltamem_tui.trajectory.model import Outcome, Step, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import number, verdict_of

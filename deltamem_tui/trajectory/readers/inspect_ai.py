@@ -8,10 +8,10 @@ from functools import partial
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Preview
+from deltamem_tui.trajectory.logs.record import LogLimits, Preview
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
+from deltamem_tui.trajectory.outcome_keys import Score, verdict
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_messages
 from deltamem_tui.trajectory.readers.reader import (
@@ -25,7 +25,6 @@ from deltamem_tui.trajectory.readers.reader import (
 from deltamem_tui.trajectory.readers.sessions import SizeGuard
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import task_in
-from deltamem_tui.trajectory.readers.verdicts import Score, verdict
 
 _SAMPLE = re.compile(r"^samples/.+\.json$")
 _HEADERS = ("header.json", "_journal/start.json")

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import Notice, located
-from deltamem_tui.trajectory.logs.record import Preview, TextLine
+from deltamem_tui.trajectory.logs.record import Notice, Preview, TextLine, located
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import decided, stated, together, unit_reward, verdict_of

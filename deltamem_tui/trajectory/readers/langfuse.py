@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
+from deltamem_tui.trajectory.outcome_keys import Score, verdict_of_whole
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
@@ -20,7 +21,6 @@ from deltamem_tui.trajectory.readers.spans import (
     trace_episode,
     unquoted,
 )
-from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 
 # How deep JSON text inside JSON text is looked into: exports write it twice.
 _NESTED_TEXTS = 3

@@ -14,8 +14,15 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import StepStatus
 from deltamem_tui.trajectory.readers.coding import exit_status, own_words, without_reminders
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_text,
+    medium_in,
+    unfolded,
+    without_images,
+)
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 Role = Literal["system", "user", "agent", "tool"]

@@ -15,8 +15,7 @@ from stringzilla import contains
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import states_outcome_twice
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import Notice, located
-from deltamem_tui.trajectory.logs.record import Record
+from deltamem_tui.trajectory.logs.record import Notice, Record, located
 from deltamem_tui.trajectory.model import (
     OUTCOME_SOURCES,
     STEP_WORDS,
@@ -28,9 +27,8 @@ from deltamem_tui.trajectory.model import (
 )
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
-from deltamem_tui.trajectory.readers.pictures import PICTURE_SIGN
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, as_mapping, as_text
 from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets, quoted
 from deltamem_tui.trajectory.validation import admitted, checked, is_clean
 from deltamem_tui.typed import converted

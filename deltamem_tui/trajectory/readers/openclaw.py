@@ -6,16 +6,18 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.branches import (
-    Branches,
-    SessionMessage,
-    before_in,
-    branch_notices,
-)
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_messages
 from deltamem_tui.trajectory.readers.reader import Reader, share
-from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray_kind
+from deltamem_tui.trajectory.readers.sessions import (
+    Branches,
+    Session,
+    SessionMessage,
+    before_in,
+    branch_notices,
+    sessions,
+    stray_kind,
+)
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 from deltamem_tui.trajectory.workspace import workspace
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import LogLimits
+from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.outcome_keys import Score, verdict_of_whole
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.sessions import SizeGuard, stray
@@ -29,7 +30,6 @@ from deltamem_tui.trajectory.readers.spans import (
     trace_episode,
 )
 from deltamem_tui.trajectory.readers.trace_store import MOST_NAME, as_name, each_trace
-from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 
 # Typed values that lie deeper than this are nothing that a span is read for.
 _SPAN_DEEPEST = 20

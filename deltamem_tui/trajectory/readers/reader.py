@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import Notice, located
-from deltamem_tui.trajectory.logs.record import Preview
+from deltamem_tui.trajectory.logs.record import Notice, Preview, located
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation, NothingAskedError
 from deltamem_tui.trajectory.readers.shapes import as_mapping

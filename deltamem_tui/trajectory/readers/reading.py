@@ -13,16 +13,20 @@ from pathlib import Path
 from msgspec import structs
 
 from deltamem_tui.errors import RecordError, TrajectoryError, UsageError, wrong_argument
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import Notice, located
-from deltamem_tui.trajectory.logs.progress import ReadProgress
+from deltamem_tui.trajectory.logs.record import (
+    DEFAULT_LIMITS,
+    LogLimits,
+    Notice,
+    ReadProgress,
+    located,
+)
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally, decided
-from deltamem_tui.trajectory.readers.pictures import without_pictures
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.registry import Claim, detect, reader_named, reader_of
+from deltamem_tui.trajectory.readers.shapes import without_pictures
 from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
 from deltamem_tui.trajectory.validation import admitted, checked

@@ -16,9 +16,8 @@ from tempfile import SpooledTemporaryFile
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import parse_json
-from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import located
+from deltamem_tui.trajectory.logs.record import LogLimits, human_size, located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings

@@ -18,8 +18,7 @@ from deltamem_tui.memory.episodes.import_report import Reception, Redaction
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
-from deltamem_tui.trajectory.logs.limits import LogLimits
-from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.logs.record import LogLimits, Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from deltamem_tui.trajectory.validation import admitted

@@ -8,9 +8,8 @@ import pytest
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.archive import member_names, members
-from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Record
+from deltamem_tui.trajectory.logs.record import LogLimits, Record
 
 
 def packed(tmp_path: Path, **content: bytes) -> Path:

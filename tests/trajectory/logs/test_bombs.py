@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from deltamem_tui.errors import LogFormatError, RecordError
-from deltamem_tui.trajectory.logs.limits import LogLimits
+from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import Cut, ValueCutter, parse_json
-from deltamem_tui.trajectory.logs.limits import LogLimits
+from deltamem_tui.trajectory.logs.record import LogLimits
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-1000, 1000) | st.text(),

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Record, TextLine
+from deltamem_tui.trajectory.logs.record import LogLimits, Record, TextLine
 
 JSONL = b'{"a": 1}\n\n{"a": 2}\r\n'
 INDENTED = b'{\n  "a": 1\n}\n{\n  "a": 2\n}'

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from deltamem_tui.errors import DeltaMemError, RecordError
-from deltamem_tui.trajectory.logs.notice import Notice, located
+from deltamem_tui.trajectory.logs.record import Notice, located
 
 WORDS = Notice("a branch is left out", position="line 3", hint="it was gone back from")
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.progress import ReadProgress
+from deltamem_tui.trajectory.logs.record import ReadProgress
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_line
 

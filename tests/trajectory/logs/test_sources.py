@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.limits import LogLimits
+from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import read_logs
 

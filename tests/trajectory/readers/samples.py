@@ -12,7 +12,7 @@ import orjson
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading

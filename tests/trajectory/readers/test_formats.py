@@ -21,7 +21,7 @@ import pytest
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, from_record, read_logs, readers, to_record
 from deltamem_tui.trajectory.redaction import redact

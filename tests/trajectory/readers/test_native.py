@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
-from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
 from tests.effort import examples

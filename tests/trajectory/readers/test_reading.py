@@ -13,10 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import LogFormatError, RecordError, TrajectoryError, UsageError
-from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.logs.record import Preview
+from deltamem_tui.trajectory.logs.record import LogLimits, Notice, Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import (
     Reader,

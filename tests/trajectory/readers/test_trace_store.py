@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.readers import read_logs, trace_store
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.sessions import Records, whole_log
