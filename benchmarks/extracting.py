@@ -18,7 +18,7 @@ from benchmarks.goals import Goal
 from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Client
 from deltamem_tui.memory.episodes.stored_episodes import waiting
-from deltamem_tui.memory.runs.run import LearningRun
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.server import ModelServer, serving

@@ -379,13 +379,10 @@ def compact(context: typer.Context, bank: options.Bank, dry_run: options.DryRun 
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.upkeep.compact import compact, planned
-    from deltamem_tui.memory.runs.payments import take_over
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     opened.require_folder()
-    if not dry_run:
-        take_over(opened)  # while the journal still has the lines that they are compared with
     with invocation.output.progress("compacting"):
         found = planned(opened) if dry_run else compact(opened)
     data = {

@@ -52,12 +52,6 @@ class BatchRound:
     answers: Sequence[Path]
     batch: BatchCaller
 
-    def passed_over(self, bank: Bank) -> frozenset[str]:
-        """The episodes that an earlier round went past."""
-        from deltamem_tui.memory.runs.batches import passed_over
-
-        return passed_over(bank, self.batch.model)
-
     def take(self, invocation: Invocation, bank: Bank) -> AnswersReport:
         """Take the answers that came back."""
         from deltamem_tui.memory.runs.batches import take_answers

@@ -12,7 +12,7 @@ from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.models import ModelOptions, chosen_extractor
 from deltamem_tui.cli.result import InterruptionError, Result
-from deltamem_tui.errors import BudgetError, DeltaMemError, UsageError
+from deltamem_tui.errors import DeltaMemError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,8 @@ def run(
     --draw-scenes has the model copy the surroundings out of the task.
 
     With --batch nothing is asked: what would be asked is written down for a batch service. Run it
-    again with --answers, until nothing is asked any more; the bank is what asking directly gives.
+    again with --answers, until nothing is asked any more. Answers to questions that changed
+    meanwhile go unused.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.methods import display_of
@@ -93,22 +94,17 @@ def run(
     if draw_scenes:
         _check_scene_prompt(chosen)
     opened.require_writable()
-    found = candidates(opened, policy, None if rounds else limit)
+    found = candidates(opened, policy, limit)
     episodes = found.episodes
-    if rounds:
-        passed = rounds.passed_over(opened)
-        episodes = [each for each in episodes if each.id not in passed][:limit]
     taken = rounds.take(invocation, opened) if rounds else None
     asked = 0
     with interruptible() as stop:
         if dry_run:
             done = _estimated(invocation, opened, episodes, chosen, draw_scenes, stop)
+        elif rounds:
+            done, asked = _round(invocation, opened, episodes, chosen, draw_scenes, rounds, stop)
         else:
             done = _learnt(invocation, opened, episodes, chosen, draw_scenes, concurrency, stop)
-        if rounds and (done.failure is None or isinstance(done.failure, BudgetError)):
-            done.failure = None
-            left = episodes[len(done.lessons) + len(done.refusals) :]
-            asked = _asked(invocation, opened, left, chosen, draw_scenes, rounds, stop)
     errors = [*(taken.errors if taken else ()), *done.refusals]
     if isinstance(done.failure, DeltaMemError):
         errors.append(done.failure)
@@ -180,7 +176,7 @@ def _estimated(
     return LearningReport(usage=usage)
 
 
-def _asked(
+def _round(
     invocation: Invocation,
     bank: Bank,
     episodes: Sequence[Trajectory],
@@ -188,28 +184,27 @@ def _asked(
     draw_scenes: bool,
     rounds: BatchRound,
     stopped: Interruption,
-) -> int:
-    """Write down what the round asks; how many questions these are."""
-    from deltamem_tui.memory.runs.batches import questions
-    from deltamem_tui.memory.vectors.embedder import embedder_of
+) -> tuple[LearningReport, int]:
+    """Learn what is answered, and write down what else is asked; how many questions these are."""
+    from deltamem_tui.memory.runs.batches import learn_round
+    from deltamem_tui.memory.runs.learning import LearningReport
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     if not isinstance(extractor, ModelExtractor):
-        return 0
-    with invocation.output.progress("looking ahead", len(episodes)) as advance:
-        found = questions(
+        return LearningReport(), 0
+    with invocation.output.progress("learning", len(episodes)) as advance:
+        done, asked = learn_round(
             bank,
             episodes,
             extractor,
             rounds.batch,
-            embedder_of(bank),
             draw_scenes=draw_scenes,
-            advance=advance,
+            advance=lambda _: advance(),
             stopped=stopped,
         )
-    if not stopped:
-        rounds.write(found)
-    return len(found)
+    if not (stopped or done.failure):
+        rounds.write(asked)
+    return done, len(asked)
 
 
 def _learnt(

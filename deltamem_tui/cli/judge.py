@@ -80,9 +80,6 @@ def run(
     judge = Judge(model_client(invocation, wanted), opened.manifest.domain, folders)
     unjudged = without_judgement if all else without_outcome
     ids = unjudged(opened, limit)
-    if rounds:
-        passed = rounds.passed_over(opened)
-        ids = [each for each in unjudged(opened) if each not in passed][:limit]
     taken = rounds.take(invocation, opened) if rounds else None
     if dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:

@@ -227,7 +227,7 @@ def _fused(
 ) -> Iterator[MaintenanceResult | DeltaMemError]:
     """Each chain that was due; an error that ended the work comes last."""
     from deltamem_tui.memory.engine import due
-    from deltamem_tui.memory.runs.maintenance import consolidate
+    from deltamem_tui.memory.runs.learning import consolidate
 
     try:
         if due(bank):

@@ -28,7 +28,6 @@ from deltamem_tui.memory.deltamem.definition import Parameters, Payload, TreePar
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.views.filters import NODES, matching
-from deltamem_tui.memory.views.language import Bound
 from deltamem_tui.trajectory.readers.native import from_record as episode_of
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 
@@ -281,28 +280,10 @@ def test_a_persons_word_on_an_episode(bank: Bank) -> None:
         give_outcome(bank, "f" * 16, success=True)
 
 
-@pytest.mark.parametrize(
-    ("bound", "held"),
-    [
-        ("2", [2]),
-        (">2", [3, 4]),
-        (">=2", [2, 3, 4]),
-        ("<2", [0, 1]),
-        ("<=1", [0, 1]),
-        ("1-3", [1, 2, 3]),
-    ],
-)
-def test_bounds(bound: str, held: list[int]) -> None:
-    import numpy as np
-
-    values = np.arange(5)
-    assert values[Bound.parse(bound).holds(values)].tolist() == held
-
-
 def test_filters_never_let_the_dead_through(bank: Bank) -> None:
     editing.delete(bank, "task", nodes(bank)[2])
     tree = bank.tree("task")
-    for text in ("", "kind:residual", "1", "label:success hits:>=0", "is:never-recalled"):
+    for text in ("", "kind:residual", "1", "label:success -hits:<0", "is:never-recalled"):
         kept = matching(tree, NODES.parse(text))
         assert not (kept & tree.dead).any()
     assert matching(tree, NODES.parse("kind:residual")).sum() == 1

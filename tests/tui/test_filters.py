@@ -17,10 +17,10 @@ FILTERS = {
     "kind:residual depth:2": 2,
     "hits:>3": 1,
     "is:never-recalled": 5,
-    "recalls:1-5": 1,
-    "recalls:1-4": 0,
-    "recalls:>=5 hits:4": 1,
-    "recalls:0-4": 5,
+    "recalls:>0 recalls:<6": 1,
+    "recalls:>0 -recalls:>4": 0,
+    "recalls:>4 hits:4": 1,
+    "recalls:<5": 5,
     "recalls:<1": 5,
     "is:consolidated": 0,
     "kind:root label:success": 2,
@@ -132,8 +132,8 @@ def test_a_filter_that_cannot_be_read_says_so_while_it_is_typed_and_counts_nothi
         await person.write("label:failure")
         assert "2 fit the filter" in person.screen
         for typed, said in (
-            ("label:foo", "✗ label: there is no 'foo' (failure or success)"),
-            ("depth:abc", "✗ depth: 'abc' is not a condition on a number (3, >2, <=5 or 1-4)"),
+            ("label:foo", "✗ label: unknown 'foo' (failure or success)"),
+            ("depth:abc", "✗ depth: 'abc' is not a number (3, >2 or <.5)"),
         ):
             await person.write(typed)
             assert said in words(person)

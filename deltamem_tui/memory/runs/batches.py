@@ -1,16 +1,15 @@
 """Rounds of a batch: what would be asked is written down, and answers that came back are taken.
 
-Later prompts show what earlier answers said, so it takes rounds. In each, the bank learns as far
-as answers are there. Then the other episodes are played on a copy that is thrown away: where an
-answer is missing, its question is noted and a guess stands in. A prompt that shows a guess is not
-noted, for it will be another one; all others are, whichever episode they belong to. A guess can be
-wrong, and then a question is noted for nothing or a round later, but what the bank learns hangs
-on answers alone.
+In each round the bank learns from every episode whose questions are answered, and what the others
+ask of the bank as it then stands is written down. Later prompts show what earlier answers said, so
+it takes rounds, and an answer to a question that changed meanwhile was paid for nothing. The bank
+is what asking directly gives for the episodes in the order in which they were learnt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,21 +17,28 @@ from pathlib import Path
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
-from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import (
     AnswerError,
     BudgetError,
     DeltaMemError,
+    ExtractionError,
     PromptTooLongError,
     RecordError,
     TrajectoryError,
+    VectorError,
 )
 from deltamem_tui.llm.batch import BatchCaller, ServiceError
 from deltamem_tui.llm.client import ChatRequest
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.engine import as_stored, set_first_thresholds
+from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.runs.estimate import GuessingWriter, play
-from deltamem_tui.memory.writers.extraction import Payment
+from deltamem_tui.memory.methods import method_of, settings_of
+from deltamem_tui.memory.prompts.use import SCENE
+from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
+from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, Payment
 from deltamem_tui.memory.writers.model.judge import Judge
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.text import clean, one_line
@@ -40,8 +46,11 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 
-# No text of ours has it, and none of an episode should.
-_GUESS = "⟦a guess⟧ "
+Key = tuple[str, tuple[str, ...]]
+"""A purpose, and the nodes that its prompt shows."""
+
+# What one of these episodes teaches changes what the others of its kind ask.
+_MOST_ALIKE = 16
 _LIMITS = LogLimits(record_bytes=8_000_000, nesting=100)
 _MOST_ERRORS = 1_000
 _WIDTH = 200
@@ -147,27 +156,6 @@ def _response(result: dict[str, object]) -> object:
     return response
 
 
-def passed_over(bank: Bank, model: str) -> frozenset[str]:
-    """The episodes that a run went past because nothing could be made of them.
-
-    Asking directly would not come back to them in the same run, so no later round does.
-
-    Raises:
-        BankCorruptError: A line of the journal is not a commit.
-    """
-    found: dict[object, bool] = {}
-    for commit in bank.journal.commits() if bank.journal.exists else ():
-        detail = commit.detail
-        calls = detail.get("calls")
-        calls = calls if isinstance(calls, list) else []
-        others = any(each.get("model") != model for each in calls if isinstance(each, dict))
-        failed = commit.event == "refuse" or (
-            commit.event == "judge" and detail.get("success") is None
-        )
-        found[detail.get("trajectory")] = failed and not others
-    return frozenset(str(each) for each, is_passed in found.items() if is_passed)
-
-
 class _Questions:
     """The questions that wait for answers, each with what the bill will say of it, by key."""
 
@@ -177,51 +165,98 @@ class _Questions:
         self._payment: Payment | None = None
 
     def paid(self, payment: Payment) -> None:
-        """What the bill says of the answer that the extractor speaks of."""
+        """Remember what the bill says of the answer that the extractor speaks of."""
         self._payment = payment
 
-    def note(self, *_: object) -> None:
-        """Note the question that the batch was asked last, unless it shows a guess."""
+    def note(self) -> None:
+        """Note the question that the batch was asked last."""
         request = self._batch.noted
-        if request is None or any(_GUESS in each["content"] for each in request.messages):
+        if request is None:
             return
         request.on_answer(Usage())  # so that the extractor speaks of this one
         if self._payment is not None:
             self.found[request.key] = request, self._payment
 
 
-def questions(
+class _WaitingWriter:
+    """Writes what the answers say; notes each question without one, and then writes nothing."""
+
+    def __init__(self, writer: ModelExtractor, questions: _Questions, shown: Counter[Key]) -> None:
+        self.name = writer.name
+        self.waits = False
+        self._writer, self._questions, self._shown = writer, questions, shown
+
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        """Write what the model said, if it said something."""
+        try:
+            return self._writer.write(purpose, episode, notes, inputs)
+        except BudgetError:
+            self.waits = True
+        key = purpose, tuple(node.id for node in notes)
+        self._shown[key] += 1
+        if self._shown[key] <= _MOST_ALIKE:
+            self._questions.note()
+        return Extraction(None, "waits for an answer")
+
+
+def learn_round(
     bank: Bank,
-    episodes: Iterable[Trajectory],
+    episodes: Sequence[Trajectory],
     extractor: ModelExtractor,
     batch: BatchCaller,
-    embedder: Embedder,
     *,
     draw_scenes: bool = False,
-    advance: Callable[[], object] = lambda: None,
+    advance: Callable[[Usage], object] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
-) -> list[tuple[ChatRequest, Payment]]:
-    """What learning from episodes would ask, as far as it can be known without the answers.
-
-    The extractor asks the batch. Nothing is sent, and the bank stays as it is.
+) -> tuple[LearningReport, list[tuple[ChatRequest, Payment]]]:
+    """Learn from the episodes whose questions are answered; the extractor asks the batch.
 
     Returns:
-        Each question once, with what its line of the bill will say.
+        What was learnt, and each question of the others once, with what its line of the bill
+        will say.
 
     Raises:
         LanguageModelError: The model cannot be asked at all.
-        StorageError: There is no room for a copy of the bank.
     """
-    asked = _Questions(batch)
-    writer = GuessingWriter(bank, extractor.paying(asked.paid), asked.note, mark=_GUESS)
-    play(bank, episodes, writer, embedder, draw_scenes, advance, stopped)
-    return [*asked.found.values()]
+    embedder, asked = embedder_of(bank), _Questions(batch)
+    made = extractor.of_method(method_of(bank)).paying(asked.paid)
+    shown: Counter[Key] = Counter()
+
+    def is_answered(trajectory: Trajectory) -> bool:
+        writer = _WaitingWriter(made, asked, shown)
+        kept = as_stored(bank, trajectory)
+        if draw_scenes and method_of(bank).uses_scene(settings_of(bank)) and lacks_scene(kept):
+            drawn = writer.write(SCENE, kept, ())
+            if writer.waits:
+                return False
+            kept = with_scene(kept, drawn)
+        with suppress(ExtractionError, TrajectoryError, VectorError):  # the run reports it
+            method_of(bank).plan(bank, kept, writer, embedder)
+        return not writer.waits
+
+    def ready() -> Iterator[Trajectory]:
+        for each in episodes:
+            bank.refresh()
+            if is_answered(each):
+                yield each
+
+    set_first_thresholds(bank, embedder)
+    report = learn_episodes(
+        bank, extractor, ready(), draw_scenes=draw_scenes, advance=advance, stopped=stopped
+    )
+    return report, [*asked.found.values()]
 
 
 def judging_questions(
     bank: Bank, judge: Judge, ids: Iterable[str], batch: BatchCaller
 ) -> list[tuple[ChatRequest, Payment]]:
-    """What judging episodes would ask; see `questions`."""
+    """Return what judging episodes would ask."""
     asked = _Questions(batch)
     judge = judge.paying(asked.paid)
     for each in ids:

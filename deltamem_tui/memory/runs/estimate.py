@@ -65,43 +65,20 @@ def estimate_learning(
         LanguageModelError: The extractor's model cannot be asked at all.
         StorageError: There is no room for the copy.
     """
-    counting = _Count(extractor.of_method(method_of(bank)))
-    writer = GuessingWriter(bank, extractor, counting.unknown, counting.known)
-    play(bank, trajectories, writer, embedder, draw_scenes, advance, stopped)
-    return counting.usage
-
-
-def play(
-    bank: Bank,
-    trajectories: Iterable[Trajectory],
-    writer: GuessingWriter,
-    embedder: Embedder,
-    draw_scenes: bool = False,
-    advance: Callable[[], object] = lambda: None,
-    stopped: Callable[[], bool] = lambda: False,
-) -> None:
-    """Learn from episodes into a copy of the bank that is thrown away.
-
-    `advance` is called after each episode, and `stopped` before each asks whether to go on.
-
-    Raises:
-        LanguageModelError: The model cannot be asked at all.
-        StorageError: There is no room for the copy.
-    """
+    writer = _GuessingWriter(bank, extractor)
     of_scenes = draw_scenes and method_of(bank).uses_scene(settings_of(bank))
     with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
         stage = copy_bank(bank, Path(folder) / bank.path.name)
         for trajectory in trajectories:
             if stopped():
                 break
-            try:
+            with suppress(ExtractionError, TrajectoryError, VectorError):  # the run will report it
                 kept = as_stored(bank, trajectory)
                 if of_scenes and lacks_scene(kept):
                     kept = writer.with_scene(kept)
                 learn_stored(stage, kept, writer, embedder)
-            except (ExtractionError, TrajectoryError, VectorError):
-                pass  # the run will report it
             advance()
+    return writer.usage
 
 
 def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
@@ -132,60 +109,16 @@ class _CountingWriter:
         return Extraction(None, "not asked")
 
 
-class _Count:
-    """Sums up what a model would be asked, and what the cache has."""
+class _GuessingWriter:
+    """Takes the model's place: answers from the cache, else lets the rules write, and counts."""
 
-    def __init__(self, extractor: ModelExtractor) -> None:
-        self.usage = Usage()
-        self._extractor = extractor
-        self._scene_prompts: set[str] = set()
-
-    def known(self, extraction: Extraction) -> None:
-        """Count an answer that is there."""
-        self.usage += extraction.usage
-
-    def unknown(
-        self, purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
-    ) -> None:
-        """Count a question that has no answer yet."""
-        if purpose == SCENE and episode is not None:
-            # The same instruction is often given several times; the cache knows it by then.
-            prompt = self._extractor.prompt(SCENE, episode, ()) or ""
-            if prompt in self._scene_prompts and self._extractor.remembers:
-                self.usage += Usage(cached=1)
-                return
-            self._scene_prompts.add(prompt)
-        self.usage += self._extractor.estimate(purpose, episode, notes, inputs)
-
-
-Unknown = Callable[[str, Trajectory | None, Sequence[Node], Inputs], object]
-"""Called with a question that has no answer yet."""
-
-
-class GuessingWriter:
-    """Takes the model's place: answers from the cache, else lets the rules write."""
-
-    def __init__(
-        self,
-        bank: Bank,
-        extractor: ModelExtractor,
-        unknown: Unknown,
-        known: Callable[[Extraction], object] = lambda _: None,
-        mark: str = "",
-    ) -> None:
-        """Nothing is written yet.
-
-        The extractor's client sends nothing, and raises `BudgetError` where the cache has no
-        answer: `unknown` is called with such a question, `known` with each answer. What is
-        guessed begins with `mark`, so that prompts which show it can be told.
-        """
+    def __init__(self, bank: Bank, extractor: ModelExtractor) -> None:
         self.name = extractor.name
+        self.usage = Usage()
         self._method = method_of(bank)
         self._extractor = extractor.of_method(self._method)
         self._rules = writer_of(bank)
-        self._unknown = unknown
-        self._known = known
-        self._mark = mark
+        self._scene_prompts: set[str] = set()
 
     def write(
         self,
@@ -194,7 +127,7 @@ class GuessingWriter:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Extraction:
-        """What the model said, or a guess.
+        """Write what the model said, or a guess.
 
         Raises:
             ExtractionError: Neither the model nor the rules could make anything of it.
@@ -203,41 +136,43 @@ class GuessingWriter:
         if found is not None:
             return found
         if episode is None:
-            return self._marked(self._rules.write(purpose, None, notes, inputs))
+            return self._rules.write(purpose, None, notes, inputs)
         # A model names the kind of task, and leaves out of it what it knows as the scene.
         read = structs.replace(episode, task=goal_of(episode))
-        written = self._marked(self._rules.write(purpose, read, notes, inputs))
+        written = self._rules.write(purpose, read, notes, inputs)
         return self._with_key(self._method.use_of(purpose).collection, read, written)
 
     def with_scene(self, trajectory: Trajectory) -> Trajectory:
-        """The episode with its scene: out of the cache, or one of a likely length."""
+        """Return the episode with its scene: out of the cache, or one of a likely length."""
         extraction = self._answer(SCENE, trajectory, (), NO_INPUTS)
         if extraction is None:
             words = trajectory.task.split()
             half = " ".join(words[: (len(words) + 1) // 2])
-            extraction = Extraction({SCENE: self._mark + half}, "a scene of a likely length")
+            extraction = Extraction({SCENE: half}, "a scene of a likely length")
         return with_scene(trajectory, extraction)
 
     def _answer(
         self, purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
     ) -> Extraction | None:
-        """The model's answer, if the cache has it."""
+        """Return the model's answer if the cache has it; count what it takes in any case."""
         try:
             found = self._extractor.write(purpose, episode, notes, inputs)
         except BudgetError:
-            self._unknown(purpose, episode, notes, inputs)
+            self.usage += self._asked(purpose, episode, notes, inputs)
             return None
-        self._known(found)
+        self.usage += found.usage
         return found
 
-    def _marked(self, guessed: Extraction) -> Extraction:
-        if not (self._mark and guessed.payload):
-            return guessed
-        payloads = [
-            {name: self._mark + text if text else text for name, text in each.items()}
-            for each in guessed.payloads
-        ]
-        return replace(guessed, payload=payloads[0], further=tuple(payloads[1:]))
+    def _asked(
+        self, purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
+    ) -> Usage:
+        if purpose == SCENE and episode is not None:
+            # The same instruction is often given several times; the cache knows it by then.
+            prompt = self._extractor.prompt(SCENE, episode, ()) or ""
+            if prompt in self._scene_prompts and self._extractor.remembers:
+                return Usage(cached=1)
+            self._scene_prompts.add(prompt)
+        return self._extractor.estimate(purpose, episode, notes, inputs)
 
     def _with_key(self, name: str, episode: Trajectory, written: Extraction) -> Extraction:
         """The same lesson under a key of the words, not the numbers, of its collection's question.

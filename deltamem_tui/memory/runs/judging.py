@@ -7,9 +7,8 @@ first episodes, and the next one goes on behind them.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -28,8 +27,8 @@ from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.learn_result import REASON_WIDTH
+from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError, Turns
 from deltamem_tui.memory.runs.payments import Payments
-from deltamem_tui.memory.runs.prefetch import GRACE, Lanes, Question, is_done
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model.judge import Judge, Judgement
 from deltamem_tui.text import one_line
@@ -116,64 +115,55 @@ def judge_episodes(
     An episode whose outcome is known otherwise is refused, unless the judge is to stand `beside`.
 
     What is wrong with one episode stops none of the others. What would be wrong with all of
-    them, like a refused key, comes last among the errors; answers that were under way by then
-    are kept. A `KeyboardInterrupt` ends the run at once.
-
-    Up to `concurrency` are asked about at once. When the work is to stop, answers that are
-    under way are waited for up to `grace` seconds.
+    them, like a refused key, comes last among the errors. A `KeyboardInterrupt` ends the run at
+    once. When the work is to stop, answers that are under way are waited for up to `grace` seconds
+    and kept.
 
     Raises:
         BankFrozenError: The bank is frozen; nothing was asked.
-        StorageError: What earlier versions left cannot be written down.
     """
     bank.require_writable()
-    report, payments, lanes = JudgingReport(), Payments(bank), Lanes(concurrency)
-    run = _JudgingRun(bank, judge.paying(payments), lanes, report, beside)
-    coming = map(run.begin, ids)
+    payments = Payments(bank)
+    run = _JudgingRun(bank, judge.paying(payments), Asking(concurrency, stopped), beside)
+    turns = Turns(ids, run.asking, lambda each: [run.question(each)], concurrency, stopped)
+    report = run.report
     try:
         with payments:
-            list(islice(coming, concurrency))
-            while run.under_way and is_done(run.under_way[0][1], stopped):
-                run.keep(*run.under_way.popleft())
-                advance()
-                if not (run.failure or stopped()):
-                    next(coming, None)
-            judge.cancel()
-            run.keep_late(grace)
+            with suppress(StoppedError):
+                for each in turns:
+                    run.keep(each, partial(run.asking.answer, *run.question(each).asked))
+                    if run.failure:
+                        break
+                    advance()
+            run.asking.close(judge.cancel, grace)
+            run.keep_late([*turns.window][1 if run.failure else 0 :])
     except KeyboardInterrupt:
         report.interrupted = True
     except StorageError as error:  # of what was paid, `usage.jsonl` lacks the last
         run.failure = run.failure or error
-    finally:
-        lanes.close()
     report.errors += [run.failure] if run.failure else []
-    report.usage, report.in_flight = judge.usage, len(run.under_way)
+    report.usage, report.in_flight = judge.usage, run.asking.under_way
     report.without_outcome = len(without_outcome(bank))
     return report
 
 
 @dataclass(slots=True)
 class _JudgingRun:
-    """Episodes that are being judged, in their order.
-
-    `failure` is what would be wrong with all of them.
-    """
+    """Judgements on their way into a bank; `failure` is what would be wrong with all."""
 
     bank: Bank
     judge: Judge
-    lanes: Lanes
-    report: JudgingReport
+    asking: Asking
     beside: bool
-    under_way: deque[tuple[str, Future[Judgement]]] = field(default_factory=deque)
+    report: JudgingReport = field(default_factory=JudgingReport)
     failure: DeltaMemError | None = None
 
-    def begin(self, episode_id: str) -> None:
-        """Ask about an episode, which is read here and now: a bank is for one thread."""
-        question = Question(0, ("", ""), partial(_judge, self.judge, _read(self.bank, episode_id)))
-        self.lanes.send(question)
-        self.under_way.append((episode_id, question.answer))
+    def question(self, episode_id: str) -> Question:
+        """Return the question about an episode, read here and now: a bank is for one thread."""
+        ask = partial(_judge, self.judge, _read(self.bank, episode_id))
+        return Question(("judge", episode_id), ask)
 
-    def keep(self, episode_id: str, answer: Future[Judgement]) -> None:
+    def keep(self, episode_id: str, answer: Callable[[], Judgement]) -> None:
         """Keep a judgement, or why there is none."""
         result = _keep(self.bank, episode_id, answer, self.judge.model, beside=self.beside)
         if isinstance(result, JudgedEpisode):
@@ -183,20 +173,18 @@ class _JudgingRun:
         else:
             self.failure = self.failure or result
 
-    def keep_late(self, grace: float) -> None:
-        """Keep what comes within so many seconds."""
-        wait([answer for _, answer in self.under_way], timeout=grace)
-        for each in [each for each in self.under_way if each[1].done()]:
-            self.under_way.remove(each)
-            self.keep(*each)
+    def keep_late(self, ids: Sequence[str]) -> None:
+        """Keep what came after the run was to stop."""
+        for each in ids:
+            if late := self.asking.finished(("judge", each)):
+                self.keep(each, late.result)
 
 
 def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
     try:
-        found = episode(bank, episode_id)
+        return known_episode(bank, episode_id)
     except DeltaMemError as error:
         return error
-    return found or TrajectoryError("the bank does not have it", source=episode_id)
 
 
 def _judge(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement:
@@ -206,12 +194,12 @@ def _judge(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement:
 
 
 def _keep(
-    bank: Bank, episode_id: str, answer: Future[Judgement], model: str, *, beside: bool
+    bank: Bank, episode_id: str, answer: Callable[[], Judgement], model: str, *, beside: bool
 ) -> JudgedEpisode | DeltaMemError | None:
     """Keep a judgement, or note that the model gave none; None if it was not asked to the end."""
     try:
         try:
-            judgement = answer.result()
+            judgement = answer()
             judged = take_judgement(bank, episode_id, judgement, beside=beside)
             return JudgedEpisode(judged, judgement.call)
         except QuestionCancelledError:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 from contextlib import nullcontext, suppress
-from dataclasses import asdict
 from typing import Self
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import StorageError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.views.history import left_payments
 from deltamem_tui.memory.writers.extraction import Payment
 
 
@@ -22,12 +20,6 @@ class Payments:
     """
 
     def __init__(self, bank: Bank) -> None:
-        """Nothing is paid yet. What killed runs of earlier versions had paid is written down.
-
-        Raises:
-            StorageError: The disk refused.
-        """
-        take_over(bank)
         self._folder = bank.path
         self._usage = Usage()
         self._unwritten: list[Payment] = []
@@ -67,16 +59,3 @@ class Payments:
         """Close; the error that ended the run is not hidden by another."""
         with suppress(StorageError) if error else nullcontext():
             self.close()
-
-
-def take_over(bank: Bank) -> None:
-    """Write down what killed runs of earlier versions had paid, in place of the files they left.
-
-    Raises:
-        StorageError: The disk refused.
-    """
-    for path, left in left_payments(bank).items():
-        if left.calls > 0:
-            record = {"purpose": "paid", "left": path.name, **asdict(left)}
-            usage_log.append(bank.path, record)
-        path.unlink(missing_ok=True)

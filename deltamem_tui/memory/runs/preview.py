@@ -9,10 +9,11 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import TrajectoryError, UsageError
+from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.engine import search
-from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
+from deltamem_tui.memory.episodes.outcomes import find_episode, known_episode
+from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
 from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
@@ -91,7 +92,7 @@ def _filled(
 
 def _episode(bank: Bank, name: str, use: PromptUse, wanted: str | None) -> Trajectory:
     if wanted is not None:
-        return _episode_called(bank, wanted)
+        return known_episode(bank, find_episode(bank, wanted))
     for found in _candidates(bank):
         if _is_for(use, found):
             return found
@@ -112,17 +113,6 @@ def _is_for(use: PromptUse, trajectory: Trajectory) -> bool:
     if use.label:
         return success is (use.label == "success")
     return success is not None or "outcome" not in use.inputs
-
-
-def _episode_called(bank: Bank, wanted: str) -> Trajectory:
-    ids = [each for each in bank.episodes.ids() if each.startswith(wanted)]
-    if len(ids) != 1:
-        many = f"{len(ids)} episodes have an id that begins" if ids else "no episode's id begins"
-        raise TrajectoryError(f"{many} with {wanted!r}", source=str(bank.path))
-    found = episode(bank, ids[0])
-    if found is None:
-        raise TrajectoryError(f"there is no episode {wanted}", source=str(bank.path))
-    return found
 
 
 def _chain(

@@ -1,16 +1,24 @@
-"""Which nodes and which episodes a person wants to see, as it is typed, and in which order."""
+"""Filters as a person types them: `word`, `-word` and `key:value`, which must all hold.
+
+A value is a name, a number, or `>2` and `<.5`. Words are sought in all texts of a thing, upper and
+lower case alike; one of four hexadecimal digits or more may as well be the beginning of its id.
+"""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import text_of
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.views.language import Bound, Filter, Language, State
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.memory.views.occurrences import fold
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Trajectory
 
 if TYPE_CHECKING:
@@ -21,34 +29,215 @@ if TYPE_CHECKING:
 
     DueRows = Callable[[Tree], NDArray[np.bool_]]
 
+LONGEST_FILTER = 1_000
+"""Characters. To take a line apart takes a time that grows with the square of its length."""
+_NUMBER = re.compile(r"([<>]?)(\d{1,9}|\d?\.\d{1,6})")
+_KEY = re.compile(r"[a-z][a-z_-]*")
+_ID = re.compile(r"[0-9a-f]{1,16}")
+_ID_DIGITS = 4  # words of fewer digits are numbers far more often than the beginning of an id
+_STOPPED_EVERY = 256
+
+
+class FilteredTable(Protocol):
+    """What a filter is applied to."""
+
+    @property
+    def ids(self) -> NDArray[np.bytes_]:
+        """The ids. [rows]."""
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return the values that a condition looks at, as numbers. [rows]."""
+
+    def texts(self, rows: NDArray[np.int64]) -> Iterable[str]:
+        """Return all texts of each of some rows."""
+
+
+class Condition(NamedTuple):
+    """What a column's values are compared with; of the column `id`, how an id begins."""
+
+    column: str
+    sign: str
+    value: float
+    prefix: str = ""
+    negated: bool = False
+
+    def holds(self, table: FilteredTable) -> NDArray[np.bool_]:
+        """Return where it holds. bool [rows]."""
+        if self.column == "id":
+            found = _ids_begin(table.ids, self.prefix)
+        else:
+            values = table.column(self.column)
+            if self.sign == ">":
+                found = values > self.value
+            else:
+                found = values < self.value if self.sign == "<" else values == self.value
+        return found ^ self.negated
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which things of a kind are shown.
+
+    Attributes:
+        words: Folded texts that a thing must hold.
+        without: Folded texts that it must not hold.
+        conditions: What else must hold.
+    """
+
+    words: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether all are shown."""
+        return self == Filter()
+
+    def matching(
+        self, table: FilteredTable, shown: NDArray[np.bool_], stopped: Callable[[], bool]
+    ) -> NDArray[np.bool_]:
+        """Return where the filter holds. bool [rows].
+
+        Only rows that are `shown`, bool [rows], are looked at, and none any more once `stopped`
+        returns True. Words are sought only in the rows that all conditions leave.
+        """
+        import numpy as np
+
+        kept = shown.copy()
+        for each in self.conditions:
+            kept &= each.holds(table)
+        if not (self.words or self.without):
+            return kept
+        by_id = {word: _ids_begin(table.ids, word) for word in self.words if _may_be_id(word)}
+
+        def holds(row: int, text: str) -> bool:
+            found = all(word in text or (word in by_id and by_id[word][row]) for word in self.words)
+            return found and not any(word in text for word in self.without)
+
+        left = np.flatnonzero(kept)
+        for start in range(0, len(left), _STOPPED_EVERY):
+            if stopped():
+                break
+            rows = left[start : start + _STOPPED_EVERY]
+            kept[rows] = [*map(holds, rows.tolist(), map(fold, table.texts(rows)))]
+        return kept
+
+
+def _may_be_id(word: str) -> bool:
+    return len(word) >= _ID_DIGITS and _ID.fullmatch(word) is not None
+
+
+def _ids_begin(ids: NDArray[np.bytes_], prefix: str) -> NDArray[np.bool_]:
+    start = prefix.encode()
+    begins: NDArray[np.bool_] = (ids >= start) & (ids < start + b"\xff")
+    return begins
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The conditions that there are on things of one kind.
+
+    Attributes:
+        thing: What one of them is called.
+        names: Per key, the names that may follow it, each with its column and its value there.
+        numbers: The keys that a number follows, each named as its column.
+        help: What can be typed, for a person.
+    """
+
+    thing: str
+    names: Mapping[str, Mapping[str, tuple[str, int]]]
+    numbers: tuple[str, ...]
+    help: str
+
+    def parse(self, text: str) -> Filter:
+        """Read a filter as a person types it; see `help`.
+
+        Raises:
+            UsageError: A key has a value that it cannot have; or the text is longer than
+                `LONGEST_FILTER`.
+        """
+        if len(text) > LONGEST_FILTER:
+            raise UsageError(
+                f"{len(text):,} characters are too many for a filter",
+                hint=f"at most {LONGEST_FILTER:,}",
+            )
+        words: list[str] = []
+        without: list[str] = []
+        conditions: list[Condition] = []
+        for part in map(fold, _split(text)):
+            negated = len(part) > 1 and part.startswith("-")
+            key, colon, value = part[negated:].partition(":")
+            if colon and key in self._keys:
+                conditions.append(self._condition(key, value)._replace(negated=negated))
+            else:
+                (without if negated else words).append(part[negated:])
+        return Filter(tuple(words), tuple(without), tuple(conditions))
+
+    def doubt_about(self, text: str) -> str:
+        """Return what a person may have meant otherwise, as a sentence; empty if nothing.
+
+        A word such as `depht:3` is sought in the texts. A person who misspelt a key has to learn
+        that.
+        """
+        for part in _split(text):
+            key, colon, value = fold(part).removeprefix("-").partition(":")
+            if colon and key not in self._keys and _KEY.fullmatch(key):
+                near = get_close_matches(key, self._keys, n=1, cutoff=0.7)
+                meant = f"; did you mean {near[0]}:{one_line(value, 20)}?" if near else ""
+                return f"{one_line(part, 30)} is taken as words{meant}"
+        return ""
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        return (*self.names, *self.numbers, "id")
+
+    def _condition(self, key: str, value: str) -> Condition:
+        said = one_line(value, 20)
+        if key == "id":
+            if not _ID.fullmatch(value):
+                hint = "up to 16 of the digits 0-9 and a-f"
+                raise UsageError(f"{said!r} is not the beginning of one", source=key, hint=hint)
+            return Condition("id", "", 0.0, value)
+        if key in self.numbers:
+            if (found := _NUMBER.fullmatch(value)) is None:
+                message = f"{said!r} is not a number" if value else "which number?"
+                raise UsageError(message, source=key, hint="3, >2 or <.5")
+            return Condition(key, found[1], float(found[2]))
+        known = [name for name in self.names[key] if value and name.startswith(value)]
+        if len(known) != 1:
+            message = f"unknown {said!r}" if value else "which one?"
+            message = f"{said!r} may be more than one" if known else message
+            *others, last = known or self.names[key]
+            raise UsageError(message, source=key, hint=f"{', '.join(others)} or {last}")
+        column, number = self.names[key][known[0]]
+        return Condition(column, "", float(number))
+
+
+def _split(text: str) -> Sequence[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # a quotation mark that is still open while it is typed
+        return text.replace('"', " ").replace("'", " ").split()
+
+
+# Nodes
+
 Order = Literal["birth", "newest", "hits", "recalls", "children", "utility"]
 ORDERS: tuple[Order, ...] = ("birth", "newest", "hits", "recalls", "children", "utility")
 """By `utility` the least useful come first, and those of which nothing is known last."""
 
-_LABELS: Mapping[str, State] = {
-    "failure": State("failure", (1,)),
-    "success": State("failure", (0,)),
-}
-_KINDS: Mapping[str, State] = {"root": State("residual", (0,)), "residual": State("residual", (1,))}
+_LABELS = {"failure": ("failure", 1), "success": ("failure", 0)}
+_KINDS = {"root": ("residual", 0), "residual": ("residual", 1)}
+_STATES = {"never-recalled": ("recalls", 0), "consolidated": ("consolidated", 1), "due": ("due", 1)}
 
 NODES = Language(
     thing="node",
-    states={
-        "label": _LABELS,
-        "kind": _KINDS,
-        "is": {
-            "never-recalled": ("recalls", Bound.parse("0")),
-            "consolidated": State("consolidated", (1,)),
-            "due": State("due", (1,)),
-            **_LABELS,
-            **_KINDS,
-        },
-    },
-    numbers=("depth", "hits", "recalls", "shown"),
-    shares=("utility",),
+    names={"label": _LABELS, "kind": _KINDS, "is": {**_STATES, **_LABELS, **_KINDS}},
+    numbers=("depth", "hits", "recalls", "shown", "utility"),
     help=(
-        "words, or the beginning of a node's id; label:failure, kind:root, depth:>2, hits:0, "
-        "recalls:1-3, utility:<.5, shown:>3, is:never-recalled, is:consolidated, is:due, id:29"
+        "words, -words to leave out, or the beginning of a node's id; label:failure, kind:root, "
+        "depth:>2, hits:0, recalls:3, utility:<.5, shown:>3, is:never-recalled, "
+        "is:consolidated, is:due, id:29; -label:failure"
     ),
 )
 """The conditions on nodes."""
@@ -61,7 +250,7 @@ def matching(
     stopped: Callable[[], bool] = lambda: False,
     useful: Usefulness | None = None,
 ) -> NDArray[np.bool_]:
-    """The living rows of a collection that a filter lets through. bool [rows].
+    """Return the living rows of a collection that a filter lets through. bool [rows].
 
     `due_rows` returns the rows that are due for maintenance, as the bank's method says. Once
     `stopped` returns True, the rest is not looked at. What the nodes were `useful` for comes from
@@ -82,6 +271,8 @@ class _NodeTable:
         return ids
 
     def column(self, name: str) -> NDArray[Any]:
+        import numpy as np
+
         snapshot = self.tree.snapshot
         if name == "due":
             return self.due_rows(self.tree) if self.due_rows else snapshot.index["depth"] < 0
@@ -89,23 +280,18 @@ class _NodeTable:
             counters = snapshot.counters[self.tree.birth] if len(self.ids) else snapshot.counters
             return counters[:, ("hits", "recalls").index(name)]
         if name in ("shown", "utility"):
-            return self._of_credit(name)
+            if self.useful is None:
+                return np.full(len(self.ids), np.nan if name == "utility" else 0)
+            values = self.useful.utility if name == "utility" else self.useful.shown
+            return values[self.tree.birth]
         column: NDArray[Any] = snapshot.index[name]
         return column
-
-    def _of_credit(self, name: str) -> NDArray[Any]:
-        import numpy as np
-
-        if self.useful is None:
-            return np.full(len(self.ids), np.nan if name == "utility" else 0)
-        values = self.useful.utility if name == "utility" else self.useful.shown
-        return values[self.tree.birth]
 
     def texts(self, rows: NDArray[np.int64]) -> Iterable[str]:
         return map(text_of, self.tree.snapshot.payloads(rows))
 
 
-_STOPPED_EVERY = 256
+# Episodes
 
 EpisodeOrder = Literal["import", "newest", "outcome", "steps", "nodes"]
 EPISODE_ORDERS: tuple[EpisodeOrder, ...] = ("import", "newest", "outcome", "steps", "nodes")
@@ -113,25 +299,26 @@ EPISODE_ORDERS: tuple[EpisodeOrder, ...] = ("import", "newest", "outcome", "step
 _UNREADABLE = -1
 _ENDINGS: Mapping[bool | None, str] = {None: "unknown", False: "failure", True: "success"}
 """How an episode can have ended; what has to be looked at comes first."""
-_OUTCOMES = {ending: State("outcome", (n,)) for n, ending in enumerate(_ENDINGS.values())}
-_LEARNT, _WAITING, _REFUSED = range(3)
+_OUTCOMES = {ending: ("outcome", number) for number, ending in enumerate(_ENDINGS.values())}
+_LEARNT, _WAITING = range(2)
 
 EPISODES = Language(
     thing="episode",
-    states={
+    names={
         "outcome": _OUTCOMES,
-        "source": {name: State("source", (n,)) for n, name in enumerate(OUTCOME_SOURCES)},
+        "source": {name: ("source", number) for number, name in enumerate(OUTCOME_SOURCES)},
         "is": {
-            "learnt": State("state", (_LEARNT,)),
-            "waiting": State("state", (_WAITING, _REFUSED)),
-            "refused": State("state", (_REFUSED,)),
+            "learnt": ("state", _LEARNT),
+            "waiting": ("state", _WAITING),
+            "refused": ("refused", 1),
             **_OUTCOMES,
         },
     },
     numbers=("steps", "nodes"),
     help=(
-        "words, or the beginning of an episode's id; outcome:unknown, outcome:failure, "
-        "source:judge, is:waiting, is:learnt, is:refused, steps:>30, nodes:0, id:29"
+        "words, -words to leave out, or the beginning of an episode's id; outcome:unknown, "
+        "outcome:failure, source:judge, is:waiting, is:learnt, is:refused, steps:>30, nodes:0, "
+        "id:29; -is:learnt"
     ),
 )
 """The conditions on episodes."""
@@ -192,17 +379,16 @@ class EpisodeTable:
         """The values of all episodes, -1 where a record cannot be read. [episodes]."""
         import numpy as np
 
-        if name not in ("state", "nodes"):
-            column: NDArray[Any] = self._recorded()[name]
-            return column
         if name == "nodes":
             values = [len(self._nodes.get(each, ())) for each in self.episode_ids]
-        else:
+        elif name == "refused":
+            values = [each in self._refused for each in self.episode_ids]
+        elif name == "state":
             waiting = set(self._bank.episodes.waiting())
-            values = [
-                _REFUSED if each in self._refused else _WAITING if each in waiting else _LEARNT
-                for each in self.episode_ids
-            ]
+            values = [_WAITING if each in waiting else _LEARNT for each in self.episode_ids]
+        else:
+            column: NDArray[Any] = self._recorded()[name]
+            return column
         return np.array(values, dtype=np.int64)
 
     def texts(self, rows: NDArray[np.int64]) -> Iterable[str]:

@@ -8,12 +8,9 @@ should be is passed over.
 
 from __future__ import annotations
 
-import fcntl
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from deltamem_tui.bank import usage_log
@@ -60,7 +57,6 @@ def history(bank: Bank) -> History:
         BankCorruptError: A line of the journal is not a commit.
     """
     usage = sum(map(_usage_in, usage_log.records(bank.path)), Usage())
-    usage += sum(left_payments(bank).values(), Usage())
     refused: dict[str, Refused] = {}
     for commit in bank.journal.commits() if bank.journal.exists else ():
         usage += _stated_by(commit)
@@ -73,58 +69,6 @@ def history(bank: Bank) -> History:
             refused[trajectory] = Refused(trajectory, reason, one_line(commit.time, 40))
     waiting = set(bank.episodes.waiting()) if refused else set()
     return History(usage, tuple(each for each in refused.values() if each.trajectory in waiting))
-
-
-def left_payments(bank: Bank) -> dict[Path, Usage]:
-    """What runs of earlier versions had paid that were killed before the journal stated it.
-
-    Such a run noted its payments in a file of its own, `.paid-….draft`, and removed it once the
-    journal had them all: what was `paid`, what the journal was `told` of that, and which
-    episode or chain it was `telling`, `after` which commit.
-
-    Returns:
-        Per file that was left, what of it the bank states nowhere else.
-    """
-    paths = [] if bank.path.is_file() else sorted(bank.path.glob(".paid-*.draft"))
-    recorded = (
-        {str(record.get("left")) for record in usage_log.records(bank.path)} if paths else set()
-    )
-    found = {}
-    for path in paths:
-        with suppress(OSError), path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # its run may be alive
-            if path.is_symlink():
-                continue
-            lines = [] if path.name in recorded else list(usage_log.parsed(file))
-            found[path] = _left(bank, path.name, lines)
-    return found
-
-
-def _left(bank: Bank, name: str, lines: Sequence[Mapping[str, Any]]) -> Usage:
-    left, about, after = Usage(), "", -1
-    for line in lines:
-        left = left + _usage_in(line.get("paid")) - _usage_in(line.get("told"))
-        if "told" in line:
-            about = ""
-        if isinstance(line.get("after"), int):
-            about, after = str(line.get("telling")), line["after"]
-    for number, commit in enumerate(bank.journal.commits() if bank.journal.exists else ()):
-        if commit.event == "paid" and commit.detail.get("ledger") == name:
-            return Usage()
-        if about and not number and commit.sequence > after + 1:
-            return Usage()  # the journal was compacted: what it stated is not known any more
-        # The commit may be there although the run was killed before it could note that.
-        if about and commit.sequence > after and about in _subjects(commit):
-            left -= _stated_by(commit)
-    return replace(left, cached=0)
-
-
-def _subjects(commit: Commit) -> Iterator[str]:
-    """What a commit may be said to be about."""
-    nodes = commit.detail.get("nodes")
-    yield from (commit.event, str(commit.detail.get("trajectory")))
-    if isinstance(nodes, list) and nodes:
-        yield str(nodes[-1])
 
 
 def _stated_by(commit: Commit) -> Usage:

@@ -15,9 +15,8 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.scenes import MODEL as DRAWER
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, nodes_by_episode
-from deltamem_tui.memory.views.filters import EpisodeOrder, EpisodeTable
+from deltamem_tui.memory.views.filters import EpisodeOrder, EpisodeTable, Filter
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.memory.views.language import Filter
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record

@@ -21,8 +21,7 @@ from deltamem_tui.bank.tree_index import NO_PARENT
 from deltamem_tui.memory.credit.credit import usefulness
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, is_shown
-from deltamem_tui.memory.views.filters import Order, matching
-from deltamem_tui.memory.views.language import Filter, Language
+from deltamem_tui.memory.views.filters import Filter, Language, Order, matching
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]

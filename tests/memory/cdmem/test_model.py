@@ -17,7 +17,7 @@ from deltamem_tui.memory.cdmem.definition import (
 )
 from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.fixtures import running, server

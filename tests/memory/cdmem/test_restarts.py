@@ -21,7 +21,7 @@ from deltamem_tui.memory.cdmem.definition import (
 from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import method_of
-from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Trajectory

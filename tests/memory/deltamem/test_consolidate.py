@@ -17,7 +17,7 @@ from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.plan import MaintenanceResult
-from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.views.statistics import growth
 from deltamem_tui.memory.writers.extraction import Extraction

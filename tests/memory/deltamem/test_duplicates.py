@@ -15,7 +15,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.editing import subtree
 from deltamem_tui.memory.methods import change_settings
-from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.effort import examples
 from tests.memory.support import (

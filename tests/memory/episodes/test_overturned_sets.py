@@ -10,7 +10,7 @@ from deltamem_tui.memory.awm.definition import WORKFLOWS
 from deltamem_tui.memory.cdmem.definition import TASK_INSIGHTS
 from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.episodes.outcomes import give_outcome, known_episode
-from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.writers.writer import Writer
 from tests.memory.awm import support as awm
 from tests.memory.cdmem import support as cdmem

@@ -15,7 +15,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import CollectionResult
 from deltamem_tui.memory.memp.definition import PROCEDURES
-from deltamem_tui.memory.runs.run import LearningRun
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.fixtures import running, server

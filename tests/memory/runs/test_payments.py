@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from deltamem_tui.bank import usage_log
@@ -19,8 +17,8 @@ from deltamem_tui.errors import BankCorruptError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import METHOD
 from deltamem_tui.memory.learn_result import LearnResult
-from deltamem_tui.memory.runs.payments import Payments, take_over
-from deltamem_tui.memory.runs.run import LearningRun, Refusal
+from deltamem_tui.memory.runs.learning import LearningRun, Refusal
+from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.extraction import (
     Call,
@@ -191,60 +189,3 @@ def test_a_line_without_end_is_refused(bank: Bank) -> None:
     (bank.path / usage_log.FILE_NAME).write_bytes(b"x" * 1_000_000)
     with pytest.raises(BankCorruptError):
         history(bank)
-
-
-def left_by_a_killed_run(bank: Bank, *more: dict[str, Any]) -> Path:
-    path = bank.path / ".paid-0123456789abcdef.draft"
-    lines = [{"paid": asdict(CALL)}] * 3 + [{"told": asdict(CALL + Usage(cached=2))}, *more]
-    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines) + b'{"paid": {"ca')
-    return path
-
-
-def test_what_a_killed_run_of_an_earlier_version_left_counts_and_is_taken_over_once(
-    bank: Bank,
-) -> None:
-    path = left_by_a_killed_run(bank)
-    data = path.read_bytes()
-    assert history(bank).usage == CALL + CALL
-    take_over(bank)
-    assert not path.exists()
-    path.write_bytes(data)  # as if whoever took it over had been killed then
-    take_over(bank)
-    assert history(bank).usage == CALL + CALL
-    assert not path.exists()
-
-
-@pytest.mark.parametrize(
-    ("event", "detail", "left"),
-    [
-        ("learn", {"trajectory": "subject", "trees": {"task": {"calls": [OLD]}}}, 1),
-        ("consolidate", {"nodes": ["a", "subject"], "calls": [OLD]}, 1),
-        ("learn", {"trajectory": "another", "trees": {"task": {"calls": [OLD]}}}, 2),
-        ("paid", {"ledger": ".paid-0123456789abcdef.draft", "calls": [OLD]}, 0),
-    ],
-)
-def test_what_the_journal_states_after_all_is_not_counted_twice(
-    bank: Bank, event: str, detail: dict[str, Any], left: int
-) -> None:
-    telling = {"telling": "subject", "after": bank.commit.sequence}
-    log(bank, event, detail)
-    left_by_a_killed_run(bank, telling)
-    assert history(bank).usage == sum([CALL] * (left + 1), Usage())
-
-
-def test_a_link_and_the_file_of_a_living_run_are_left_alone(bank: Bank) -> None:
-    path = left_by_a_killed_run(bank)
-    with path.open("rb") as living:
-        fcntl.flock(living, fcntl.LOCK_EX)
-        take_over(bank)
-    moved = path.rename(bank.path / "elsewhere")
-    path.symlink_to(moved)
-    take_over(bank)
-    assert history(bank).usage == Usage()
-    assert moved.exists()
-
-
-def test_a_line_of_a_stranger_that_names_no_file_is_passed_over(bank: Bank) -> None:
-    usage_log.append(bank.path, {"left": [], "calls": 1})
-    (bank.path / ".paid-x.draft").write_bytes(orjson.dumps({"paid": asdict(CALL)}) + b"\n")
-    assert history(bank).usage == CALL

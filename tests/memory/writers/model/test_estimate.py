@@ -19,7 +19,7 @@ from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.estimate import estimate_fusions, estimate_learning
-from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Step, Trajectory

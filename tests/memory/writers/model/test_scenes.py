@@ -26,7 +26,7 @@ from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs.estimate import estimate_learning
-from deltamem_tui.memory.runs.run import LearningRun, Refusal
+from deltamem_tui.memory.runs.learning import LearningRun, Refusal
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.views.history import history

@@ -13,7 +13,7 @@ import pytest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.runs.prefetch import Prefetcher, PrefetchingWriter, Question, StoppedError
+from deltamem_tui.memory.runs.asking import Asking, AskingWriter, Question, StoppedError
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, OnPayment
 from deltamem_tui.memory.writers.writer import ModelWriter
 from deltamem_tui.trajectory.model import Trajectory
@@ -35,10 +35,10 @@ class Model:
     gate: threading.Event = field(default_factory=threading.Event)
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     trouble: Callable[[str], None] = lambda _prompt: None
-    opened: list[Prefetcher] = field(default_factory=list)
+    opened: list[Asking] = field(default_factory=list)
 
-    def prefetcher(self, lanes: int = 4, stopped: Callable[[], bool] = lambda: False) -> Prefetcher:
-        self.opened.append(Prefetcher(lanes, stopped))
+    def asking(self, count: int = 4, stopped: Callable[[], bool] = lambda: False) -> Asking:
+        self.opened.append(Asking(count, stopped))
         return self.opened[-1]
 
     def prompt(
@@ -76,8 +76,8 @@ class Model:
         self.trouble(prompt)
         return Extraction({"text": prompt}, "", model="m", usage=COST, attempts=1)
 
-    def question(self, turn: int, prompt: str, purpose: str = "env_root") -> Question:
-        return Question(turn, (purpose, prompt), partial(self.answer, prompt))
+    def question(self, prompt: str) -> Question:
+        return Question(("env_root", prompt), partial(self.answer, prompt))
 
     def wait(self, count: int = 1) -> None:
         for _ in range(count):
@@ -89,26 +89,24 @@ def model() -> Iterator[Model]:
     model = Model()
     yield model
     model.gate.set()
-    for prefetcher in model.opened:
-        prefetcher.close(model.cancel)
+    for asking in model.opened:
+        asking.close(model.cancel)
 
 
-def taken(prefetcher: Prefetcher, question: Question) -> str:
+def taken(asking: Asking, question: Question) -> str:
     """What a question whose turn it is comes to."""
-    found: Extraction = prefetcher.answer(question.key, question.ask)
+    found: Extraction = asking.answer(question.key, question.ask)
     assert found.payload is not None
     return found.payload["text"]
 
 
-def trusted(
-    model: Model, lanes: int = 4, stopped: Callable[[], bool] = lambda: False
-) -> Prefetcher:
+def trusted(model: Model, count: int = 4, stopped: Callable[[], bool] = lambda: False) -> Asking:
     """After its first answer, in its turn 0."""
-    prefetcher = model.prefetcher(lanes, stopped)
-    taken(prefetcher, model.question(0, "warm up"))
+    asking = model.asking(count, stopped)
+    taken(asking, model.question("warm up"))
     model.asked.clear()
     model.wait()
-    return prefetcher
+    return asking
 
 
 def test_a_model_is_asked_ahead_and_the_rules_are_not() -> None:
@@ -119,80 +117,62 @@ def test_a_model_is_asked_ahead_and_the_rules_are_not() -> None:
 def test_an_answer_that_came_ahead_is_used_and_another_question_is_asked_anew(
     model: Model,
 ) -> None:
-    prefetcher = trusted(model)
-    prefetcher.look_ahead([model.question(1, "a"), model.question(2, "b")])
+    asking = trusted(model)
+    asking.begin([model.question("a"), model.question("b")])
     model.wait(2)
-    prefetcher.begin(1)
-    assert taken(prefetcher, model.question(1, "a")) == "a"
-    assert taken(prefetcher, model.question(1, "a")) == "a"  # planned again in the same turn
-    prefetcher.begin(2)
-    assert taken(prefetcher, model.question(2, "c")) == "c"
+    asking.begin([model.question("a"), model.question("b")])
+    assert taken(asking, model.question("a")) == "a"
+    assert taken(asking, model.question("a")) == "a"  # planned again in the same turn
+    asking.begin([])
+    assert taken(asking, model.question("c")) == "c"
     assert sorted(model.asked) == ["a", "b", "c"]
-    assert prefetcher.used == COST + COST + COST
+    assert asking.used == COST + COST + COST
 
 
 def test_one_prompt_of_two_episodes_is_asked_in_each_ones_turn(model: Model) -> None:
     """The second one finds the first one's answer in the response cache."""
-    prefetcher = trusted(model)
-    prefetcher.look_ahead([model.question(1, "a"), model.question(2, "a")])
+    asking = trusted(model)
     for turn in (1, 2):
-        prefetcher.begin(turn)
-        assert taken(prefetcher, model.question(turn, "a")) == "a"
+        asking.begin([model.question("a"), model.question("a")])
+        assert taken(asking, model.question("a")) == "a"
         assert len(model.asked) == turn
 
 
-@pytest.mark.parametrize("lanes", [1, 4])
-def test_nothing_goes_ahead_before_the_first_answer_nor_with_one_lane(
-    model: Model, lanes: int
+@pytest.mark.parametrize("count", [1, 4])
+def test_nothing_goes_ahead_before_the_first_answer_nor_with_one_thread(
+    model: Model, count: int
 ) -> None:
-    prefetcher = model.prefetcher() if lanes > 1 else trusted(model, 1)
-    prefetcher.look_ahead([model.question(1, "a")])
-    assert taken(prefetcher, model.question(0, "b")) == "b"
+    asking = model.asking() if count > 1 else trusted(model, 1)
+    asking.begin([model.question("a")])
+    assert taken(asking, model.question("b")) == "b"
     assert model.asked == ["b"]
 
 
 def test_what_has_not_begun_is_taken_back_for_nothing(model: Model) -> None:
-    prefetcher = trusted(model, lanes=3)
+    asking = trusted(model, count=3)
     model.held = {"a", "b"}
-    both = [model.question(1, "a"), model.question(2, "b")]
-    prefetcher.look_ahead([*both, model.question(3, "c")])
+    both = [model.question("a"), model.question("b")]
+    asking.begin([*both, model.question("c")])
     model.wait(2)
-    prefetcher.look_ahead([*both, model.question(3, "d")])
+    asking.begin([*both, model.question("d")])
     model.gate.set()
-    prefetcher.begin(3)
-    assert taken(prefetcher, model.question(3, "d")) == "d"
+    assert taken(asking, model.question("d")) == "d"
     assert "c" not in model.asked
 
 
-def test_a_lane_is_kept_for_the_present_turn(model: Model) -> None:
-    prefetcher = trusted(model, lanes=2)
+def test_a_thread_is_kept_for_the_present_turn(model: Model) -> None:
+    asking = trusted(model, count=2)
     model.held = {"a"}
-    prefetcher.look_ahead([model.question(1, "a"), model.question(1, "b")])
+    asking.begin([model.question("a"), model.question("b")])
     model.wait()
-    assert taken(prefetcher, model.question(0, "now")) == "now"
+    assert taken(asking, model.question("now")) == "now"
     assert model.asked == ["a", "now"]
     model.gate.set()
-    prefetcher.begin(1)
-    assert taken(prefetcher, model.question(1, "b")) == "b"
-
-
-def test_a_purpose_whose_questions_change_is_not_asked_ahead_until_they_hold(model: Model) -> None:
-    prefetcher = trusted(model)
-    sent = []
-    for turn, holds in enumerate([True, False, False, True, True, True]):
-        now = model.question(turn, f"{turn}" if holds else f"changed {turn}")
-        later = model.question(turn + 1, f"{turn + 1}")
-        other = model.question(turn + 1, f"other {turn + 1}", "task_root")
-        prefetcher.begin(turn)
-        prefetcher.look_ahead([now, later, other])
-        taken(prefetcher, now)
-        taken(prefetcher, other)  # so whatever was sent before it was begun
-        sent.append(later.key[1] in model.asked)
-    assert sent == [True, False, False, False, True, True]
+    assert taken(asking, model.question("b")) == "b"
 
 
 def test_what_would_not_be_sent_is_not_waited_for(model: Model) -> None:
-    asking = PrefetchingWriter(model, trusted(model))
+    asking = AskingWriter(model, trusted(model))
     with pytest.raises(ExtractionError, match="there is no chain"):
         asking.write("task_consolidation", None, ())
     found = asking.write("task_root_success", episode((1, 0, 0), action="look"), ())
@@ -200,7 +180,7 @@ def test_what_would_not_be_sent_is_not_waited_for(model: Model) -> None:
 
 
 def test_money_that_was_set_aside_for_others_may_be_free_at_the_turn(model: Model) -> None:
-    prefetcher = trusted(model)
+    asking = trusted(model)
     left = [BudgetError("too little left")]
 
     def trouble(_prompt: str) -> None:
@@ -208,49 +188,47 @@ def test_money_that_was_set_aside_for_others_may_be_free_at_the_turn(model: Mode
             raise left.pop()
 
     model.trouble = trouble
-    prefetcher.look_ahead([model.question(1, "a")])
-    prefetcher.begin(1)
-    assert taken(prefetcher, model.question(1, "a")) == "a"
+    asking.begin([model.question("a")])
+    assert taken(asking, model.question("a")) == "a"
     assert model.asked == ["a", "a"]
 
 
 def test_after_a_failure_that_lasts_nothing_goes_ahead(model: Model) -> None:
-    prefetcher = trusted(model)
+    asking = trusted(model)
 
     def trouble(_prompt: str) -> None:
         raise CredentialsError("no key")
 
     model.trouble = trouble
-    prefetcher.look_ahead([model.question(1, "a")])
-    prefetcher.begin(1)
+    asking.begin([model.question("a")])
     with pytest.raises(CredentialsError):
-        taken(prefetcher, model.question(1, "a"))
-    prefetcher.look_ahead([model.question(2, "b")])
+        taken(asking, model.question("a"))
+    asking.begin([model.question("b")])
     assert model.asked == ["a"]
 
 
 def test_the_wait_for_an_answer_can_be_stopped(model: Model) -> None:
-    prefetcher = model.prefetcher(1, lambda: True)
+    asking = model.asking(1, lambda: True)
     model.held = {"a"}
     with pytest.raises(StoppedError):
-        taken(prefetcher, model.question(0, "a"))
-    prefetcher.close(model.cancel)
+        taken(asking, model.question("a"))
+    asking.close(model.cancel)
     model.gate.set()
 
 
 def test_closing_cancels_waits_a_little_and_begins_nothing_more(model: Model) -> None:
     others = set(threading.enumerate())
-    prefetcher = trusted(model, lanes=3)
+    asking = trusted(model, count=3)
     model.held = {"a", "b"}
-    prefetcher.look_ahead([model.question(1, each) for each in "abc"])
+    asking.begin([model.question(each) for each in "abc"])
     model.wait(2)
     started = time.monotonic()
-    prefetcher.close(model.cancel, grace=0.05)
+    asking.close(model.cancel, grace=0.05)
     assert time.monotonic() - started < SECONDS / 2
-    assert (model.cancelled, prefetcher.under_way) == (1, 2)
+    assert (model.cancelled, asking.under_way) == (1, 2)
     model.gate.set()
-    prefetcher.close(model.cancel, grace=SECONDS)
-    assert prefetcher.under_way == 0
+    asking.close(model.cancel, grace=SECONDS)
+    assert asking.under_way == 0
     assert sorted(model.asked) == ["a", "b"]
     for thread in set(threading.enumerate()) - others:
         thread.join(SECONDS)
