@@ -318,7 +318,7 @@ def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank
     (error,) = judge_episodes(bank, judge, [UNSAID[0].id]).errors
     assert isinstance(error, ModelUnavailableError)
     assert history(bank).usage == judge.usage
-    assert judge.usage.calls == 2
+    assert judge.usage.calls == 1
 
     def late(_request: Request) -> Reply:
         give_outcome(Bank.open(bank.path), UNSAID[1].id, success=False)
@@ -328,4 +328,4 @@ def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank
     (error,) = judge_episodes(bank, judge, [UNSAID[1].id]).errors
     assert isinstance(error, TrajectoryError)
     assert history(bank).usage == judge.usage
-    assert judge.usage.calls == 1
+    assert judge.usage.calls == 2
