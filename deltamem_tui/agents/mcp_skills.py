@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -38,18 +37,12 @@ class GetSkillParams(RequestParams):
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
-class _WrittenSkills:
-    commit: int
-    files: dict[str, bytes]
-
-
 class ServedSkills:
     """The skills of all banks that are served."""
 
     def __init__(self, banks: ServedBanks) -> None:
         self._banks = banks
-        self._written: dict[str, _WrittenSkills] = {}
+        self._written: dict[str, tuple[int, dict[str, bytes]]] = {}  # with the commit
         self._writing = Lock()
 
     def extension(self) -> Extension:
@@ -120,14 +113,14 @@ class ServedSkills:
 
     def _files(self, name: str) -> dict[str, bytes]:
         with self._writing, self._banks.bank(name) as bank:
-            known = self._written.get(name)
-            if known is None or known.commit != bank.commit.sequence:
+            commit, known = self._written.get(name, (None, {}))
+            if commit != bank.commit.sequence:
                 with TemporaryDirectory(prefix="deltamem-") as folder:
                     root = Path(folder) / "skills"
                     write_skills(bank, root)
-                    known = _WrittenSkills(bank.commit.sequence, _read(root))
-                self._written[name] = known
-            return known.files
+                    known = _read(root)
+                self._written[name] = (bank.commit.sequence, known)
+            return known
 
 
 def _read(root: Path) -> dict[str, bytes]:

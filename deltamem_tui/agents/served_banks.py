@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
@@ -15,12 +14,6 @@ from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankFrozenError, BankNotFoundError, UsageError
 from deltamem_tui.text import one_line
-
-
-@dataclass(frozen=True, slots=True)
-class _OpenBank:
-    bank: Bank
-    lock: Lock = field(default_factory=Lock)
 
 
 class ServedBanks:
@@ -38,7 +31,7 @@ class ServedBanks:
     def __init__(self, folder: Path, named: tuple[Path, ...] = ()) -> None:
         self._folder = folder
         self._named = _by_name(named)
-        self._open: dict[Path, _OpenBank] = {}
+        self._open: dict[Path, tuple[Bank, Lock]] = {}
         self._opening = Lock()
 
     def places(self) -> Mapping[str, Path]:
@@ -56,10 +49,10 @@ class ServedBanks:
             UsageError: No name was given, and there are several.
             BankError: It cannot be read.
         """
-        opened = self._opened(self._place(name))
-        with opened.lock:
-            opened.bank.refresh()
-            yield opened.bank
+        bank, turn = self._opened(self._place(name))
+        with turn:
+            bank.refresh()
+            yield bank
 
     @contextmanager
     def writable_bank(self, name: str | None) -> Iterator[Bank]:
@@ -89,10 +82,10 @@ class ServedBanks:
             )
         return places[name]
 
-    def _opened(self, place: Path) -> _OpenBank:
+    def _opened(self, place: Path) -> tuple[Bank, Lock]:
         with self._opening:
             if place not in self._open:
-                self._open[place] = _OpenBank(Bank.open(place))
+                self._open[place] = (Bank.open(place), Lock())
             return self._open[place]
 
 

@@ -174,7 +174,7 @@ def take_queued(
     A session whose bank cannot be written now waits on. One whose log is gone does not.
     """
     for path, session in [*state.queued()]:
-        before = _bytes(path)
+        before = path.read_bytes() if path.exists() else b""
         try:
             bank = open_bank(session.bank)
         except DeltaMemError as error:
@@ -190,14 +190,9 @@ def take_queued(
             continue
         except DeltaMemError as error:
             yield QueuedImport(session, error=error)
-        if _bytes(path) == before:  # else it ended once more meanwhile
-            path.unlink(missing_ok=True)
-
-
-def _bytes(path: Path) -> bytes:
-    with suppress(OSError):
-        return path.read_bytes()
-    return b""
+        with suppress(FileNotFoundError):
+            if path.read_bytes() == before:  # else it ended once more meanwhile
+                path.unlink()
 
 
 @contextmanager
