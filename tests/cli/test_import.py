@@ -20,7 +20,7 @@ from deltamem_tui.trajectory.readers import reading
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat, state_of, write_log
 
-SECRET = "sk-" + "Ab3" * 16
+SECRET = "sk-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7xC0uF"
 ADDRESS = "ada@lovelace.org"
 LEAKY = heat("bread") | {"environment": f"A shell. OPENAI_API_KEY={SECRET} by {ADDRESS}"}
 

@@ -123,6 +123,15 @@ forget kitchen --preset ehr
 forget kitchen --capacity 1
 undo kitchen
 redo kitchen
+episodes kitchen --waiting
+edit kitchen {node} nonsense
+relabel kitchen ffff success
+move kitchen {node} {node}
+join kitchen {node} {node}
+delete kitchen ffff
+copy kitchen second
+rename second third
+remove third --yes
 search kitchen 'heat some egg' --tree env --limit 2
 search kitchen 'heat some egg'
 recall kitchen 'heat some egg and put it on the table.' --env 'You are in a kitchen.'
