@@ -147,7 +147,7 @@ def undo(context: typer.Context, bank: options.Bank) -> Result:
 def redo(context: typer.Context, bank: options.Bank) -> Result:
     """Make the change again that was undone last; again for the one before."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.redoing import nothing_to_redo, redo, redoable
+    from deltamem_tui.memory.editing import nothing_to_redo, redo, redoable
 
     opened = Bank.open(Invocation.of(context).writable_bank(bank))
     found = redoable(opened)

@@ -127,7 +127,7 @@ def run(
         titles={name: display_of(opened, name).title for name in opened.trees},
     )
     if rounds and taken:
-        from deltamem_tui.memory.reports.batches import with_batch
+        from deltamem_tui.memory.reports.runs import with_batch
 
         view = with_batch(view, rounds.path, asked, taken)
     return Result.of_view("extract", view, errors, status)

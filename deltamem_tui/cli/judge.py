@@ -109,7 +109,7 @@ def run(
     status = Result.verdict(len(done.judged) + written + (taken.taken if taken else 0), errors)
     view = view_judging(done, bank)
     if rounds and taken:
-        from deltamem_tui.memory.reports.batches import with_batch
+        from deltamem_tui.memory.reports.runs import with_batch
 
         view = with_batch(view, rounds.path, written, taken)
     return Result.of_view("judge", view, errors, status)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.plan import MaintenanceResult
-    from deltamem_tui.memory.threshold_proposal import Proposal
+    from deltamem_tui.memory.plan import MaintenanceResult, Proposal
     from deltamem_tui.memory.vectors.reembed import Reembedding
     from deltamem_tui.memory.writers.writer import Writer
 

@@ -24,7 +24,15 @@ from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.undo import REDO, UNDO, commits_since, last_not_undone, version_before
+from deltamem_tui.bank.undo import (
+    REDO,
+    UNDO,
+    commits_since,
+    last_not_redone,
+    last_not_undone,
+    version_after,
+    version_before,
+)
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError, NodeNotFoundError
 from deltamem_tui.memory.methods import method_of, settings_of
@@ -339,4 +347,58 @@ def recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:
     raise BankError(
         f"the journal does not say what the {commit.event} of {commit.time} changed",
         source=str(bank.journal.path),
+    )
+
+
+def redoable(bank: Bank) -> tuple[Commit, Commit] | None:
+    """Return the last undo that can be redone, and the change that it took back; None if none.
+
+    As in an editor, undone changes can be redone until another change by hand is made. What is
+    learnt meanwhile ends nothing, unless it changed the very nodes.
+    """
+    return last_not_redone(bank, BY_HAND)
+
+
+def redo(bank: Bank, expected: Commit | None = None) -> Change:
+    """Make the change again that was undone last.
+
+    `expected` is the undo that is meant, as it was read; None for whichever is the last.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        BankError: Nothing is left to redo, another change was made, undone or redone since, or
+            what the change was about says something else by now.
+    """
+    bank.require_writable()
+    bank.refresh()
+    seen, found = bank.commit.sequence, redoable(bank)
+    if found is None:
+        raise nothing_to_redo(bank)
+    undo, change = found
+    if expected is not None and undo != expected:
+        raise _not_the_last_redone(bank)
+    tree, revisions = recorded(bank, change)
+    with bank.writing() as batch:
+        if any(each.event in (*BY_HAND, UNDO, REDO) for each in commits_since(bank, seen)):
+            raise _not_the_last_redone(bank)
+        shown = bank.tree(tree)
+        later = [version_after(shown, *each, change) for each in revisions.items()]
+        nodes = put_back(batch, shown, later)
+        batch.log(REDO, {"redoes": undo.sequence, "what": change.event, "tree": tree})
+    return Change("redo", tree, nodes)
+
+
+def nothing_to_redo(bank: Bank) -> BankError:
+    """Return the error of a redo where no undo is left."""
+    return BankError(
+        "nothing is left to redo: no undo came after the last change by hand",
+        source=str(bank.path),
+    )
+
+
+def _not_the_last_redone(bank: Bank) -> BankError:
+    return BankError(
+        "another change was made by hand, undone or redone, since; nothing was redone",
+        source=str(bank.path),
+        hint="reload and try again",
     )

@@ -35,12 +35,11 @@ from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import VersatileWriter
 from deltamem_tui.memory.methods import change_settings, method_of
-from deltamem_tui.memory.plan import Add, Change, Count, Due, MaintenanceResult
+from deltamem_tui.memory.plan import Add, Change, Count, Due, MaintenanceResult, Proposal
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.settings import Settings, replaced
 from deltamem_tui.memory.staleness import recalled
-from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,

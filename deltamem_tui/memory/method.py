@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.tree import Tree
     from deltamem_tui.embedding.protocol import Embedder
     from deltamem_tui.memory.learn_result import LearnResult
-    from deltamem_tui.memory.plan import Due, MaintenanceResult, Plan
+    from deltamem_tui.memory.plan import Due, MaintenanceResult, Plan, Proposal
     from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-    from deltamem_tui.memory.threshold_proposal import Proposal
     from deltamem_tui.memory.writers.extraction import Extraction, Inputs
     from deltamem_tui.trajectory.model import Trajectory
 

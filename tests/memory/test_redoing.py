@@ -12,10 +12,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankError
-from deltamem_tui.memory import editing, redoing
+from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.editing import redo, redoable
 from deltamem_tui.memory.episodes.outcomes import give_outcome
-from deltamem_tui.memory.redoing import redo, redoable
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 
 
@@ -103,5 +103,5 @@ def test_a_node_that_was_learnt_below_is_not_left_without_its_base(bank: Bank) -
     teach(bank, episode((0, 0, 1.01)))
     with pytest.raises(BankError, match="another node was hung below it since"):
         editing.undo(bank)
-    assert redoing.redoable(bank) is None
+    assert editing.redoable(bank) is None
     assert verify(bank) == []

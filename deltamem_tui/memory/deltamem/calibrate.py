@@ -40,8 +40,8 @@ from deltamem_tui.memory.deltamem.recall import questions_of
 from deltamem_tui.memory.deltamem.separation import QuestionScores, separating_line, widest_jump
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.plan import Proposal
 from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import scan_of
 from deltamem_tui.memory.writers.writer import Writer

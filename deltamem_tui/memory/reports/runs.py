@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost_text, usage_facts
+from deltamem_tui.memory.runs.batches import AnswersReport
 from deltamem_tui.memory.runs.judging import JudgingReport
 from deltamem_tui.memory.runs.learning import LearningReport
 from deltamem_tui.text import counted
@@ -199,3 +201,28 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
     elif not found.errors:
         notes.append(ReportNote("no episode waits for an outcome"))
     return ReportView(record, facts, notes=notes)
+
+
+def with_batch(view: ReportView, path: Path, asked: int, taken: AnswersReport) -> ReportView:
+    """Add to a report how many questions a file of requests has, and what became of answers."""
+    record = {
+        "file": str(path),
+        "asked": asked,
+        "answers_taken": taken.taken,
+        "answers_before": taken.before,
+        "usage": asdict(taken.usage),
+    }
+    facts = {"answers taken": taken.taken, "questions asked": asked}
+    note = ReportNote("every question is answered")
+    if asked:
+        hint = "have them answered, and run this again with `--answers RESULTS`"
+        note = ReportNote(f"{counted(asked, 'question waits', 'questions wait')} in {path}", hint)
+    if taken.before:
+        was = counted(taken.before, "answer was", "answers were")
+        note = ReportNote(f"{was} here before and cost nothing; {note.text}", note.hint)
+    return replace(
+        view,
+        record={**view.record, "batch": record},
+        facts={**view.facts, **facts},
+        notes=[*view.notes, note],
+    )

@@ -50,7 +50,7 @@ Key = tuple[str, tuple[str, ...]]
 """A purpose, and the nodes that its prompt shows."""
 
 # What one of these episodes teaches changes what the others of its kind ask.
-_MOST_ALIKE = 16
+_MOST_ALIKE = 4
 _LIMITS = LogLimits(record_bytes=8_000_000, nesting=100)
 _MOST_ERRORS = 1_000
 _WIDTH = 200

@@ -30,7 +30,7 @@ from deltamem_tui.memory.episodes.scenes import drawn_text, lacks_scene, with_sc
 from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.plan import Due, MaintenanceResult
+from deltamem_tui.memory.plan import Due, MaintenanceResult, Proposal
 from deltamem_tui.memory.policies.admission import Policy, as_admitted
 from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.runs.asking import (
@@ -43,7 +43,6 @@ from deltamem_tui.memory.runs.asking import (
     Turns,
 )
 from deltamem_tui.memory.runs.payments import Payments
-from deltamem_tui.memory.threshold_proposal import Proposal
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     Call,

@@ -10,7 +10,7 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.errors import NodeNotFoundError
-from deltamem_tui.memory import editing, redoing
+from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.outcomes import give_outcomes, known_episode, overturned_by
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
@@ -55,9 +55,9 @@ def redo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
         BankFrozenError: The bank is frozen.
     """
     bank = Bank.open(path)
-    found = redoing.redoable(bank)
+    found = editing.redoable(bank)
     if found is None:
-        raise redoing.nothing_to_redo(bank)
+        raise editing.nothing_to_redo(bank)
     undone, commit = found
     if own.has(bank, undone):
         return _redo(path, own, undone, commit, "")
@@ -89,7 +89,7 @@ def _undo(path: Path, own: SessionEdits, commit: Commit, whose: str) -> BankChan
 def _redo(path: Path, own: SessionEdits, undone: Commit, commit: Commit, whose: str) -> BankChange:
     """Make a change again, and look at what it changed."""
     bank = Bank.open(path)
-    change = redoing.redo(bank, undone)
+    change = editing.redo(bank, undone)
     own.note(bank)
     how = "deleted again" if all(node.deleted for node in change.nodes) else "changed again"
     return _changed(path, f"redone: {_what(commit)}{whose}", how, change)

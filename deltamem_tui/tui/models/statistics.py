@@ -22,7 +22,7 @@ from deltamem_tui.text import counted
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.threshold_proposal import Proposal
+    from deltamem_tui.memory.plan import Proposal
 
 MOST_SINGLE = 12
 """So many values or fewer stand one by one."""

@@ -29,7 +29,7 @@ from deltamem_tui.tui.widgets.plots import BarPlot, Plot, Plots
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.threshold_proposal import Proposal
+    from deltamem_tui.memory.plan import Proposal
 
 _BARS = {
     "depth": "nodes by depth",
