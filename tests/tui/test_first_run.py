@@ -41,8 +41,7 @@ def test_the_beginning_of_a_log_is_previewed() -> None:
 def test_learning_shows_what_it_begins_with(tmp_path: Path) -> None:
     kitchen = small_bank(tmp_path / "kitchen")
     assert preview_learning(kitchen.path) == [
-        "1 episode to learn from; 1 more wait until their outcome is known",
-        "the thresholds stay as the bank has them",
+        "1 episode to learn from; 1 episode has no outcome yet",
     ]
 
 

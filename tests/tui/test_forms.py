@@ -219,7 +219,7 @@ def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
     async def story(person: Person) -> None:
         await person.press("n")
         label = str(list(person.app.screen.query(Static))[3].render())
-        assert label.startswith("Embedder: it cannot be changed later")
+        assert label.startswith("Search model (reembed changes it)")
         assert why in label
         assert ("downloaded" in label) is ("would be" in why)
         assert filled(person)["embedder"] == wanted

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.tui.models.statistics import overview, overview_sections
+from deltamem_tui.tui.models.statistics import grouped, overview, overview_sections
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.widgets.plots import Plot, ticks
 from tests.tui.support import READY, Person, browse, take_in_many
@@ -35,7 +36,6 @@ def test_plots_and_numbers_are_shown(folder: Path) -> None:
         assert isinstance(person.app.screen, StatisticsScreen)
         for words in ("nodes by depth", "nodes by hits", "6 nodes: 3 roots"):
             assert words in person.screen
-        assert "█" in person.screen
         assert "nodes over episodes" not in person.screen, "one episode is no line"
         bank = Bank.open(folder / "kitchen")
         with bank.writing() as batch:
@@ -55,16 +55,6 @@ def test_plots_and_numbers_are_shown(folder: Path) -> None:
     browse(folder, story, "kitchen", size=(120, 60))
 
 
-def test_a_bank_without_nodes_has_nothing_to_count(folder: Path) -> None:
-    create_bank(folder / "bare", embedder="hashing")
-
-    async def story(person: Person) -> None:
-        await person.press("4")
-        assert person.screen.count("nothing to count") == 3
-
-    browse(folder, story, "bare", size=(120, 40))
-
-
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
@@ -79,6 +69,13 @@ def test_a_bank_without_nodes_has_nothing_to_count(folder: Path) -> None:
 )
 def test_ticks_are_few_whole_numbers(low: float, high: float, said: list[float]) -> None:
     assert ticks(low, high) == said
+
+
+@given(st.dictionaries(st.integers(0, 10**6), st.integers(1, 1000), min_size=1, max_size=30))
+def test_every_node_is_in_one_group(counts: dict[int, int]) -> None:
+    rows = grouped(counts)
+    assert sum(count for _, count in rows) == sum(counts.values())
+    assert len({name for name, _ in rows}) == len(rows) <= 22
 
 
 def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:

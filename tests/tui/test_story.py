@@ -155,7 +155,7 @@ def test_a_newcomer_comes_from_an_empty_folder_to_a_context(tmp_path: Path) -> N
     """By keys alone, and by what the screens say."""
     shutil.copy(ROOT / "docs" / "sample" / "alfworld.jsonl.gz", tmp_path / "runs.jsonl.gz")
     with running(tmp_path / "new", tmp_path, size=("80", "24")) as terminal:
-        terminal.until("n makes the folder")
+        terminal.until("n makes your first")
         terminal.press("?")
         terminal.until("w explains the words")
         terminal.press("w")

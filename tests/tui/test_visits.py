@@ -34,9 +34,9 @@ def test_a_node_leads_to_its_steps_and_back(tmp_path: Path) -> None:
     async def story(person: Person) -> None:
         outline = person.outline
         await person.press("G")
-        assert "did not come with this bank" in pane(person, "detail")
+        assert "shipped without the episode" in pane(person, "detail")
         await person.press("E")
-        assert "did not come with this bank" in person.said[-1]
+        assert "shipped without the node's episodes" in person.said[-1]
         await person.press("k")
         node = person.node
         assert node.payload == Payload(*FRIDGE)

@@ -85,9 +85,12 @@ def preview_learning(path: Path) -> list[str]:
 
     bank = Bank.open(path)
     ready, waiting = len(candidates(bank).episodes), len(bank.episodes.waiting())
+    unknown = counted(waiting - ready, "episode has", "episodes have")
     lines = [f"{counted(ready, 'episode')} to learn from"]
     if waiting > ready:
-        lines[0] += f"; {waiting - ready:,} more wait until their outcome is known"
+        lines[0] += f"; {unknown} no outcome yet"
+    if not ready and waiting:
+        lines = [f"Nothing can be learnt yet: {unknown} no outcome. Mark how they ended first."]
     method = method_of(bank)
     if not method.has_thresholds:
         return lines
@@ -98,8 +101,6 @@ def preview_learning(path: Path) -> list[str]:
             f"threshold of the {title}: {each.proposed:g}, proposed from "
             f"{counted(each.questions, 'different question')} (the preset is {each.current:g})"
         )
-    if len(lines) == 1:
-        lines.append("the thresholds stay as the bank has them")
     return lines
 
 

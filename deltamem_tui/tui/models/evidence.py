@@ -50,9 +50,7 @@ def why_no_episode(found: Evidence) -> str:
     """Return why a node has no episode that can be shown."""
     if not found.missing:
         return "this node is not from an episode"
-    if len(found.missing) == 1:
-        return f"the node's episode {found.missing[0]} did not come with this bank"
-    return f"the node's {len(found.missing)} episodes did not come with this bank"
+    return "this bank was shipped without the node's episodes"
 
 
 def _is_kept(bank: Bank, episode_id: str) -> bool:

@@ -147,7 +147,7 @@ def _origin(node: Node, missing: Collection[str]) -> str:
     ]
     if missing:
         whose = counted(len(missing), "episode") if len(node.origin.episodes) > 1 else "the episode"
-        lines[0] += f"; {whose} did not come with this bank"
+        lines[0] += f"; the bank was shipped without {whose}"
     if origin.prompt:
         lines.append(f"prompt {origin.prompt}")
     if origin.nodes:

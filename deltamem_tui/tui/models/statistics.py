@@ -1,4 +1,4 @@
-"""A bank in numbers: rows of bars for plots, and the same numbers as text."""
+"""A bank in numbers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.plan import Proposal
-
-MOST_SINGLE = 12
-"""So many values or fewer stand one by one."""
 
 _GROWTH_POINTS = 400
 _GROWTH_LINES = 10
@@ -77,63 +74,17 @@ def _hits(tree: Tree) -> dict[int, int]:
     return {int(value): int(count) for value, count in zip(values, counts, strict=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class BarRow:
-    """What stands on one row: a bar a tree.
-
-    Attributes:
-        name: What is counted, such as `3–5`.
-        values: Per tree, how much; None where there is nothing to say.
-    """
-
-    name: str
-    values: Mapping[str, float | None]
-
-
-def grouped(counts: Mapping[str, Mapping[int, int]]) -> list[BarRow]:
-    """Rows from the least to the greatest value that any tree has, none of them left out.
-
-    Args:
-        counts: Per tree, how many nodes have which value; values are not negative.
-    """
-    values = {value for each in counts.values() for value, count in each.items() if count}
-    if not values:
-        return []
-    low, high = min(values), max(values)
-    groups = _singles(low, high) if high - low < MOST_SINGLE else _bounds(low, high)
-    return [
-        BarRow(
-            f"{first:,}" if first == last else f"{first:,}–{last:,}",
-            {name: _between(each, first, last) for name, each in counts.items()},
-        )
-        for first, last in groups
-    ]
-
-
-def _singles(low: int, high: int) -> Iterator[tuple[int, int]]:
-    return ((value, value) for value in range(low, high + 1))
-
-
-def _bounds(low: int, high: int) -> Iterator[tuple[int, int]]:
-    """0, 1, 2, 3 to 5, 6 to 10, 11 to 20, 21 to 50 and so on: those that hold a value."""
+def grouped(counts: Mapping[int, int]) -> list[tuple[str, int]]:
+    """Return how many have which value: 0, 1, 2, 3 to 5, 6 to 10, 11 to 20, 21 to 50 and so on."""
     ends = [-1, 0, 1, 2, 5]
-    while ends[-1] < high:
+    while ends[-1] < max(counts):
         ends += [ends[-1] * 2, ends[-1] * 4, ends[-1] * 10]
-    return ((before + 1, end) for before, end in pairwise(ends) if end >= low and before < high)
-
-
-def _between(counts: Mapping[int, int], first: int, last: int) -> int:
-    return sum(count for value, count in counts.items() if first <= value <= last)
-
-
-def token_rows(found: BankStatistics) -> list[BarRow]:
-    """Tokens of a root and of a residual; nothing of a bank without nodes."""
-    if not any(tree.nodes for tree in found.trees.values()):
-        return []
-    return [
-        BarRow("root", {name: tree.mean_tokens_root for name, tree in found.trees.items()}),
-        BarRow("residual", {name: tree.mean_tokens_residual for name, tree in found.trees.items()}),
-    ]
+    rows = []
+    for before, last in pairwise(ends):
+        first = before + 1
+        name = f"{first:,}" if first == last else f"{first:,}–{last:,}"
+        rows.append((name, sum(n for value, n in counts.items() if first <= value <= last)))
+    return [(name, count) for name, count in rows if count]
 
 
 def overview_sections(found: Overview) -> list[Section]:
@@ -158,8 +109,8 @@ def overview_sections(found: Overview) -> list[Section]:
             + (display.sizes(tree.depths) if display.levels else layers),
             counted(tree.failures, "failure") + (fused if display.layered else ""),
             f"{means[0]} tokens a root{below if display.layered else ''}, {tree.tokens:,} in all",
-            "nodes by depth: " + _pairs(name, tree.depths),
-            f"{counted(tree.hits, 'hit')}; nodes by hits: " + _pairs(name, found.hits[name]),
+            "nodes by depth: " + _pairs(tree.depths),
+            f"{counted(tree.hits, 'hit')}; nodes by hits: " + _pairs(found.hits[name]),
         ]
         sections.append(Section(display.title, "\n".join(lines)))
     if found.lift is not None:
@@ -224,9 +175,8 @@ def _mean(tokens: float | None) -> str:
     return "–" if tokens is None else f"{tokens:g}"
 
 
-def _pairs(name: str, counts: Mapping[int, int]) -> str:
+def _pairs(counts: Mapping[int, int]) -> str:
     """How many nodes have which value: each value, or where there are many, groups of them."""
     if len(counts) > _MOST_PAIRS:
-        rows = grouped({name: counts})
-        return ", ".join(f"{row.name}: {row.values[name]:,}" for row in rows if row.values[name])
+        return ", ".join(f"{value}: {count:,}" for value, count in grouped(counts))
     return ", ".join(f"{value}: {count:,}" for value, count in counts.items()) or "none"

@@ -51,7 +51,7 @@ def create(browser: Browser, source: Bank | None = None) -> None:
         why_not = banks.why_not_at_hand(embedder)
     else:
         embedder, domain = str(source.manifest.embedder["model"]), source.manifest.domain
-    label = "Embedder: it cannot be changed later" + (f" ({why_not})" if why_not else "")
+    label = "Search model (reembed changes it)" + (f" ({why_not})" if why_not else "")
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
         FormLine("domain", "Domain", domain, choices=known_domains(), free=True),
@@ -171,8 +171,8 @@ def verify(browser: Browser, path: Path) -> None:
 def export(browser: Browser, path: Path) -> None:
     """Asks where a bank is to go, and what goes along."""
     lines = (
-        FormLine("out", "File", hint="here, with the name of the bank", path=True),
-        FormLine("builder", "Built by", hint="as before"),
+        FormLine("out", "File", hint="./NAME.deltamem", path=True),
+        FormLine("builder", "Built by", hint="same as last export"),
         FormLine("episodes", "include the episodes it was learnt from", tick=True),
         FormLine("journal", "include its history", tick=True),
     )
@@ -247,7 +247,7 @@ def merge(browser: Browser, path: Path) -> None:
 def _names(typed: str) -> list[str]:
     """Return the names in a line; those with spaces in quotation marks."""
     if not typed:
-        raise UsageError("name a bank, or several")
+        raise UsageError("enter one or more banks")
     try:
         return shlex.split(typed)
     except ValueError as error:

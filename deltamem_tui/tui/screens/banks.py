@@ -176,7 +176,9 @@ class BanksScreen(Screen[None]):
         title = "Banks"
         if not folder.is_dir():
             key = self.browser.key_of("create_bank")
-            title += f" · {key} makes the folder, which is not there yet: {one_line(str(folder))}"
+            title += (
+                f" · No banks of your own yet. {key} makes your first (in {one_line(str(folder))})."
+            )
         self._heading.border_title = Content(title)
 
     def on_line_list_moved(self) -> None:

@@ -162,11 +162,11 @@ class ListFilter(Generic[OrderT, FoundT]):
         """Goes to the next match: in the text in focus, else where `among` looks for it."""
         notes, pane = self._screen.browser.notes, self._screen.focused
         if self.shown_as is None or self.shown_as.wanted.empty:
-            notes.notify("there is no filter whose matches one could go to")
+            notes.notify("no active filter")
         elif not isinstance(pane, TextPane):
             among(direction)
         elif not pane.to_match(direction):
-            notes.notify("nothing in this text is sought by the filter")
+            notes.notify("no filter match in this text")
 
     def arrange(self, *, at_once: bool = False) -> None:
         """Lets a thread arrange the list."""

@@ -36,7 +36,7 @@ def ask_for_logs(screen: BankScreen) -> None:
         FormLine("format", "Format", hint="recognised by its content"),
         FormLine(
             "receipts",
-            "Receipts: what the agent was shown, a file or a folder",
+            "What the agent had recalled (optional receipts file or folder)",
             hint="none",
             path=True,
         ),
@@ -51,7 +51,7 @@ def ask_for_logs(screen: BankScreen) -> None:
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["path"]:
             with about("path"):
-                raise UsageError("name a log")
+                raise UsageError("enter a log")
         log_format, log = answer["format"], _place(answer["path"])
 
         def work(progress: Progress) -> Outcome:
@@ -136,7 +136,7 @@ def _ask_for_judge(screen: BankScreen, path: Path, ids: Sequence[str], count: in
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["model"]:
             with about("model"):
-                raise UsageError("name a model: without one nothing judges")
+                raise UsageError("enter a model to judge with")
         choice = ModelChoice.of(**answer)
 
         def estimate(progress: Progress) -> Outcome:
@@ -153,8 +153,8 @@ def _model_lines(configuration: Configuration, hint: str) -> tuple[FormLine, ...
     """Which model, and what it may take."""
     model = configuration.model or ""
     return (
-        FormLine("model", "Language model, as litellm names it", model, hint),
+        FormLine("model", "Model", model, hint),
         FormLine("max_cost", "Spend at most, in US dollars", hint="no limit"),
-        FormLine("concurrency", "Requests at a time", "1"),
-        FormLine("address", "A server of your own", hint="http://localhost:8000/v1"),
+        FormLine("concurrency", "Parallel requests", "1"),
+        FormLine("address", "Model server URL (optional)", hint="http://localhost:8000/v1"),
     )

@@ -212,7 +212,7 @@ class ReviewScreen(BankScreen):
         if book is None:
             return
         if not len(book):
-            self._episode.show([Section("", "Nothing is to be reviewed.")])
+            self._episode.show([Section("", "Nothing to review.")])
             return
         key = self.browser.key_of("read_whole")
         try:

@@ -1,4 +1,4 @@
-"""The bank in numbers: plots at the left, the same numbers as text at the right."""
+"""The bank in numbers: plots at the left, the numbers at the right."""
 
 from __future__ import annotations
 
@@ -17,25 +17,17 @@ from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.statistics import (
     Overview,
-    grouped,
     overview,
     overview_sections,
     proposal_sections,
-    token_rows,
 )
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.plots import BarPlot, Plot, Plots
+from deltamem_tui.tui.widgets.plots import Plot, Plots
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.plan import Proposal
-
-_BARS = {
-    "depth": "nodes by depth",
-    "hits": "nodes by hits",
-    "tokens": "tokens on average",
-}
 
 
 class StatisticsScreen(BankScreen):
@@ -67,8 +59,6 @@ class StatisticsScreen(BankScreen):
         with Horizontal(id="both"):
             with Plots(id="plots"):
                 yield Plot("best scores, thresholds", names, id="scores")
-                for name, title in _BARS.items():
-                    yield BarPlot(title, id=name)
                 yield Plot("nodes over episodes", names, id="growth")
             yield TextPane(id="numbers")
         yield from bottom_bars(self.SCOPES)
@@ -94,10 +84,6 @@ class StatisticsScreen(BankScreen):
         """Show the counts."""
         self._overview = found
         trees = found.statistics.trees
-        self._bars("depth").show(grouped({name: each.depths for name, each in trees.items()}))
-        hit = any(value for each in found.hits.values() for value in each)
-        self._bars("hits").show(grouped(found.hits) if hit else [])
-        self._bars("tokens").show(token_rows(found.statistics))
         points = found.growth
         self._plot("growth").display = len(points) > 1  # a bank without its journal has none
         self._plot("growth").lines(
@@ -105,9 +91,6 @@ class StatisticsScreen(BankScreen):
             {name: [point.nodes.get(name, 0) for point in points] for name in trees},
         )
         self._show_numbers()
-
-    def _bars(self, name: str) -> BarPlot:
-        return self.query_one(f"#{name}", BarPlot)
 
     def _plot(self, name: str) -> Plot:
         return self.query_one(f"#{name}", Plot)

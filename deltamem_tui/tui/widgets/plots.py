@@ -1,22 +1,18 @@
-"""Plots, a colour a collection: lines on a canvas of the plotting library, and rows of bars."""
+"""Plots, a colour a collection: lines on a canvas of the plotting library."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count, cycle, pairwise
-from math import ceil
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
-from textual.geometry import Size
-from textual.widget import Widget
 from textual.widgets import Static
 
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.models.statistics import BarRow
 from deltamem_tui.tui.widgets.text_pane import move_cursor, move_page, move_to_end
 
 if TYPE_CHECKING:
@@ -27,10 +23,6 @@ _COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
 
 _MOST_TICKS = 5
 _ROOM = 0.04
-_SIDE_BY_SIDE = 36
-"""In fewer cells than this, one tree stands below the other."""
-
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
@@ -97,26 +89,14 @@ class Plot(Vertical):
     def lines(
         self,
         places: Sequence[float],
-        values: Mapping[str, Sequence[float | None]],
-        top: float | None = None,
+        values: Mapping[str, Sequence[float]],
     ) -> None:
-        """Return a line a name over places that are whole numbers.
-
-        Args:
-            places: Where the values stand.
-            values: Per name its values; None where it has none yet.
-            top: What the axis reaches at least.
-        """
+        """Draw a line a name over places that are whole numbers."""
         self._canvas.clear()
-        known = {
-            name: [(at, each) for at, each in zip(places, heights, strict=True) if each is not None]
-            for name, heights in values.items()
-        }
-        for name, points in known.items():
-            self._line(name, [at for at, _ in points], [height for _, height in points])
+        for name, heights in values.items():
+            self._line(name, places, heights)
         low, high = min(places, default=0), max(places, default=0)
-        heights = [[height for _, height in points] for points in known.values()]
-        self._axes((low, high), ticks(low, high), [*heights, [top or 0]])
+        self._axes((low, high), ticks(low, high), list(values.values()))
 
     def histogram(
         self,
@@ -135,7 +115,7 @@ class Plot(Vertical):
         self._axes((low, high), tenths, [heights for _, heights in counts.values()])
 
     def _line(self, name: str, places: Sequence[float], heights: Sequence[float]) -> None:
-        """Return a line of dots, which lets another one that crosses it be seen."""
+        """Draw a line of dots, which lets another one that crosses it be seen."""
         from textual_plot import HiResMode
 
         self._canvas.plot(
@@ -170,75 +150,3 @@ def ticks(low: float, high: float) -> list[float]:
     return [
         float(each * step) for each in range(math.ceil(low / step), math.floor(high / step) + 1)
     ]
-
-
-class BarPlot(Widget):
-    """Bars with their names at the left and their numbers at the right, all to one scale.
-
-    Attributes:
-        rows: What is shown; None while it is counted.
-    """
-
-    DEFAULT_CSS = "BarPlot { height: auto; padding: 0 1; margin-bottom: 1; }"
-
-    def __init__(self, title: str, id: str | None = None) -> None:  # noqa: A002 - textual's word
-        super().__init__(id=id)
-        self._title = title
-        self.rows: Sequence[BarRow] | None = None
-
-    def show(self, rows: Sequence[BarRow]) -> None:
-        """Show these rows."""
-        self.rows = rows
-        self.refresh(layout=True)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return the title, and what is below it."""
-        return 1 + len(list(self._lines(width)))
-
-    def render(self) -> Text:
-        lines = [Text(self._title, "bold"), *self._lines(self.content_size.width)]
-        return Text("\n").join(lines)
-
-    def _lines(self, width: int) -> Iterator[Text]:
-        if not self.rows or not any(value for row in self.rows for value in row.values.values()):
-            yield Text("counting …" if self.rows is None else "nothing to count", "dim")
-        elif width >= _SIDE_BY_SIDE:
-            yield from _block(self.rows, tuple(self.rows[0].values), width)
-        else:
-            for name in self.rows[0].values:
-                yield from _block(self.rows, (name,), width)
-
-
-def _block(rows: Sequence[BarRow], trees: Sequence[str], width: int) -> Iterator[Text]:
-    """Return some trees side by side, below their names."""
-    names = max(len(row.name) for row in rows) + 1
-    numbers = max(len(_number(value)) for row in rows for value in row.values.values())
-    most = max(value or 0 for row in rows for value in row.values.values())
-    colour = colours(rows[0].values)
-    column = (width - names) // len(trees)
-    heading = Text(" " * names, no_wrap=True)
-    for tree in trees:
-        name = tree if len(tree) < column - 2 else f"{tree[: max(column - 4, 1)]}…"
-        heading.append("■ ", colour[tree]).append(name.ljust(column - 2))
-    yield heading
-    for row in rows:
-        line = Text(f"{row.name:>{names - 1}} ", no_wrap=True)
-        for tree in trees:
-            value = row.values[tree]
-            drawn = bar(value or 0, most, max(column - numbers - 2, 1))
-            line.append(drawn, colour[tree])
-            line.append(f"{' ' if drawn else ''}{_number(value)}".ljust(column - len(drawn)))
-        yield line
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
-
-
-def bar(value: float, most: float, width: int) -> str:
-    """Return a bar of eighths of a cell; what is more than nothing can be seen."""
-    eighths = ceil(value / most * width * 8) if most > 0 else 0
-    whole, part = divmod(min(eighths, width * 8), 8)
-    return "█" * whole + (_EIGHTHS[part] if part else "")
