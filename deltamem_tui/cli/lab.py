@@ -183,7 +183,7 @@ def run(context: typer.Context, wishes: LabOptions) -> Result:
 
 
 class _Setup:
-    """What a contest is made of, from the options of its command."""
+    """The parts of a contest, from the options of its command."""
 
     def __init__(
         self, invocation: Invocation, wishes: LabOptions, stop: Interruption, stack: ExitStack

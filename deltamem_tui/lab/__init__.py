@@ -1,1 +1,1 @@
-"""What a memory is worth to an agent that acts: games played with it and without it."""
+"""The lab: contests of memories, over games that agents play and over logs."""

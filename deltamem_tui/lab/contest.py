@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What all contestants share.
+    """The tools that all contestants share.
 
     Attributes:
         parallel: The most games at once; where memories learn, contestants.
@@ -252,7 +252,7 @@ def _side_by_side(
 
 
 class ContestEstimate(Struct, frozen=True):
-    """What is left of a contest, of all contestants together; costs are means a game, in dollars.
+    """The rest of a contest, of all contestants together; costs are means a game, in dollars.
 
     Attributes:
         learnt: The most episodes that are still learnt.

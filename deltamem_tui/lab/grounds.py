@@ -1,4 +1,4 @@
-"""Where contestants compete: games that an agent plays, or a log that memories are asked about."""
+"""The grounds of a contest: games that an agent plays, or a log that memories are asked about."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Trial = tuple[TrialResult, Trajectory]
 
 
 class Ground(Protocol):
-    """Where contestants compete: an environment's games, or a log."""
+    """The ground of a contest: an environment's games, or a log."""
 
     @property
     def asked(self) -> Sequence[Trajectory]:

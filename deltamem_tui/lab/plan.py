@@ -133,7 +133,7 @@ class TrialResult(Struct, frozen=True, omit_defaults=True):
 
 
 class StartPoint(Struct, frozen=True):
-    """What a contestant's memory began with.
+    """The beginning of a contestant's memory.
 
     Attributes:
         learnt: Episodes that it had learnt; `unknown` of them do not name their game.
@@ -177,7 +177,7 @@ class ContestantFolder:
 
     @property
     def start(self) -> StartPoint | None:
-        """What its memory began with; None if that is not ready yet."""
+        """Return the beginning of its memory; None if that is not ready yet."""
         path = self.path / START
         return read_json(path, StartPoint) if path.exists() else None
 

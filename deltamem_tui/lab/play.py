@@ -13,7 +13,7 @@ from deltamem_tui.trajectory.model import Step
 
 
 class AgentCost(Struct, frozen=True):
-    """What playing took: questions to a model, tokens both ways, US dollars (None if unknown)."""
+    """The cost of playing: questions to a model, tokens both ways, US dollars (None if unknown)."""
 
     calls: Count = 0
     tokens: Count = 0

@@ -18,7 +18,7 @@ LIMITS = (
     "no agent acted on what is recalled here: none of the numbers is a success rate",
     "what a policy gains shows only where agents act with it, in a simulator or live",
 )
-"""What a contest over a log cannot show."""
+"""Limits of a contest over a log."""
 
 
 def signed(estimate: Estimate) -> str:

@@ -35,7 +35,7 @@ MEASURES: Mapping[str, str] = {
     "tokens": "tokens of the agent's model, a game",
     "cost": "cost of the agent's model, a game, in US dollars",
 }
-"""What each measure of a contest is."""
+"""The measures of a contest, and their meaning."""
 
 SAMPLES = 2000
 _MIDDLE = (2.5, 97.5)
@@ -67,7 +67,7 @@ class KindResult(Struct, frozen=True):
 
 
 class WriterUsage(Struct, frozen=True):
-    """What a model took to put experience into words; cost in US dollars, None if unknown."""
+    """The cost of a model that puts experience into words, in US dollars; None if unknown."""
 
     calls: Count = 0
     tokens: Count = 0
@@ -75,7 +75,7 @@ class WriterUsage(Struct, frozen=True):
 
 
 class ContestantResult(Struct, frozen=True):
-    """What one contestant came to: measures by name, its memory's size, and every game."""
+    """A contestant's measures by name, its memory's size, and every game."""
 
     contestant: Contestant
     measures: Mapping[str, Measure]
@@ -87,7 +87,7 @@ class ContestantResult(Struct, frozen=True):
 
 
 class ContestResult(Struct, frozen=True):
-    """What a contest came to; the others are compared with the first contestant.
+    """The result of a contest; the others are compared with the first contestant.
 
     Attributes:
         excluded: Records of the log that do not count, by the reason.
@@ -115,7 +115,7 @@ class ContestResult(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """What a contestant ended with."""
+    """The end of a contestant's games."""
 
     contestant: Contestant
     start: StartPoint

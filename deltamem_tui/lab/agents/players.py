@@ -163,7 +163,7 @@ class AlfworldPlayer(TextPlayer):
         self.nouns = _nouns(self.start.task)
 
     def renamed(self, past: str) -> dict[str, str]:
-        """Noun by noun, however the goal is put."""
+        """Map noun by noun, however the goal is put."""
         nouns = _nouns(past)
         same = len(nouns) == len(self.nouns)
         return dict(zip(nouns, self.nouns, strict=True)) if same else super().renamed(past)
@@ -183,7 +183,7 @@ class AlfworldPlayer(TextPlayer):
             self._use(*command.split(" ", 1))
 
     def _thing(self, words: str, which: int) -> str:
-        """The kind of thing that is meant; an open slot is filled from the task."""
+        """Return the kind of thing that is meant; an open slot is filled from the task."""
         if _SLOT.search(words):
             return self.nouns[which] if self.nouns else ""
         return _kind(words)
@@ -249,7 +249,7 @@ class AlfworldPlayer(TextPlayer):
         return next((each for each in fitting if not self._is_placed(each)), "")
 
     def _is_placed(self, command: str) -> bool:
-        """Whether a command would take away again what was put where it belongs."""
+        """Return True if a command would take away again what was put where it belongs."""
         took = _TAKE.fullmatch(command)
         return took is not None and took["thing"] in self.placed
 
@@ -318,7 +318,7 @@ def _neighbours(room: str) -> list[str]:
 
 
 def _route(start: str, end: str) -> list[str]:
-    """The rooms to walk through, the last one included; none if there is no way."""
+    """Return the rooms to walk through, the last one included; none if there is no way."""
     ways: dict[str, list[str]] = {start: []}
     waiting = deque([start])
     while waiting:

@@ -68,7 +68,7 @@ class ContestView:
 
     @property
     def title(self) -> str:
-        """What is played, and how far it has come."""
+        """Return what is played, and how far it has come."""
         plan, result = self.contest.plan, self.contest.result
         told = title_of(result) if result else f"{plan.environment} {plan.split}, {plan.protocol}"
         if not self.contest.finished:
@@ -76,7 +76,7 @@ class ContestView:
         return one_line(told, 200)
 
     def line(self, contestant: int | None, width: int) -> str:
-        """A contestant's line, or the heading; columns that do not fit are left out."""
+        """Return a contestant's line, or the heading, with the columns that fit."""
         name = "contestant" if contestant is None else self.names[contestant]
         cells = self._head if contestant is None else self._cells.get(name, [])
         text = f"{one_line(cuttable(name), _NAME):<{_NAME}}"
@@ -88,11 +88,11 @@ class ContestView:
         return text
 
     def trial(self, contestant: int, game: int) -> TrialResult | None:
-        """What a contestant made of a game; None if it has not played it."""
+        """Return what a contestant made of a game; None if it has not played it."""
         return self.contest.folders[contestant].results.get(self.games[game][0])
 
     def numbers(self, contestant: int) -> list[Section]:
-        """All that is known of a contestant."""
+        """Return all that is known of a contestant."""
         who, result = self.contest.plan.contestants[contestant], self.contest.result
         played = len(self.contest.folders[contestant].results)
         what = who.bank or " ".join((who.method, *who.parameters))
@@ -119,7 +119,7 @@ class ContestView:
         return [*sections, Section("By kind of task", "\n".join(kinds))]
 
     def played(self, contestant: int, game: int) -> list[Section]:
-        """What the memory handed over for a game, and what was done in it."""
+        """Return what the memory handed over for a game, and what was done in it."""
         trial, name = self.trial(contestant, game), self.names[contestant]
         if trial is None:
             return [Section("", f"{name} has not played this game yet.", quiet=True)]
@@ -145,11 +145,11 @@ class _Contestants(LineList):
         self.view = view
 
     def line_count(self) -> int:
-        """How many there are."""
+        """Count them."""
         return len(self.view.letters)
 
     def line_text(self, line: int, width: int) -> Text:
-        """A contestant in columns, behind its letter in its colour."""
+        """Draw a contestant in columns, behind its letter in its colour."""
         letter = self.view.letters[line]
         colour = Style.parse(colours(self.view.letters)[letter])
         return line_of((f"{letter} ", colour), (self.view.line(line, width - 2), None))
@@ -163,11 +163,11 @@ class _Games(LineList):
         self.view, self._chosen = view, chosen
 
     def line_count(self) -> int:
-        """How many there are."""
+        """Count them."""
         return len(self.view.games)
 
     def line_text(self, line: int, width: int) -> Text:
-        """A game; the chosen contestant's column is always among those that fit."""
+        """Draw a game; the chosen contestant's column is always among those that fit."""
         width = min(width, self.size.width - 1)
         count, chosen = len(self.view.letters), self._chosen()
         most = max((width - _LEAST_TITLE) // 7, 1)
