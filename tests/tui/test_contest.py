@@ -43,6 +43,7 @@ def test_a_contest_is_told_as_far_as_it_was_played(tmp_path: Path) -> None:
     assert len(part.contest.compared) == 4
     assert part.title.startswith("UNFINISHED, 4 games compared · ")
     assert part.trial(1, 5) is None
+    assert "learnt nothing" not in plain(part.numbers(1))  # its memory is not looked at
     assert "has not played" in plain(part.played(2, 0))
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files
 

@@ -101,7 +101,8 @@ class ContestView:
         each = self.results.get(who.name)
         if each is None or result is None:
             return sections
-        if told := "\n".join(warnings_of(each, result)):
+        told = "\n".join(warnings_of(each, result)) if self.contest.finished else ""
+        if told:
             sections.append(Section("Before you believe it", told, warning=True))
         lines = []
         for name, measure in each.measures.items():
@@ -245,7 +246,7 @@ class ContestScreen(Screen[None]):
         return browser_of(self)
 
     def panes(self) -> Iterable[Widget]:
-        """The panes that actions are about while none of them has the focus, the first first."""
+        """Return the panes that actions are about while none of them has the focus."""
         return [self.games, *self.focus_chain]
 
     def on_line_list_moved(self) -> None:
