@@ -10,6 +10,7 @@ import pytest
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.contest import read_contest
+from deltamem_tui.lab.contestants import contestants
 from deltamem_tui.lab.plan import RESULT, ContestPlan
 from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.paths import results_named
@@ -17,6 +18,7 @@ from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.models.sections import plain
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.contest import ContestScreen, ContestView
+from tests.lab.arcade import plan, run
 from tests.tui.contests import copied_contest, finished_contest, stopped
 from tests.tui.support import Person, browse
 from tests.tui.test_hostile import TEXTS, assert_harmless
@@ -43,13 +45,22 @@ def test_a_contest_is_told_as_far_as_it_was_played(tmp_path: Path) -> None:
     assert len(part.contest.compared) == 4
     assert part.title.startswith("UNFINISHED, 4 games compared · ")
     assert part.trial(1, 5) is None
-    assert "learnt nothing" not in plain(part.numbers(1))  # its memory is not looked at
     assert "has not played" in plain(part.played(2, 0))
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files
 
     for results in folder.glob("*/results.jsonl"):
         results.unlink()
     assert read_contest(folder).result is None
+
+
+def test_of_an_unfinished_contest_no_memory_is_said_to_have_learnt_nothing(tmp_path: Path) -> None:
+    run(tmp_path / "run", plan("online", contestants(["raw"], {})))
+    (tmp_path / "run" / RESULT).unlink()
+    results = tmp_path / "run" / "01-raw" / "results.jsonl"
+    results.write_bytes(b"".join(results.read_bytes().splitlines(keepends=True)[:4]))
+    view = ContestView(read_contest(tmp_path / "run"))
+    assert "Measures" in plain(view.numbers(0))
+    assert "learnt nothing" not in plain(view.numbers(0))
 
 
 @pytest.mark.parametrize(
