@@ -115,17 +115,17 @@ class Recovery:
 
 
 def moves_of(trajectory: Trajectory) -> tuple[Domain, list[Move]]:
-    """Return an episode's dialect, and its steps understood, the names of its goal left open."""
-    dialect = domain_for(trajectory.domain)
-    return dialect, dialect.moves(trajectory, dialect.goal(trajectory))
+    """Return an episode's domain, and its steps understood, the names of its goal left open."""
+    domain = domain_for(trajectory.domain)
+    return domain, domain.moves(trajectory, domain.goal(trajectory))
 
 
 def fruitless(trajectory: Trajectory) -> list[Attempt]:
     """Return what did not help: the refused first, then what was repeated, most often first."""
-    dialect, moves = moves_of(trajectory)
+    domain, moves = moves_of(trajectory)
     return [
         Attempt(move.action, move.answer, times, move.failed)
-        for move, times in dialect.fruitless(moves)
+        for move, times in domain.fruitless(moves)
     ]
 
 
@@ -135,10 +135,10 @@ def recoveries(trajectory: Trajectory) -> list[Recovery]:
     Alike is the very action later, or one with the same verb and a thing in common. Whether it
     worked because of what was done between, the rules cannot tell.
     """
-    dialect, moves = moves_of(trajectory)
+    domain, moves = moves_of(trajectory)
     found: dict[str, Recovery] = {}
     for at, move in enumerate(moves):
-        if move.effect != "refused" or not dialect.is_lesson(move) or key(move.action) in found:
+        if move.effect != "refused" or not domain.is_lesson(move) or key(move.action) in found:
             continue
         instead = _instead(move, moves[at + 1 : at + 1 + _AHEAD])
         if instead:
@@ -224,5 +224,5 @@ def stuck(trajectory: Trajectory, moves: Sequence[Move]) -> Diagnosis | None:
 
 def unexplored(trajectory: Trajectory) -> list[str]:
     """Return what the observations offered and was not tried."""
-    dialect = domain_for(trajectory.domain)
-    return dialect.unexplored(trajectory, dialect.goal(trajectory))
+    domain = domain_for(trajectory.domain)
+    return domain.unexplored(trajectory, domain.goal(trajectory))

@@ -12,14 +12,13 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.deltamem.consolidate import fuse, is_due
+from deltamem_tui.memory.deltamem.consolidate import duplicate_of, fuse, is_due
 from deltamem_tui.memory.deltamem.definition import (
     COLLECTIONS,
     OPTIONAL,
     Parameters,
     TreeParameters,
 )
-from deltamem_tui.memory.deltamem.duplicates import duplicate_of
 from deltamem_tui.memory.deltamem.recall import question_to, questions_of, recall_tree
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import cleaned

@@ -1,4 +1,4 @@
-"""What MemP writes without a model: scripts by the dialect, facts by its grammar, repairs by notes.
+"""What MemP writes without a model: scripts and facts by the domain, repairs by notes.
 
 A repair adds to a script what went wrong: `[TRAP]` with the first prescribed step that was
 refused, else `[MISSING]` with the step of the goal that was never reached and is not prescribed,
@@ -63,8 +63,8 @@ def write_by_rules(
 
 
 def _script(episode: Trajectory) -> Extraction:
-    dialect, moves = moves_of(episode)
-    steps = dialect.source_left_open(dialect.procedure(moves))[:_MOST_STEPS]
+    domain, moves = moves_of(episode)
+    steps = domain.source_left_open(domain.procedure(moves))[:_MOST_STEPS]
     if not steps:
         return Extraction(None, "no action of this episode had an effect")
     return Extraction({"script": "\n".join(numbered(steps))}, "the steps that had an effect")

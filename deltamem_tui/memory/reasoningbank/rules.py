@@ -131,8 +131,8 @@ def _of_failure(episode: Trajectory, goal: str) -> list[Lesson]:
     if others:
         most = max(others, key=lambda each: each.times)
         lessons.append(_repeated(goal, most, _names(episode)))
-    dialect = domain_for(episode.domain)
-    if untried := dialect.unexplored(episode, dialect.goal(episode)):
+    domain = domain_for(episode.domain)
+    if untried := domain.unexplored(episode, domain.goal(episode)):
         when = f"Only if all else fails in: {goal}. Not while a plan that worked can be followed."
         content = f"These were offered and not tried: {listed(untried, _SHOWN)}."
         lessons.append(_lesson("What was not tried", when, content))

@@ -16,9 +16,8 @@ from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import BankExistsError, BankFrozenError, BankNotFoundError
 from deltamem_tui.memory.banks import create_bank, open_bank
 from deltamem_tui.memory.deltamem import calibrate as calibrate_module
-from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES
+from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES, dividing_line, widest_jump
 from deltamem_tui.memory.deltamem.definition import Parameters
-from deltamem_tui.memory.deltamem.separation import dividing_line, widest_jump
 from deltamem_tui.memory.engine import apply_proposals, calibrate, learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.methods import settings_of
