@@ -32,14 +32,14 @@ _SUBJECT_WORDS = 16
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
 
-def knowledge(trajectory: Trajectory, dialect: Domain, chain: Sequence[Node]) -> Extraction:
+def knowledge(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Extraction:
     """What an episode shows of its environment, whatever its outcome."""
-    shown = dialect.further_facts(trajectory) if chain else dialect.facts(trajectory)
+    shown = domain.further_facts(trajectory) if chain else domain.facts(trajectory)
     facts = [_bounded(fact, _FACT_WORDS) for fact in shown]
     facts = [fact for fact in facts if fact.items][:_FACTS]
     if not facts:
         return Extraction(None, "the episode shows nothing of its environment")
-    scene = dialect.scene(trajectory)
+    scene = domain.scene(trajectory)
     if not chain:
         lines = bulleted([fact.line for fact in facts])
         return Extraction(payload_of(scene, lines), "no match: all that was seen")

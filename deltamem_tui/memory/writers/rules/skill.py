@@ -44,18 +44,18 @@ _SENTENCE = re.compile(r"[A-Z].*?\.(?=\s|$)")
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """An episode as its dialect understands it."""
+    """An episode as its domain understands it."""
 
     trajectory: Trajectory
-    dialect: Domain
+    domain: Domain
     goal: Goal
     moves: tuple[Move, ...]
 
     @classmethod
-    def read(cls, trajectory: Trajectory, dialect: Domain) -> Episode:
+    def read(cls, trajectory: Trajectory, domain: Domain) -> Episode:
         """Understand an episode."""
-        goal = dialect.goal(trajectory)
-        return cls(trajectory, dialect, goal, tuple(dialect.moves(trajectory, goal)))
+        goal = domain.goal(trajectory)
+        return cls(trajectory, domain, goal, tuple(domain.moves(trajectory, goal)))
 
     def trigger(self, chain: Sequence[Node]) -> str:
         """The activation condition of what this episode adds to a chain.
@@ -83,10 +83,10 @@ class Episode:
 def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
     """What a success teaches: the whole way, or where it differs from the chain's.
 
-    Put together with its chain, what is written gives the way that the dialect reads in this
+    Put together with its chain, what is written gives the way that the domain reads in this
     episode, with the names that it had; of more than 150 commands, the first.
     """
-    steps = episode.dialect.procedure(episode.moves)[:_STEPS]
+    steps = episode.domain.procedure(episode.moves)[:_STEPS]
     if not steps:
         return Extraction(None, "no action of this episode had an effect")
     names = dict(episode.goal.slots)
@@ -116,7 +116,7 @@ def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
     fresh.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
     if chain and not fresh:
         return Extraction(None, "the chain warns of everything that failed here")
-    unexplored = _without(episode.dialect.unexplored(episode.trajectory, episode.goal), records)
+    unexplored = _without(episode.domain.unexplored(episode.trajectory, episode.goal), records)
     if episode.is_spoken_for(chain) and not unexplored and fresh[0].startswith(TRIED):
         return Extraction(None, "nothing failed here by itself, and the chain knows the goal")
     if chain:
@@ -149,7 +149,7 @@ def _decision(episode: Episode) -> str:
     taken = next(
         (move for move in reversed(episode.moves) if option_in(move.action, goal.options)), None
     )
-    readings = episode.dialect.readings(episode.moves)[-len(goal.options) :] if taken else []
+    readings = episode.domain.readings(episode.moves)[-len(goal.options) :] if taken else []
     if taken is None or not readings:
         return ""
     name = names[option_in(taken.action, goal.options)]
@@ -168,8 +168,8 @@ def _names(chain: Sequence[Node], command: str) -> bool:
 def _traps(episode: Episode) -> list[str]:
     """What was refused or cost reward, what was done over and over, and how the episode ended."""
     last = episode.moves[-1]
-    lines = [_trap(move, times) for move, times in episode.dialect.fruitless(episode.moves)]
-    if episode.dialect.is_lesson(last):
+    lines = [_trap(move, times) for move, times in episode.domain.fruitless(episode.moves)]
+    if episode.domain.is_lesson(last):
         times = sum(move.wording == last.wording for move in episode.moves)
         lines.insert(0, _trap(last, times, "" if last.failed else "the last try"))
     return unlike(lines, _gist)[:_TRAPS]
@@ -197,7 +197,7 @@ def _briefly(trap: str) -> str:
 
 def _tried(episode: Episode) -> list[str]:
     """What the episode did before it failed, in order; none of it solved the task."""
-    lines = [condense(line, _RECORD_WORDS) for line in episode.dialect.procedure(episode.moves)]
+    lines = [condense(line, _RECORD_WORDS) for line in episode.domain.procedure(episode.moves)]
     return [f"{TRIED} {'; '.join(shortened(lines, _TRIED_LINES))}"] if lines else []
 
 
