@@ -69,7 +69,6 @@ class Goal:
         options: The slots of which one is right, by what the episode finds out: (`box`,
             `second box`).
         made: The slots of what is to be made. What made one thing does not make another.
-        drawn: The slots whose names are drawn anew for each task, and say nothing of the way.
     """
 
     trigger: str
@@ -79,7 +78,6 @@ class Goal:
     understood: bool = False
     options: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
-    drawn: tuple[str, ...] = ()
 
     def generalise(self, text: str) -> str:
         """`text` with every instance replaced by what stands for it."""

@@ -241,7 +241,6 @@ _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
 _AMOUNT = re.compile(r"\b(boil|melt|freeze) (?:some|the|an?) ")
 PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
 _PRODUCT = re.compile(r"(?:second )?paint|substance")
-_DRAWN = re.compile(r"(?:second )?(?:box|room)")
 _OPTION = re.compile(r"(?:second )?(?:box|surface)")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
 _SHORT = (
@@ -295,7 +294,6 @@ def _goal(trajectory: Trajectory) -> Goal:
         understood=True,
         options=tuple(slot for slot, _ in slots if _OPTION.fullmatch(slot)) if two else (),
         made=tuple(slot for slot, _ in slots if _PRODUCT.fullmatch(slot)) if creates else (),
-        drawn=tuple(slot for slot, _ in slots if _DRAWN.fullmatch(slot)),
     )
 
 

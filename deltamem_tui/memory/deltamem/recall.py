@@ -29,7 +29,6 @@ from deltamem_tui.memory.chances import TaskAtHand
 from deltamem_tui.memory.context import compose
 from deltamem_tui.memory.deltamem.context import context_entries, facts_of
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
-from deltamem_tui.memory.deltamem.ways import best_first
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
@@ -278,7 +277,7 @@ def _plain(trigger: str) -> str:
 
 
 def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[Candidate]:
-    """The success of a kind that carries over best, then the nearest failure; empty if new."""
+    """Return the nearest success of a kind, then the nearest failure; none if it is new."""
     import numpy as np
 
     rows = _rows_of_kind(tree, kind, weighting)
@@ -287,9 +286,7 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[C
     order = np.lexsort((tree.birth[rows], tree.depth[rows], -scores))
     found = []
     for failed in (False, True):
-        of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed][:_NEAR]
-        if not failed:
-            of_label = best_first(tree, rows, of_label, kind.goal)
+        of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed]
         for at in of_label[:1]:
             node, similarity = tree.node_at(int(rows[at])), float(similarities[at])
             score = float(scores[at])
