@@ -13,13 +13,16 @@ SESSION = "id"
 
 
 def session_of(trajectory: Trajectory) -> str:
-    """What the records of one session share: the format and the session's id; empty without one."""
+    """Return what the records of one session share: the format and the session's id.
+
+    Empty without one.
+    """
     name = trajectory.metadata.get(SESSION, "")
     return f"{trajectory.source.format} {name}" if name else ""
 
 
 def is_earlier(earlier: Trajectory, later: Trajectory) -> bool:
-    """Whether an episode is another one, read before that went on.
+    """Return True if an episode is another one, read before that went on.
 
     All that was done stands at the beginning of the later one. Calls may have been answered since,
     the last answer may have gone on, and the agent's last words may have become the thought before

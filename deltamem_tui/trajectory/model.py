@@ -170,7 +170,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
 
     @property
     def known(self) -> bool:
-        """Whether the episode can be learnt from."""
+        """True if the episode can be learnt from."""
         return self.success is not None
 
 
@@ -291,7 +291,10 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         return orjson.dumps((self.task, self.environment, rows))
 
     def with_texts(self, change: Callable[[str, str], str]) -> Trajectory:
-        """The same episode, each of its texts changed; `change` is told what a text is, and it."""
+        """Return the same episode, each of its texts changed.
+
+        `change` is told what a text is, and it.
+        """
         source, outcome = self.source, self.outcome
         return replace(
             self,
@@ -320,11 +323,11 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         )
 
     def with_outcome(self, outcome: Outcome) -> Trajectory:
-        """The same episode with another outcome."""
+        """Return the same episode with another outcome."""
         return self.with_facts(outcome=outcome)
 
     def with_facts(self, **facts: Unpack[TrajectoryFacts]) -> Trajectory:
-        """The same episode, with the same id, and other facts."""
+        """Return the same episode, with the same id, and other facts."""
         changed = replace(self, **facts)
         changed.__dict__.update(self.__dict__)
         return changed

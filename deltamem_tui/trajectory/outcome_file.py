@@ -32,7 +32,7 @@ Row = tuple[object, str]
 
 
 def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
-    """The rows of a table, as mappings from column to cell.
+    """Yield the rows of a table, as mappings from column to cell.
 
     Raises:
         RecordError: A line cannot be read, a row has more cells than the table has columns,
@@ -62,7 +62,7 @@ def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
 
 
 def _begun(lines: list[TextLine]) -> tuple[list[TextLine], str]:
-    """A table's lines from its first row on, and what parts its cells."""
+    """Return a table's lines from its first row on, and what parts its cells."""
     lines = _from_first_row(lines)
     if not lines or not (named := _SEPARATOR.fullmatch(lines[0].text)):
         return lines, max(_DELIMITERS, key=lines[0].text.count) if lines else ""
@@ -81,7 +81,7 @@ def _from_first_row(lines: list[TextLine]) -> list[TextLine]:
 
 
 def _readable_lines(log: Log) -> list[TextLine]:
-    """All lines of a side file; bytes replaced in one of them do not matter."""
+    """Return all lines of a side file; bytes replaced in one of them do not matter."""
     items = list(log.lines())
     lines = [item for item in items if isinstance(item, TextLine)]
     there = {line.position for line in lines}
@@ -92,7 +92,7 @@ def _readable_lines(log: Log) -> list[TextLine]:
 
 
 def _cells(lines: list[TextLine], delimiter: str) -> list[list[str]]:
-    """The cells of a table, row by row."""
+    """Return the cells of a table, row by row."""
     rows = csv.reader((line.text for line in lines), delimiter=delimiter)
     try:
         return list(rows)
@@ -128,7 +128,7 @@ class SideFile:
 
 
 def read_side_file(log: Log, success_at: float) -> SideFile:
-    """What a side file says.
+    """Return what a side file says.
 
     Raises:
         UsageError: It cannot be understood, or contradicts itself.
@@ -188,7 +188,7 @@ def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _listed(value: object, success_at: float) -> SideFile:
-    """What one JSON value says: a list, a report, or a mapping from id to outcome."""
+    """Return what one JSON value says: a list, a report, or a mapping from id to outcome."""
     if isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
             return _resolved(value)
@@ -211,7 +211,7 @@ def _listed(value: object, success_at: float) -> SideFile:
 
 
 def _is_row(value: Mapping[str, object]) -> bool:
-    """Whether one JSON object by itself is a row of a table, and no mapping of ids."""
+    """Return True if one JSON object by itself is a row of a table, and no mapping of ids."""
     key = next((key for key in ID_KEYS if key in value), None)
     if key is None:
         return False
@@ -228,7 +228,6 @@ def _outcome_of_user(*, success: bool) -> Outcome:
 
 
 def _reported(resolved: str, report: Mapping[str, object]) -> SideFile:
-    """What a report of lists says: of those only that it lists, if it tells who else was tried."""
     lists = {key: _ids(key, report[key]) for key in report if _is_list(key, report)}
     unresolved = [each for key in _UNRESOLVED_KEYS for each in lists.get(key, ())]
     twice = set(lists[resolved]).intersection(unresolved)
@@ -300,7 +299,7 @@ def _check_bare(row: Mapping[str, object], position: str) -> None:
 
 
 def _outcome(value: object, position: str, success_at: float) -> Outcome:
-    """One outcome from a flag, a number, or a mapping that holds success, reward or both."""
+    """Return one outcome from a flag, a number, or a mapping that holds success, reward or both."""
     problem: object = value
     if isinstance(value, dict):
         filled = {key: value[key] for key in _VALUE_KEYS if _is_filled(value, key)}
@@ -329,7 +328,7 @@ def _outcome(value: object, position: str, success_at: float) -> Outcome:
 
 
 def _shown(value: object) -> str:
-    """A value as the file has it: `null`, `[true]`, and text without quotation marks."""
+    """Return a value as the file has it: `null`, `[true]`, and text without quotation marks."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

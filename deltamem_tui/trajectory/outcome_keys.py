@@ -46,7 +46,7 @@ class Score:
 
 
 def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
-    """The outcome that scores state together.
+    """Return the outcome that scores state together.
 
     Returns:
         What all of them say, a verdict and a reward together. A model's judgement counts
@@ -74,7 +74,7 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
 
 
 def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outcome:
-    """The outcome that the scores of a whole trace state together."""
+    """Return the outcome that the scores of a whole trace state together."""
     outcome = verdict(scores)
     if outcome.source != "unknown" or outcome.reason:
         return outcome
@@ -85,7 +85,7 @@ def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outc
 
 
 def _outcome_of(score: Score, record: Mapping[str, object]) -> Outcome:
-    """What one score says, beside all of its trace: one of several counts says nothing."""
+    """Return what one score says, beside all of its trace: one of several counts says nothing."""
     if _plain(score.name) not in _VERDICTS:
         return stated(score.value)
     return Outcome() if is_tally(record, _plain(score.name)) else verdict_of(score.value)
@@ -103,12 +103,12 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome | None:
 
 
 def _is_about_task(name: str) -> bool:
-    """Whether a score of this name says how well the task was solved."""
+    """Return True if a score of this name says how well the task was solved."""
     return _plain(name) in _ABOUT_THE_TASK
 
 
 def _plain(name: str) -> str:
-    """A name in small letters, its words with `_` between them."""
+    """Return a name in small letters, its words with `_` between them."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
 
@@ -137,7 +137,7 @@ def recorded(
     flags: tuple[str, ...] = FLAG_KEYS,
     rewards: tuple[str, ...] = REWARD_KEYS,
 ) -> Outcome:
-    """What a record says under keys that are known to mean the outcome, the surest first.
+    """Return what a record says under keys that are known to mean the outcome, the surest first.
 
     Returns:
         What `together` makes of them, `explained` if that is nothing.
@@ -154,7 +154,6 @@ def _outcomes_under(
     flags: tuple[str, ...] = FLAG_KEYS,
     rewards: tuple[str, ...] = REWARD_KEYS,
 ) -> dict[str, Outcome]:
-    """What a record says under those of the keys that it has; the arguments are `recorded`'s."""
     found = [key for key in flags if key in record]
     outcomes = {key: verdict_of(record[key]) for key in found if not is_tally(record, key)}
     # Some write a flag where others write a number.
@@ -162,7 +161,7 @@ def _outcomes_under(
 
 
 def reward_under(record: Mapping[str, object], key: str) -> Outcome:
-    """What a record states under the key of a reward, on the scale that it names beside it.
+    """Return what a record states under the key of a reward, on the scale that it names beside it.
 
     Returns:
         As `stated`; of unknown outcome, with the reason, if the scale cannot be made out.
@@ -188,7 +187,7 @@ def reward_under(record: Mapping[str, object], key: str) -> Outcome:
 def _beside(
     record: Mapping[str, object], key: str, own: Iterable[str], general: Iterable[str]
 ) -> dict[str, object]:
-    """The numbers under names that go with a key, or with the only score of the record."""
+    """Return the numbers under names that go with a key, or with the only score of the record."""
     stems = dict.fromkeys((key, key.removeprefix("final_")))
     names = [name.format(stem) for stem in stems for name in own]
     if key == "score" or number(record.get("score")) is None:
@@ -197,7 +196,7 @@ def _beside(
 
 
 def stated_under(record: Mapping[str, object], key: str, *, best: float = 1.0) -> Outcome:
-    """What a record states under one key; what stands there and says nothing is the reason.
+    """Return what a record states under one key; what stands there and says nothing is the reason.
 
     `best` is the number that means that all of the task was solved.
     """
@@ -205,7 +204,7 @@ def stated_under(record: Mapping[str, object], key: str, *, best: float = 1.0) -
 
 
 def explained(outcome: Outcome, record: Mapping[str, object], keys: Iterable[str]) -> Outcome:
-    """The outcome; if it is unknown for no stated reason, with what stands under a key."""
+    """Return the outcome; if it is unknown for no stated reason, with what stands under a key."""
     if outcome.source != "unknown" or outcome.reason:
         return outcome
     filled = (key for key in keys if _is_filled(record, key))
@@ -226,14 +225,14 @@ def _is_filled(record: Mapping[str, object], key: str) -> bool:
 
 
 def unread(key: str, value: object) -> Outcome:
-    """The unknown outcome of a record whose `key` holds what is neither verdict nor reward."""
+    """Return the unknown outcome of a record whose `key` holds no verdict and no reward."""
     return Outcome(
         reason=f"`{quoted(key, 60)}` says {quoted(str(value), 60)}, neither a verdict nor a reward"
     )
 
 
 def is_tally(record: Mapping[str, object], key: str) -> bool:
-    """Whether the number under `key` says how many, since what it is one of is counted too.
+    """Return True if the number under `key` says how many, since what it is one of is counted too.
 
     A nought beside a one (`passed` 1, `failed` 0) says the same as flags and as counts.
     """
@@ -267,7 +266,7 @@ _ANSWER = 40  # what is longer under a name that may mean the outcome is an answ
 
 
 def recorded_anywhere(record: Mapping[str, object], otherwise: Outcome = _NOTHING) -> Outcome:
-    """What a record of a run says of how it ended, at all the places where such records do.
+    """Return what a record of a run says of how it ended, at all the places where such records do.
 
     Returns:
         What `together` makes of it. If that is nothing, of unknown outcome; the reason is then
@@ -285,7 +284,7 @@ def recorded_anywhere(record: Mapping[str, object], otherwise: Outcome = _NOTHIN
 
 
 def _worded(record: Mapping[str, object], key: str) -> Outcome:
-    """The verdict under a key that may mean something else, if it is one beyond doubt."""
+    """Return the verdict under a key that may mean something else, if it is one beyond doubt."""
     value = record.get(key)
     if isinstance(value, bool):
         return stated(value) if key == "outcome" else Outcome()
@@ -294,7 +293,7 @@ def _worded(record: Mapping[str, object], key: str) -> Outcome:
 
 
 def _reasons(record: Mapping[str, object]) -> Iterator[Outcome]:
-    """Why nothing is known of a record that states nothing, the likeliest reason first."""
+    """Yield why nothing is known of a record that states nothing, the likeliest reason first."""
     if (plain := recorded(record)).reason:
         yield plain
     for place, keys in _WITHIN.items():

@@ -32,7 +32,10 @@ ROUNDING = 1e-6
 
 
 def number(value: object) -> float | None:
-    """A finite number, also if it is written as text; None for anything else, flags included."""
+    """Return a finite number, also if it is written as text.
+
+    None for anything else, flags included.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -43,7 +46,7 @@ def number(value: object) -> float | None:
 
 
 def unit_reward(value: object, best: float = 1.0) -> float | None:
-    """A log's score as a reward in [0, 1]; None if it is not a number, or above `best`."""
+    """Return a log's score as a reward in [0, 1]; None if it is not a number, or above `best`."""
     score = number(value)
     if score is None or best <= 0:
         return None
@@ -54,7 +57,7 @@ def unit_reward(value: object, best: float = 1.0) -> float | None:
 
 
 def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
-    """What a log itself says about how an episode ended: a flag (True, "C", …) or a number.
+    """Return what a log itself says about how an episode ended: a flag (True, "C", …) or a number.
 
     Returns:
         With `success` for a flag; with only `reward` for a number (see `decided`); of
@@ -72,7 +75,7 @@ def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
 
 
 def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
-    """What a log says in the place where it tells whether the task was solved.
+    """Return what a log says in the place where it tells whether the task was solved.
 
     A nought or a one is a flag there, also as text: with `success` and `reward`. Else as `stated`.
     """
@@ -83,7 +86,7 @@ def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
 
 
 def together(outcomes: Mapping[str, Outcome]) -> Outcome:
-    """What several places of one record say of the same episode.
+    """Return what several places of one record say of the same episode.
 
     Returns:
         The first verdict and the first reward together. Of unknown outcome if nothing is said,
@@ -102,7 +105,7 @@ def together(outcomes: Mapping[str, Outcome]) -> Outcome:
 
 
 def undisputed(outcome: Outcome) -> Outcome:
-    """The outcome, of unknown success if its reward contradicts its verdict outright."""
+    """Return the outcome, of unknown success if its reward contradicts its verdict outright."""
     if outcome.success is None or outcome.reward is None:
         return outcome
     parts = {"success": replace(outcome, reward=None), "reward": replace(outcome, success=None)}
@@ -113,14 +116,14 @@ def undisputed(outcome: Outcome) -> Outcome:
 
 
 def attributed(outcome: Outcome) -> Outcome:
-    """The outcome, stated by the log if it is known and its source is not."""
+    """Return the outcome, stated by the log if it is known and its source is not."""
     if outcome.source != "unknown" or (outcome.success is None and outcome.reward is None):
         return outcome
     return replace(outcome, source="stated")
 
 
 def are_contradictory(outcomes: Collection[Outcome]) -> bool:
-    """Whether two of the outcomes cannot both be true, from whatever reward on is a success.
+    """Return True if two of the outcomes cannot both be true, from whatever reward on is a success.
 
     So a verdict and a reward contradict each other only if nothing was paid for a success, or
     all of it for a failure.
@@ -144,7 +147,7 @@ def _shown(outcome: Outcome) -> str:
 
 
 def decided(outcome: Outcome, success_at: float = 1.0) -> Outcome:
-    """The outcome with its success drawn from its reward, where it has only that."""
+    """Return the outcome with its success drawn from its reward, where it has only that."""
     if outcome.success is not None or outcome.reward is None:
         return outcome
     return replace(outcome, success=outcome.reward >= success_at - ROUNDING)

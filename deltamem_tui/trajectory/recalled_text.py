@@ -16,7 +16,7 @@ _EMPTIED = re.compile(r"\s*<hook_context>\s*</hook_context>[ \t]*")
 
 
 def without_recalled(trajectory: Trajectory) -> Trajectory:
-    """The episode without the contexts that its agent was given, wherever its log has them.
+    """Return the episode without the contexts that its agent was given, wherever its log has them.
 
     A fence that does not end is the writer's own words.
     """

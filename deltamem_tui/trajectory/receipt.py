@@ -74,14 +74,14 @@ def digest_of(text: str) -> str:
 def made(
     bank: str, commit: int, entries: Iterable[ShownNode], task: str, environment: str
 ) -> Receipt:
-    """A receipt of what a bank showed for a task and a scene. Equal recalls have equal ones."""
+    """Return a receipt of a recall for a task and a scene; equal recalls have equal ones."""
     rest = (bank, commit, tuple(entries), digest_of(task), digest_of(environment))
     digest = hashlib.sha256(msgspec.json.encode(rest)).hexdigest()[:16]
     return Receipt(digest, *rest)
 
 
 def parsed(record: object) -> Receipt:
-    """The receipt that a JSON object states.
+    """Return the receipt that a JSON object states.
 
     Raises:
         RecordError: It is none.
@@ -93,5 +93,5 @@ def parsed(record: object) -> Receipt:
 
 
 def together(receipts: Iterable[Receipt]) -> tuple[Receipt, ...]:
-    """Some receipts, each once."""
+    """Return some receipts, each once."""
     return tuple({each.id: each for each in receipts}.values())

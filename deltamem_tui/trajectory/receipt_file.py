@@ -51,7 +51,7 @@ class ReceiptFile:
         return {each for each in unnamed if len(self.joined.get(each, ())) > 1}
 
     def apply(self, trajectory: Trajectory) -> Trajectory:
-        """The episode as its log has it, with the receipts that belong to it."""
+        """Return the episode as its log has it, with the receipts that belong to it."""
         if not (self.by_name or self.by_task):
             return trajectory
         found = self._named(trajectory) or self._by_task(trajectory)
@@ -81,12 +81,12 @@ class ReceiptFile:
 
 
 def _differ(receipts: Iterable[Receipt]) -> bool:
-    """Whether some receipts name different nodes."""
+    """Return True if some receipts name different nodes."""
     return len({frozenset((e.collection, e.node) for e in each.entries) for each in receipts}) > 1
 
 
 def read_receipts(path: str) -> ReceiptFile:
-    """The receipts in a file, or in all files of a folder.
+    """Return the receipts in a file, or in all files of a folder.
 
     Each is one JSON value: a receipt as `recall --receipt` wrote it, or what `recall --json`
     printed.
@@ -116,7 +116,7 @@ def read_receipts(path: str) -> ReceiptFile:
 
 
 def _lines(records: Iterable[Any]) -> Iterator[tuple[Receipt, str]]:
-    """Each receipt, and the name of its episode if it has one."""
+    """Yield each receipt, and the name of its episode if it has one."""
     for item in records:
         if isinstance(item, RecordError):
             raise item
@@ -131,7 +131,7 @@ def _lines(records: Iterable[Any]) -> Iterator[tuple[Receipt, str]]:
 
 
 def _within(value: Any) -> Any:
-    """The receipt within what a command printed; the value itself if there is none."""
+    """Return the receipt within what a command printed; the value itself if there is none."""
     for key in ("data", NAME):
         if isinstance(value, Mapping) and isinstance(value.get(key), Mapping):
             value = value[key]

@@ -31,7 +31,7 @@ def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajector
 
 
 def _texts(trajectory: Trajectory) -> list[str]:
-    """All that was said and shown in the episode, and why it ended as it did."""
+    """Return all that was said and shown in the episode, and why it ended as it did."""
     parts = [trajectory.task, trajectory.environment, trajectory.outcome.reason]
     for step in trajectory.steps:
         parts += (step.thought, step.action, step.observation)

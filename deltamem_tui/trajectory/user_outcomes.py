@@ -33,7 +33,7 @@ class UserOutcomes:
     only_identified: bool = False
 
     def apply(self, trajectory: Trajectory) -> Trajectory:
-        """The episode with the user's outcome, if its log states none.
+        """Return the episode with the user's outcome, if its log states none.
 
         A word for all fills gaps only; a file that speaks of this very episode also counts
         more than what a judge model, or a person before, is on record with.
@@ -46,12 +46,12 @@ class UserOutcomes:
 
     @property
     def are_for_all(self) -> bool:
-        """Whether they are the same for all episodes, and change none of known outcome."""
+        """True if they are the same for all episodes, and change none of known outcome."""
         return not self.by_id and not self.only_identified
 
     @property
     def must_name_one(self) -> bool:
-        """Whether they are only to be believed if an id names an episode that is read.
+        """True if they are only to be believed if an id names an episode that is read.
 
         A list says that all others failed, and nearly every text can be taken for a list. The
         caller looks before episodes are given their outcomes (see `names`).
@@ -59,7 +59,10 @@ class UserOutcomes:
         return self.only_identified and self.otherwise is not None and bool(self.by_id)
 
     def verdict_on(self, trajectory: Trajectory) -> bool | None:
-        """Whether the user's file says that this episode was a success; None if it is silent."""
+        """Return True if the user's file says that this episode was a success, False if not.
+
+        None if it is silent.
+        """
         outcome = None if self.are_for_all else self._for(trajectory)
         return outcome.success if outcome else None
 
@@ -79,7 +82,7 @@ class UserOutcomes:
 
 
 def external_ids(trajectory: Trajectory) -> tuple[str, ...]:
-    """The ids by which the log's own world knows an episode, the surest first."""
+    """Return the ids by which the log's own world knows an episode, the surest first."""
     found = (trajectory.metadata.get(key, "") for key in ID_KEYS)
     return tuple(key for key in found if key)
 

@@ -22,7 +22,7 @@ def workspace(
     tools: Iterable[str] = (),
     directory: str = "",
 ) -> str:
-    """The environment text of a coding agent, a line for everything that is known.
+    """Return the environment text of a coding agent, a line for everything that is known.
 
     A clone address becomes `owner/name`, and the user's home folder `~`.
     """
@@ -37,7 +37,7 @@ def workspace(
 
 
 def without_home(path: str) -> str:
-    """A path with the user's home folder written `~`."""
+    """Return a path with the user's home folder written `~`."""
     return _HOME.sub("~", path)
 
 

@@ -18,7 +18,7 @@ _MOST_NAMES = 1_000_000
 
 
 def member_names(path: Path) -> list[str]:
-    """The names of all members, in the order of the archive's directory.
+    """Return the names of all members, in the order of the archive's directory.
 
     Raises:
         RecordError: It is not a zip archive, or a damaged one.
@@ -34,7 +34,7 @@ def member_names(path: Path) -> list[str]:
 
 
 def members(path: Path, names: list[str], limits: LogLimits) -> Iterator[bytes | RecordError]:
-    """The content of members, one for each name. Nothing is ever written to disk.
+    """Yield the content of members, one for each name. Nothing is ever written to disk.
 
     One that cannot be read is an error in its place. What unpacks out of all proportion
     ends the reading: the archive is then not what it says.

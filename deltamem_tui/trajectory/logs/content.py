@@ -40,7 +40,7 @@ class Content:
     progress: ReadProgress | None = None
 
     def head(self) -> bytes:
-        """The first 64 KB, or the whole first line where that is longer.
+        """Return the first 64 KB, or the whole first line where that is longer.
 
         Compressed data that is cut short before is what there is; that it is cut is reported when
         it is read.
@@ -64,7 +64,7 @@ class Content:
         return head
 
     def whole(self) -> bytes:
-        """All of it.
+        """Return all of it.
 
         Raises:
             RecordError: It is larger than a record may be.
@@ -101,7 +101,7 @@ class Content:
             yield number + 1, self._stopped(error, f"line {number + 1}")
 
     def line_values(self) -> Iterator[Value | RecordError]:
-        """A value a line; blank lines hold none."""
+        """Yield a value a line; blank lines hold none."""
         for number, data in self.lines():
             if isinstance(data, RecordError):
                 yield data
@@ -131,7 +131,7 @@ class Content:
             yield self._stopped(error, f"record {count + 1}")
 
     def no_values(self) -> Iterator[RecordError]:
-        """Where text begins that was to be JSON."""
+        """Yield where text begins that was to be JSON."""
         for number, data in self.lines():
             if isinstance(data, RecordError):
                 yield data
@@ -150,14 +150,14 @@ class Content:
         return 0
 
     def refused(self, error: RecordError) -> RecordError:
-        """A refusal, with what is most likely behind it if the file is not what it was."""
+        """Return a refusal, with what is most likely behind it if the file is not what it was."""
         with suppress(OSError):
             if self.path.stat().st_size < self.size_before:
                 error.hint = "the file became shorter while it was read: import it again"
         return error
 
     def _stopped(self, error: RecordError | OSError, position: str) -> RecordError:
-        """Why a log cannot be read on from here."""
+        """Return why a log cannot be read on from here."""
         if isinstance(error, OSError):
             error = RecordError(f"cannot be read on: {error.strerror or error}")
         return located(error, self.name, position)

@@ -88,7 +88,7 @@ def _leniently_parsed(data: bytes, strict_error: orjson.JSONDecodeError, nesting
 
 
 def _is_deeper(value: object, nesting: int) -> bool:
-    """Whether more than `nesting` objects and arrays lie inside one another."""
+    """Return True if more than `nesting` objects and arrays lie inside one another."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(nesting):
         if not level:
@@ -149,7 +149,7 @@ class ValueCutter:
         self._junk_size = 0
 
     def feed(self, chunk: bytes) -> Iterator[Cut]:
-        """The pieces that end in this chunk."""
+        """Yield the pieces that end in this chunk."""
         at = 1 if self._skip_next and chunk else 0
         self._skip_next = self._skip_next and not chunk
         self._begin = self._not_before = 0
@@ -178,7 +178,7 @@ class ValueCutter:
 
     # Plain searches: a pattern would take ten times as long, and most of a log is strings.
     def _end_of_string(self, chunk: bytes, at: int) -> int:
-        """The place behind the string at hand, which may end in a later chunk."""
+        """Return the place behind the string at hand, which may end in a later chunk."""
         quote = chunk.find(b'"', at)
         while True:
             backslash = chunk.find(b"\\", at, len(chunk) if quote < 0 else quote)
@@ -214,7 +214,7 @@ class ValueCutter:
         return at
 
     def finish(self) -> Iterator[Cut]:
-        """What is left when the stream has ended."""
+        """Yield what is left when the stream has ended."""
         yield from self._take_junk()
         if self._depth > self._base:
             self._refuse("JSON that ends in the middle of a value")
@@ -283,6 +283,6 @@ class ValueCutter:
 
 
 def junk_reason(data: bytes, size: int) -> str:
-    """The report of bytes that are not a JSON object or array."""
+    """Return the report of bytes that are not a JSON object or array."""
     shown = quoted(data.decode("utf-8", "replace"), 40)
     return f"{human_size(size)} that are not JSON objects were left out: {shown}"

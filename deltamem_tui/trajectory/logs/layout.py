@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import parse_json
+from deltamem_tui.trajectory.logs.record import Layout
 
 _BEGINNING = re.compile(rb'\s*\{\s*"(?:cells|nbformat|metadata)"')
 _MARKS = (b'"cells"', b'"cell_type"')
 
 
 def _begins_notebook(head: bytes) -> bool:
-    """Whether a log is a notebook, told from its beginning."""
+    """Return True if a log is a notebook, told from its beginning."""
     return _BEGINNING.match(head) is not None and all(mark in head for mark in _MARKS)
 
 
 def output_lines(notebook: object) -> Iterator[tuple[int, int, str]]:
-    """The lines that a notebook's cells printed: cell and line, counted from 1, and the text."""
+    """Yield the lines of a notebook's cells: numbers of cell and line, and the text."""
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     for number, cell in enumerate(cells if isinstance(cells, list) else (), 1):
         outputs = cell.get("outputs") if isinstance(cell, dict) else None
@@ -29,7 +29,7 @@ def output_lines(notebook: object) -> Iterator[tuple[int, int, str]]:
 
 
 def _printed(output: object) -> str:
-    """An output's text; printing may be cut into many outputs, anywhere in a line."""
+    """Return an output's text; printing may be cut into many outputs, anywhere in a line."""
     if not isinstance(output, dict):
         return ""
     if output.get("output_type") == "stream" and output.get("name") == "stderr":
@@ -40,8 +40,6 @@ def _printed(output: object) -> str:
         return "".join(part for part in text if isinstance(part, str))
     return text if isinstance(text, str) else ""
 
-
-Layout = Literal["lines", "array", "values", "text", "notebook", "zip", "binary", "empty"]
 
 NUL = b"\x00"
 
@@ -63,7 +61,7 @@ _ANY_BINARY = "binary data; if it holds a log, export it as JSONL"
 
 
 def layout_of(head: bytes) -> Layout:
-    """The layout of a log."""
+    """Return the layout of a log."""
     if not head.strip():
         return "empty"
     if head.startswith(_ZIP):
@@ -86,12 +84,12 @@ def layout_of(head: bytes) -> Layout:
 
 
 def binary_kind(head: bytes) -> str:
-    """What a log that is not text seems to be, and what to do about it."""
+    """Return what a log that is not text seems to be, and what to do about it."""
     return next((kind for magic, kind in _BINARY_KINDS if head.startswith(magic)), _ANY_BINARY)
 
 
 def begins_array(data: bytes) -> bool:
-    """Whether the bytes are the beginning of a JSON array of records."""
+    """Return True if the bytes are the beginning of a JSON array of records."""
     return _ARRAY_START.match(data) is not None
 
 
@@ -110,14 +108,14 @@ def _layout_after_garbage(lines: list[bytes]) -> Layout:
 
 
 def _end_in_records(lines: list[bytes]) -> bool:
-    """Whether there are records after some garbage, and nothing but records after them."""
+    """Return True if there are records after some garbage, and nothing but records after them."""
     first = next((index for index, line in enumerate(lines) if line[:1] == b"{"), len(lines))
     ending = lines[first:]
     return _are_records(ending) or _are_records(ending[1:])
 
 
 def _layout_from(lines: list[bytes], index: int, start: int) -> Layout:
-    """The layout of what begins with the brace at `start` of a line."""
+    """Return the layout of what begins with the brace at `start` of a line."""
     line, rest = lines[index], lines[index + 1 :]
     # The last line may be cut by the end of the head, so how it begins must do.
     if _is_container(line[start:]) and all(other.startswith(b"{") for other in rest):
@@ -133,7 +131,6 @@ def _are_records(lines: list[bytes]) -> bool:
 
 
 def _is_container(line: bytes) -> bool:
-    """Whether a line is a JSON object or array with something in it, in whatever encoding."""
     if line[:1] not in (b"{", b"["):
         return False
     try:

@@ -18,7 +18,6 @@ from deltamem_tui.trajectory.logs.archive import member_names, members
 from deltamem_tui.trajectory.logs.content import HEAD_BYTES, Content
 from deltamem_tui.trajectory.logs.json_text import junk_reason, parse_json
 from deltamem_tui.trajectory.logs.layout import (
-    Layout,
     begins_array,
     binary_kind,
     layout_of,
@@ -26,6 +25,7 @@ from deltamem_tui.trajectory.logs.layout import (
 )
 from deltamem_tui.trajectory.logs.record import (
     DEFAULT_LIMITS,
+    Layout,
     LogLimits,
     Preview,
     ReadProgress,
@@ -88,7 +88,7 @@ class Log:
         return layout_of(self._content.head())
 
     def preview(self) -> Preview:
-        """The beginning of the log, for detection.
+        """Return the beginning of the log, for detection.
 
         Raises:
             TrajectoryError: The file cannot be opened, or its compression is damaged.
@@ -105,7 +105,7 @@ class Log:
         return Preview(self.layout, head, records, refusals)
 
     def first_records(self, count: int) -> list[Record | RecordError]:
-        """The first records as `records` has them, read ahead and so not counted as progress."""
+        """Return the first records, read ahead and so not counted as progress."""
         return list(islice(self._first_records(), count))
 
     def _first_records(self) -> Iterator[Record | RecordError]:
@@ -119,7 +119,7 @@ class Log:
             yield from found
 
     def noting(self, progress: ReadProgress | None) -> Log:
-        """The same log, of which `progress` notes how far it was read."""
+        """Return the same log, of which `progress` notes how far it was read."""
         log = replace(self, progress=progress)
         if "layout" in self.__dict__:  # which need not be found out again
             log.__dict__["layout"] = self.layout
@@ -127,7 +127,7 @@ class Log:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is read line by line, as text is and what a notebook printed."""
+        """True if it is read line by line, as text is and what a notebook printed."""
         return self.layout in ("text", "notebook")
 
     @property
@@ -147,7 +147,7 @@ class Log:
         return ""
 
     def records(self) -> Iterator[Record | RecordError]:
-        """The JSON records in order, each parsed at its turn; an error where one cannot be read."""
+        """Yield the JSON records in order, or an error where one cannot be read."""
         for item in self.values():
             if isinstance(item, RecordError):
                 yield item
@@ -155,7 +155,7 @@ class Log:
                 yield from self.parsed(item)
 
     def values(self) -> Iterator[Value | RecordError]:
-        """The same, for a reader that parses by itself what it can."""
+        """Yield the same, for a reader that parses by itself what it can."""
         _ = self._content.size_before
         if self.layout == "lines":
             return self._content.line_values()
@@ -168,7 +168,7 @@ class Log:
         return iter([RecordError(reason, source=self.name)])
 
     def parsed(self, value: Value) -> Iterator[Record | RecordError]:
-        """One value, also if other bytes stand before it on its line."""
+        """Yield one value, also if other bytes stand before it on its line."""
         known = self._ahead.pop(value.data, None) if self._ahead else None
         yield from known or self._parsed(value)
 
@@ -201,11 +201,11 @@ class Log:
                 yield from self.parsed(Value(data, quoted(name, 200)))
 
     def member_names(self) -> list[str]:
-        """The names of a zip archive's members; a damaged archive raises `RecordError`."""
+        """Return the names of a zip archive's members; a damaged archive raises `RecordError`."""
         return member_names(self.path)
 
     def document(self) -> object:
-        """The whole log as one JSON value.
+        """Return the whole log as one JSON value.
 
         Raises:
             RecordError: It is not one JSON value, or larger than a record may be.
@@ -213,7 +213,7 @@ class Log:
         return parse_json(self._content.whole(), self.limits.nesting)
 
     def lines(self) -> Iterator[TextLine | RecordError]:
-        """The lines of a text log; bytes that are not UTF-8 are replaced and reported."""
+        """Yield the lines of a text log; bytes that are not UTF-8 are replaced and reported."""
         if self.problem or self.layout == "zip":
             yield RecordError(self.problem or "a zip archive", source=self.name)
             return

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, Literal, overload
 
 from msgspec import Struct
 
 from deltamem_tui.errors import RecordError, on_one_line
 
-if TYPE_CHECKING:
-    from deltamem_tui.trajectory.logs.layout import Layout
+Layout = Literal["lines", "array", "values", "text", "notebook", "zip", "binary", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +31,10 @@ class Notice:
     hint: str | None = None
 
     def __str__(self) -> str:
-        """The whole notice on one line, as errors are: `source, position: message (hint)`."""
         return on_one_line(self.message, self.source, self.position, self.hint)
 
     def located(self, source: str, position: str | None = None) -> Notice:
-        """The same notice with its log and position, where it did not know them."""
+        """Return the same notice with its log and position, where it did not know them."""
         return replace(self, source=self.source or source, position=self.position or position)
 
 
@@ -49,7 +47,7 @@ def located(remark: RecordError, source: str, position: str | None = None) -> Re
 @overload
 def located(remark: Notice, source: str, position: str | None = None) -> Notice: ...
 def located(remark: Remark, source: str, position: str | None = None) -> Remark:
-    """The same error or notice with its file and position, where it did not know them."""
+    """Return the same error or notice with its file and position, where it did not know them."""
     if isinstance(remark, Notice):
         return remark.located(source, position)
     found = RecordError(
@@ -78,7 +76,7 @@ class ReadProgress:
         self.total += size
 
     def begin(self, size: int) -> None:
-        """The log at hand, of this size, is being read from now on."""
+        """Note that another log, of this size, is read from now on."""
         self._left = size
 
     def read(self, count: int) -> None:
@@ -89,7 +87,7 @@ class ReadProgress:
             self.advance(more)
 
     def finish(self) -> None:
-        """The log at hand is done, whether it was read to its end or not."""
+        """Note that the log is done, read to its end or not."""
         self.read(self._left)
 
 
@@ -123,7 +121,7 @@ DEFAULT_LIMITS = LogLimits()
 
 
 def human_size(count: int) -> str:
-    """A number of bytes as people write it: `64 MB`, `900 bytes`."""
+    """Return a number of bytes as people write it: `64 MB`, `900 bytes`."""
     for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
         if count >= size:
             return f"{count / size:.3g} {unit}"

@@ -36,7 +36,7 @@ class FoundLog:
 def find_logs(
     paths: Iterable[str | Path | FoundLog], limits: LogLimits = DEFAULT_LIMITS
 ) -> Iterator[FoundLog]:
-    """All logs that the given paths mean, in a fixed order.
+    """Yield all logs that the given paths mean, in a fixed order.
 
     A log is called as its file, or as its path inside the folder that was named. Where two
     would be called the same, each is called by as much of its path, as it was typed, as tells
@@ -54,7 +54,7 @@ def find_logs(
 
 
 def _distinct_names(logs: list[Log]) -> list[str]:
-    """The names of logs, those of the same one with as much of their paths as it takes."""
+    """Return the names of logs, those of the same one with as much of their paths as it takes."""
     names = [log.name for log in logs]
     more = 0
     while True:
@@ -81,7 +81,7 @@ def _alike(logs: list[Log], names: list[str]) -> list[int]:
 
 
 def _with_parents(log: Log, more: int) -> str:
-    """A log's name with so many more parts of the path before it as it was typed."""
+    """Return a log's name with so many more parts of the path before it as it was typed."""
     if log.keep is not None:  # a copy of a pipe, whose path the user did not type
         return log.name
     parts = log.path.parts
@@ -134,7 +134,6 @@ def _matching(pattern: str, limits: LogLimits) -> Iterator[FoundLog]:
 
 
 def _expanded(pattern: str) -> set[str]:
-    """All that a pattern matches. `**` does not follow links to folders: they may be loops."""
     parts = Path(pattern).parts
     if "**" not in parts:
         return set(glob.iglob(pattern))  # noqa: PTH207 — Path.glob takes no absolute patterns
@@ -148,14 +147,14 @@ def _expanded(pattern: str) -> set[str]:
 
 
 def _folders_in(top: str) -> Iterator[str]:
-    """A folder and those below it but hidden ones, as patterns have it."""
+    """Yield a folder and those below it but hidden ones, as patterns have it."""
     for folder, folders, _ in os.walk(top):
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield folder
 
 
 def _files_of(match: Path, folders: bool) -> Iterator[Path]:
-    """The file that a pattern matches, or those below the folder that it matches."""
+    """Yield the file that a pattern matches, or those below the folder that it matches."""
     if not match.is_dir():
         yield match
     elif folders:
@@ -173,7 +172,7 @@ def _below(file: Path, folder: Path) -> Path:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """The files of a folder and its folders, by name, readable or not; loops of links end."""
+    """Yield the files of a folder and its folders, by name, readable or not; loops of links end."""
     for parent, folders, files in os.walk(folder, onerror=_cannot_list):
         folders[:] = sorted(name for name in folders if name not in _NOT_LOGS)
         for name in sorted(files):
@@ -187,7 +186,7 @@ def _cannot_list(error: OSError) -> None:
 
 
 def _copied(pipe: IO[bytes], name: str, limits: LogLimits) -> Log:
-    """A pipe's bytes in a temporary file, since a log is looked at before it is read."""
+    """Return a pipe's bytes in a temporary file, since a log is looked at before it is read."""
     copy = tempfile.NamedTemporaryFile(prefix="deltamem-")  # noqa: SIM115 — lives as long as the log
     try:
         left = limits.piped_bytes
@@ -208,7 +207,7 @@ def _copied(pipe: IO[bytes], name: str, limits: LogLimits) -> Log:
 
 
 def _pipe_name(path: Path) -> str:
-    """What a pipe is called: one that the shell made has only a number."""
+    """Return what a pipe is called: one that the shell made has only a number."""
     return f"pipe {path.name}" if path.name.isdecimal() else _shown(PurePath(path.name))
 
 

@@ -32,7 +32,7 @@ _MARKS = (
 def open_utf8(
     path: Path, name: str, limits: LogLimits, progress: ReadProgress | None = None
 ) -> io.BufferedReader:
-    """A regular file's bytes, unpacked, as UTF-8 without a byte order mark.
+    """Return a regular file's bytes, unpacked, as UTF-8 without a byte order mark.
 
     The stream raises `RecordError` where compressed or UTF-16 data is damaged.
 
@@ -54,7 +54,7 @@ def open_utf8(
 
 
 def is_gzip(path: Path) -> bool:
-    """Whether a file that can be opened is gzip data."""
+    """Return True if a file that can be opened is gzip data."""
     with path.open("rb") as stream:
         return stream.read(2) == _GZIP
 

@@ -59,7 +59,7 @@ def _messages(record: object) -> Iterator[Json]:
 
 
 def _first_sight(messages: list[Json]) -> tuple[str, list[Json]]:
-    """What the agent saw before it did anything, and the messages without it."""
+    """Return what the agent saw before it did anything, and the messages without it."""
     acts = (index for index, message in enumerate(messages) if message["role"] == "assistant")
     begin = next(acts, len(messages))
     seen = [as_text(each["content"]) for each in messages[:begin] if each["role"] == "tool"]
@@ -68,7 +68,7 @@ def _first_sight(messages: list[Json]) -> tuple[str, list[Json]]:
 
 
 def _message(item: Json) -> Json:
-    """One observation or action as the message that it is in a chat."""
+    """Return one observation or action as the message that it is in a chat."""
     kind = _class(item)
     text = without_images(as_text(item.get("content")))
     if kind == "text_observation" and item.get("name") == "system":
@@ -93,7 +93,7 @@ def _message(item: Json) -> Json:
 
 
 def _page(item: Json) -> str:
-    """A page in words, with a note that there was a picture of it."""
+    """Return a page in words, with a note that there was a picture of it."""
     seen = item.get("axtree") or item.get("html")
     address = as_text(item.get("url"))
     pictured = _class(item) == "image_observation" or item.get("image_observation")
@@ -107,7 +107,7 @@ def _page(item: Json) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """The agent's words without the mark that the protocol puts around its last, if any."""
+    """Return the agent's words without the mark that the protocol puts around its last, if any."""
     opening, closing = "<finish>", "</finish>"
     if not (text.startswith(opening) and text.endswith(closing)):
         return text
@@ -115,7 +115,7 @@ def _unmarked(text: str) -> str:
 
 
 def _bare(value: object) -> object:
-    """Text without the quotation marks that some converters left around it."""
+    """Return text without the quotation marks that some converters left around it."""
     return value[1:-1] if isinstance(value, str) and _QUOTED.match(value) else value
 
 

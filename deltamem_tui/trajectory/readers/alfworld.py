@@ -39,12 +39,12 @@ _BREAKS_OFF = re.compile(r"^(?:slurmstepd|srun): |^Traceback \(most recent call 
 
 
 def _is_action(line: str) -> bool:
-    """Whether a line is what the agent wrote, a thought included."""
+    """Return True if a line is what the agent wrote, a thought included."""
     return _PROMPT.match(line) is not None
 
 
 def _episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """The episodes of a text, each with the index of its first line."""
+    """Yield the episodes of a text, each with the index of its first line."""
     # Examples that a prompt shows before its `Here is the task` line are not episodes. One prompt
     # may follow another; then only what comes right after such a line is sure to be none of the
     # next one's examples.
@@ -58,7 +58,7 @@ def _episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, Sequence[str]]]:
-    """The episodes between two lines, a goal in each."""
+    """Yield the episodes between two lines, a goal in each."""
     goals = [index for index in range(begin, end) if GOAL_LINE.match(lines[index])]
     if not goals:
         return
@@ -70,7 +70,7 @@ def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, S
 
 
 def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
-    """Where the scene of the episode begins whose goal stands on line `goal`."""
+    """Return where the scene of the episode begins whose goal stands on line `goal`."""
     last_action = max((i for i in range(previous, goal) if _is_action(lines[i])), default=previous)
     gap = range(last_action + 1, goal)
     scenes = [index for index in gap if _SCENE_START.match(lines[index])]
@@ -84,7 +84,6 @@ def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
 
 
 def _parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
-    """One episode, without its last step if it is `cut`; refused if no line tells the task."""
     goal = next((index for index, line in enumerate(lines) if GOAL_LINE.match(line)), None)
     if goal is None:
         raise RecordError("no line that begins with `Your task is to`")
@@ -244,7 +243,6 @@ def _episode(value: object) -> Trajectory:
 
 
 def _is_cut(result: object) -> bool:
-    """Whether the log broke off: the number 0 says so, where False says that the task failed."""
     return isinstance(result, int) and not isinstance(result, bool) and result == 0
 
 

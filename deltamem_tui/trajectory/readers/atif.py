@@ -87,7 +87,7 @@ def _tell_agent(conversation: Conversation, step: Json, text: str, name: str) ->
 
 
 def _keystrokes(text: str) -> Iterator[str]:
-    """The commands of an agent that writes them as JSON into its message."""
+    """Yield the commands of an agent that writes them as JSON into its message."""
     commands = _reply(text).get("commands")
     if not isinstance(commands, list):
         return
@@ -113,7 +113,6 @@ def _is_atif(value: object) -> bool:
 
 
 def _documents(value: object, *path: str | int) -> Iterator[tuple[str, Json]]:
-    """The documents in a record, and where each lies in it: it may be one, or wrap several."""
     if _is_atif(value):
         steps = (f" {key}" if isinstance(key, int) else f".{quoted(key, 40)}" for key in path)
         yield "".join(steps).strip(" ."), as_mapping(value)
@@ -134,7 +133,7 @@ def _parts(value: object) -> Iterator[Part]:
 
 
 def _told(conversation: Conversation, record: object, document: Json) -> Trajectory:
-    """The episode of a document, with the outcome that it states, or what wraps it alone."""
+    """Return the episode of a document, with the outcome that it states, or what wraps it alone."""
     trajectory, extra = _episode(conversation, document), as_mapping(document.get("extra"))
     is_alone = len(list(_documents(record))) == 1
     outcome = recorded_anywhere(as_mapping(record)) if is_alone else Outcome()
@@ -153,7 +152,6 @@ def _told(conversation: Conversation, record: object, document: Json) -> Traject
 
 
 def _rewards(document: Json, count: int) -> list[float | None]:
-    """What each step was paid; nothing is, unless the document has as many steps of the agent."""
     steps = map(as_mapping, as_list(document["steps"]))
     agents = [each for each in steps if each.get("source") == "agent" and not _is_copied(each)]
     paid = [number(as_mapping(step.get("extra")).get("reward")) for step in agents]

@@ -43,7 +43,7 @@ _COMMAND = re.compile(r"(?:bash|sh|shell)?[ \t]*\n(?P<command>.*)", re.DOTALL)
 
 
 def thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str]:
-    """What an agent thought and did: the action is empty where a labelled thought is all.
+    """Return what an agent thought and did: the action is empty where a labelled thought is all.
 
     If agents were told to act `in_fences`, a command that ends a reply is its action.
     """
@@ -81,7 +81,6 @@ _FINAL = {"attempt_completion": "result", "ask_followup_question": "question"}
 
 
 def _written_call(text: str) -> tuple[str, str, dict[str, str]] | None:
-    """What is said before the call that a reply's text holds, the tool, and its arguments."""
     found = _ELEMENT.search(text)
     if found is None:
         return None
@@ -91,7 +90,7 @@ def _written_call(text: str) -> tuple[str, str, dict[str, str]] | None:
 
 
 def _observation_of(text: str) -> str:
-    """What an environment answered, without the label that some put before it."""
+    """Return what an environment answered, without the label that some put before it."""
     found = _OBSERVATION.match(text) or _ELEMENT_ANSWER.match(text)
     return text[found.end() :].strip() if found else text.strip()
 
@@ -105,7 +104,7 @@ _EXAMPLE = "part of a solved example"
 
 
 def spoken(message: object) -> Json:
-    """A message with `role` and `content`, whatever the log calls them.
+    """Return a message with `role` and `content`, whatever the log calls them.
 
     Raises:
         RecordError: Its speaker is unknown.
@@ -130,7 +129,7 @@ def episode(
     conversation: Conversation | None = None,
     common: Opening = NO_OPENING,
 ) -> Trajectory:
-    """The episode that a list of messages is; `conversation` afterwards knows what was left out.
+    """Return the episode in a list of messages; `conversation` then knows what was left out.
 
     The task is the first thing a user says, or the next if that is the briefing of a data set:
     `common` says what all its conversations begin with, or else what follows marks the task. The
@@ -170,7 +169,10 @@ def episode(
 
 
 def opening_of(log: Log, chats_in: Callable[[object], Iterable[Iterable[object]]]) -> Opening:
-    """What the first chats of a log all begin with; `chats_in` a record are lists of messages."""
+    """Return what the first chats of a log all begin with.
+
+    `chats_in` a record are lists of messages.
+    """
     first = (each.value for each in log.first_records(LOOKED_AT) if isinstance(each, Record))
     chats = (chat for value in first for chat in chats_in(value))
     return common_opening(map(_opening_words, islice(chats, LOOKED_AT)))
@@ -186,7 +188,7 @@ def _opening_words(messages: Iterable[object]) -> FirstWords:
 
 
 def _first_words(messages: Sequence[Json]) -> FirstWords:
-    """How a chat goes on from the user's first message, as far as the agent only speaks."""
+    """Return how a chat goes on from the user's first message, as far as the agent only speaks."""
     asked = _asked(messages[0]) if messages else ""
     if not _is_answered(messages):
         return FirstWords(asked, "", "")
@@ -197,12 +199,12 @@ def _first_words(messages: Sequence[Json]) -> FirstWords:
 
 
 def _is_answered(messages: Sequence[Json]) -> bool:
-    """Whether the agent only speaks after the first message, and something follows."""
+    """Return True if the agent only speaks after the first message, and something follows."""
     return len(messages) > 2 and messages[1]["role"] == "agent" and _is_text(messages[1])
 
 
 def _is_briefing(words: FirstWords, common: Opening) -> bool:
-    """Whether a user first only instructs, the agent nods, and then the task comes."""
+    """Return True if a user first only instructs, the agent nods, and then the task comes."""
     if not words.reply:
         return False
     if words.asked == common.briefing:
@@ -211,7 +213,7 @@ def _is_briefing(words: FirstWords, common: Opening) -> bool:
 
 
 def _task_in(text: str, common: Opening) -> tuple[str, str]:
-    """The task and the scene in the message that gives the task."""
+    """Return the task and the scene in the message that gives the task."""
     if marked := marked_task(text):
         return marked
     inner = common.unwrapped(text)
@@ -244,7 +246,7 @@ def _replay(conversation: Conversation, messages: Iterable[Json], *, in_fences: 
 
 
 def _speak(conversation: Conversation, message: Json, *, in_fences: bool) -> str:
-    """What an agent says without calling a tool; comes back if it is a thought alone."""
+    """Return what an agent says without calling a tool; comes back if it is a thought alone."""
     for key in _THOUGHT_KEYS:
         if isinstance(message.get(key), str):
             conversation.think(as_text(message[key]))
@@ -272,7 +274,7 @@ def _speak(conversation: Conversation, message: Json, *, in_fences: bool) -> str
 
 
 def _is_text(message: Json) -> bool:
-    """Whether a message is words alone: nothing is called in it and nothing answered."""
+    """Return True if a message is words alone: nothing is called in it and nothing answered."""
     if message.get("tool_calls") or message.get("function_call"):
         return False
     return all(
@@ -286,7 +288,7 @@ def _text(message: Json) -> str:
 
 
 def _words(message: Json) -> str:
-    """What a user says in their own words, without what tools answer in the same message."""
+    """Return what a user says in their own words, without what tools answer in the same message."""
     own_parts = [part for part in parts_of(message) if not is_result(part)]
     return own_words(content_text(own_parts).strip())
 
@@ -322,7 +324,7 @@ def _is_ok(message: Json) -> bool:
 
 
 def _is_example(message: Json) -> bool:
-    """Whether a message is part of a demonstration and says so."""
+    """Return True if a message is part of a demonstration and says so."""
     return message.get("is_demo") is True or as_text(message.get("name")).startswith("example_")
 
 

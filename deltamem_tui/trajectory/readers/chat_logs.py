@@ -29,7 +29,7 @@ _AGENT_KEYS = ("model", "model_name", "agent")
 
 
 def is_message(value: object) -> bool:
-    """Whether a value is one message of a conversation."""
+    """Return True if a value is one message of a conversation."""
     message = as_mapping(value)
     return speaker(message.get("role", message.get("from"))) is not None and bool(
         message.keys() & _SAID
@@ -37,24 +37,24 @@ def is_message(value: object) -> bool:
 
 
 def _are_messages(value: object) -> bool:
-    """Whether a value is a list of messages and nothing else."""
+    """Return True if a value is a list of messages and nothing else."""
     return isinstance(value, list) and bool(value) and all(map(is_message, value))
 
 
 def _is_spoken(value: object) -> bool:
-    """Whether a value is meant as a conversation, also if an unknown speaker is in it."""
+    """Return True if a value is meant as a conversation, also if an unknown speaker is in it."""
     return any(
         "role" in message or "from" in message for message in map(as_mapping, as_list(value))
     )
 
 
 def _are_records_messages(preview: Preview) -> bool:
-    """Whether a log is one conversation, a message a record."""
+    """Return True if a log is one conversation, a message a record."""
     return bool(preview.records) and all(map(is_message, preview.records))
 
 
 def conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
-    """The conversations of a log: lists of messages, bare, under `keys`, or under any name.
+    """Yield the conversations of a log: lists of messages, bare, under `keys`, or under any name.
 
     Records that are messages are one conversation, up to the first that cannot be read.
     """
@@ -73,14 +73,14 @@ def conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | Reco
 
 
 def _opened(value: Value | RecordError, log: Log) -> tuple[int, list[Record | RecordError]]:
-    """How many bytes a value has, and what it holds."""
+    """Return how many bytes a value has, and what it holds."""
     if isinstance(value, RecordError):
         return 0, [value]
     return len(value.data), list(log.parsed(value))
 
 
 def _is_loose(value: object, keys: tuple[str, ...]) -> bool:
-    """Whether a record is meant as a message, also if an unknown speaker is in it."""
+    """Return True if a record is meant as a message, also if an unknown speaker is in it."""
     record = as_mapping(value)
     return _is_spoken([record]) and bool(record.keys() & _SAID) and not _listed(record, keys)
 
@@ -96,7 +96,7 @@ class _LooseMessages:
         self._held = SizeGuard("a conversation", limits)
 
     def hear(self, message: Record, size: int) -> Iterator[RecordError]:
-        """One message more, or why it and all that follow are left out."""
+        """Yield one message more, or why it and all that follow are left out."""
         if self._is_over:
             return
         if self._messages and self.has_gap:
@@ -115,7 +115,7 @@ class _LooseMessages:
         self._messages.append(message.value)
 
     def conversation(self) -> Iterator[ChatRecord]:
-        """What was said, if anything was."""
+        """Yield what was said, if anything was."""
         if self._messages:
             yield ChatRecord(self._messages, self._position)
 
@@ -150,14 +150,14 @@ def _outcome(record: Json) -> Outcome:
 
 
 def _listed(record: Json, keys: tuple[str, ...]) -> str:
-    """The first of some keys that a record has a list under; empty if there is none."""
+    """Return the first of some keys that a record has a list under; empty if there is none."""
     return next((key for key in keys if isinstance(record.get(key), list)), "")
 
 
 def _read_conversations(
     *keys: str, of_calls: bool = False, domain: Callable[[Trajectory], str] | None = None
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for logs of conversations."""
+    """Return a reader's `read`, for logs of conversations."""
 
     def chats_in(value: object) -> Iterator[list[object]]:
         if not _is_loose(value, keys):
@@ -183,7 +183,7 @@ def _read_conversations(
 
 
 def episode_in(conversation: Conversation, item: ChatRecord, common: Opening) -> Trajectory:
-    """The episode of a conversation, with what its record says about it."""
+    """Return the episode of a conversation, with what its record says about it."""
     trajectory = episode(item.messages, conversation=conversation, common=common)
     return replace(
         trajectory,
@@ -195,7 +195,7 @@ def episode_in(conversation: Conversation, item: ChatRecord, common: Opening) ->
 
 
 def agent_of(record: Mapping[str, object]) -> str:
-    """The model that acted, as a record names it; empty if it does not."""
+    """Return the model that acted, as a record names it; empty if it does not."""
     names = (record.get(key) for key in _AGENT_KEYS)
     return next((name for name in names if isinstance(name, str)), "")
 
@@ -207,7 +207,7 @@ _BLOCKS = frozenset(
 
 
 def _has_blocks(messages: object) -> bool:
-    """Whether messages hold blocks that only this format has."""
+    """Return True if messages hold blocks that only this format has."""
     return any(
         as_mapping(part).get("type") in _BLOCKS
         for message in as_list(messages)

@@ -66,7 +66,7 @@ def _gather(records: Records) -> Iterator[Reading]:
 
 
 def _lines_of(record: Record) -> Iterable[Record]:
-    """A line, or the lines of a session on the web, which are one object."""
+    """Return a line, or the lines of a session on the web, which are one object."""
     lines = as_mapping(record.value).get("loglines")
     if not isinstance(lines, list):
         return [record]
@@ -95,7 +95,7 @@ class _ClaudeSession:
         self._seen: set[str] = set()
 
     def add(self, line: Json, position: str, gaps: int) -> Iterator[RecordError]:
-        """One line; one that was there before, as in a session taken up again, counts once."""
+        """Add a line, unless it was there before, as in a resumed session."""
         uuid = as_text(line.get("uuid"))
         if uuid and uuid in self._seen:
             return
@@ -118,7 +118,7 @@ class _ClaudeSession:
         strand.messages.append(SessionMessage(as_text(line.get("uuid")), position, message))
 
     def readings(self, name: str) -> Iterator[Reading]:
-        """The episodes: the main conversation, or the sub-agents' if there is none."""
+        """Yield the episodes: the main conversation, or the sub-agents' if there is none."""
         if self._main and (self._main.messages or not self._aside):
             yield from self._told(self._main, name)
             helped = (strand.messages for strand in self._aside.values())
@@ -154,7 +154,7 @@ def _episode(
 
 
 def _helper_notices(message: list[SessionMessage]) -> Iterator[Notice]:
-    """A notice of what sub-agents did for a session, if they did anything."""
+    """Yield a notice of what sub-agents did for a session, if they did anything."""
     if message:
         left_out = are_left_out("message", len(message), " of sub-agents")
         yield Notice(
@@ -165,7 +165,7 @@ def _helper_notices(message: list[SessionMessage]) -> Iterator[Notice]:
 
 
 def _is_the_programs(line: Json) -> bool:
-    """Whether a line is in another's name but written by the program."""
+    """Return True if a line is in another's name but written by the program."""
     return any(line.get(key) is True for key in ("isMeta", "isCompactSummary", "isApiErrorMessage"))
 
 

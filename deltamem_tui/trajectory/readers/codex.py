@@ -77,7 +77,7 @@ class _CodexSession(Session):
     told: set[str] = field(default_factory=set)
 
     def begins_another(self, value: object) -> bool:
-        """Whether a line is another session's header; a fork opens with two."""
+        """Return True if a line is another session's header; a fork opens with two."""
         line = as_mapping(value)
         name = as_text(as_mapping(line.get("payload")).get("id"))
         if line.get("type") != "session_meta" or name in (self.id, *self.forks):
@@ -124,7 +124,6 @@ class _CodexSession(Session):
         self.items.append(SessionMessage("", self.position, item))
 
     def _roll_back(self, turns: object) -> None:
-        """The user went back: the last turns are undone, or at least no part of what follows."""
         begins = [index for index, said in enumerate(self.items) if self._is_turn(said.message)]
         count = turns if type(turns) is int else 0
         if count > 0 and begins:
@@ -133,11 +132,11 @@ class _CodexSession(Session):
             del self.items[first:]
 
     def _is_turn(self, item: Json) -> bool:
-        """Whether an item is what the user says, which begins a turn."""
+        """Return True if an item is what the user says, which begins a turn."""
         return "user_event" in item or (item.get("role") == "user" and self._is_new(item))
 
     def _is_new(self, item: Json) -> bool:
-        """Whether an item is part of the conversation, and no event repeats it."""
+        """Return True if an item is part of the conversation, and no event repeats it."""
         if "agent_event" in item:
             return _folded(item["agent_event"]) not in self.said
         if item.get("role") != "user":
@@ -217,12 +216,12 @@ def _add(conversation: Conversation, item: Json) -> None:
 
 
 def _folded(said: object) -> str:
-    """What is said, however it is spaced."""
+    """Return what is said, however it is spaced."""
     return " ".join(as_text(said).split())
 
 
 def _asked(action: object) -> Json:
-    """What a shell was asked for, without what the program puts beside it whatever it is."""
+    """Return what a shell was asked for, without what the program puts beside it whatever it is."""
     given = as_mapping(action)
     return {key: value for key, value in given.items() if key != "type" and value not in _NOTHING}
 
@@ -233,7 +232,6 @@ def _exit_code(printed: re.Match[str] | None) -> int | None:
 
 
 def _output(output: object) -> str:
-    """What a tool printed, out of the JSON text that wraps it, with an exit code that is not 0."""
     wrapped = as_mapping(unfolded(output))
     if "output" not in wrapped and "content" not in wrapped:
         text = content_text(output)
@@ -258,7 +256,6 @@ def _status(output: object) -> StepStatus | None:
 
 
 def _has_failed(output: object) -> bool:
-    """Whether a tool's answer says beside its text that it failed, or that of another server."""
     wrapped = as_mapping(unfolded(output))
     is_answer = "content" in wrapped or "output" in wrapped
     return is_answer and (wrapped.get("success") is False or wrapped.get("isError") is True)

@@ -27,7 +27,7 @@ def repository_of_issue(instance: str) -> str:
 
 
 def tool_names(definitions: object) -> list[str]:
-    """The names in a list of tool definitions, of any of the providers' shapes."""
+    """Return the names in a list of tool definitions, of any of the providers' shapes."""
     names = []
     for item in as_list(definitions):
         if isinstance(item, str):
@@ -81,7 +81,7 @@ _REQUEST_MARK = "## My request for Codex:"
 
 
 def own_words(text: str) -> str:
-    """The user's own part of a turn; empty if a program wrote all of it."""
+    """Return the user's own part of a turn; empty if a program wrote all of it."""
     _, typed, query = text.partition("<user_query>")
     if typed:  # what an editor puts around what was typed is its own
         text = query.partition("</user_query>")[0]
@@ -96,7 +96,7 @@ def own_words(text: str) -> str:
 
 
 def is_command(text: str) -> bool:
-    """Whether a user's turn is a command to the agent's program, such as `/help`."""
+    """Return True if a user's turn is a command to the agent's program, such as `/help`."""
     name, _, arguments = text.strip().partition(" ")
     if _COMMAND.fullmatch(name) is None:
         return False
@@ -104,7 +104,7 @@ def is_command(text: str) -> bool:
 
 
 def typed_command(text: str) -> str:
-    """A slash command and its arguments; empty if there is none, or none for the agent."""
+    """Return a slash command and its arguments; empty if there is none, or none for the agent."""
     arguments, closing, _ = text.partition("<command-args>")[2].partition("</command-args>")
     found = _COMMAND_NAME.search(text)
     name, given = found[1].strip() if found else "", arguments.strip() if closing else ""
@@ -114,12 +114,12 @@ def typed_command(text: str) -> str:
 
 
 def without_reminders(text: str) -> str:
-    """A tool's answer without the reminders that the agent's program appended to it."""
+    """Return a tool's answer without the reminders that the agent's program appended to it."""
     return without_elements(text, _REMINDER).strip("\n") if "<system-reminder>" in text else text
 
 
 def without_elements(text: str, opening: re.Pattern[str]) -> str:
-    """The text without the elements that `opening` finds, in time linear in its length."""
+    """Return the text without the elements that `opening` finds, in time linear in its length."""
     if "<" not in text:
         return text
     kept: list[str] = []
@@ -163,7 +163,7 @@ _ASIDES = frozenset(
 
 
 def call_text(name: str, arguments: object) -> str:
-    """A tool call as text: `ls -la` for a shell's, `read(path="a.py", limit=20)` for others'."""
+    """Return a tool call as text: `ls -la` for a shell's, else `read(path="a.py")`."""
     given = _parsed_arguments(arguments)
     if not isinstance(given, Mapping):
         text = as_text(given)
@@ -215,7 +215,6 @@ def _parsed_arguments(arguments: object) -> object:
 
 
 def _command(arguments: Json) -> str:
-    """The command among a shell's arguments, if they hold one and nothing else that matters."""
     named = [key for key in arguments if key.lower() not in _ASIDES]
     found = arguments[named[0]] if len(named) == 1 and named[0] in _CALLS_COMMANDS else None
     if isinstance(found, list):

@@ -106,7 +106,7 @@ class Conversation:
 
     @property
     def has_task(self) -> bool:
-        """Whether the user has stated a task yet."""
+        """True if the user has stated a task yet."""
         return bool(self._task)
 
     @property
@@ -116,7 +116,7 @@ class Conversation:
 
     @property
     def has_calls(self) -> bool:
-        """Whether the agent has called a tool, and not only spoken."""
+        """True if the agent has called a tool, and not only spoken."""
         return any(draft.is_call for draft in self._steps)
 
     @property
@@ -127,17 +127,17 @@ class Conversation:
         return self._steps[-1].action, self._steps[-1].observation
 
     def awaits(self, call_id: str) -> bool:
-        """Whether a call of this name was made that no tool has answered."""
+        """Return True if a call of this name was made that no tool has answered."""
         draft = self._calls.get(call_id)
         return draft is not None and not draft.answered
 
     def instruct(self, text: str) -> None:
-        """The system prompt. Later ones, such as reminders, change nothing."""
+        """Return the system prompt. Later ones, such as reminders, change nothing."""
         if not self._system:
             self._system = text.strip()
 
     def user(self, text: str) -> None:
-        """The user speaks: the task if it is the first time, else an answer to the agent."""
+        """Add the user's words: the task if they are the first, else an answer to the agent."""
         text = text.strip()
         if not text:
             return
@@ -151,20 +151,20 @@ class Conversation:
             self._task.append(text)
 
     def offer_task(self, text: str) -> None:
-        """A task in words that are not quite the user's own, such as a command's arguments.
+        """Return a task in words that are not quite the user's own, such as a command's arguments.
 
         The last one is taken if the agent goes to work before the user has said anything else.
         """
         self._offered = text.strip() or self._offered
 
     def think(self, text: str) -> None:
-        """The agent thinks, before what it says or does next."""
+        """Add a thought of the agent, which belongs to what it says or does next."""
         if text.strip():
             self._take_offer()
             self._thoughts.append(text.strip())
 
     def say(self, text: str) -> None:
-        """The agent speaks."""
+        """Add words of the agent."""
         if text.strip():
             self._take_offer()
             self._said.append(text.strip())
@@ -200,7 +200,7 @@ class Conversation:
         failed: bool = False,
         status: StepStatus | None = None,
     ) -> None:
-        """A tool answers the call of this name.
+        """Add a tool's answer to the call of this name.
 
         Without a name it answers what the agent just said, since that then was its action, or else
         the oldest call that has no answer. An answer to a call that this log does not hold is what
@@ -229,7 +229,7 @@ class Conversation:
         draft.add_answer(text, status)
 
     def calls(self) -> list[StepDraft]:
-        """The calls that the agent has made, in order."""
+        """Return the calls that the agent has made, in order."""
         return [draft for draft in self._steps if draft.is_call]
 
     def pass_over(self, what: str, why: str, count: int = 1) -> None:
@@ -257,7 +257,7 @@ class Conversation:
         agent: str = "",
         metadata: Mapping[str, str] | None = None,
     ) -> Trajectory:
-        """The whole as a trajectory; metadata that is empty is left out.
+        """Return the whole as a trajectory; metadata that is empty is left out.
 
         Raises:
             RecordError: The user gave no task, or the agent did nothing.
@@ -285,7 +285,7 @@ class Conversation:
         )
 
     def _idle(self) -> RecordError:
-        """Why there are no steps: the agent may have done something all the same."""
+        """Return why there are no steps: the agent may have done something all the same."""
         if self._thoughts:
             return RecordError(
                 "the agent thinks in it, and then the log ends",
@@ -306,7 +306,7 @@ class Conversation:
             self._task.append(self._offered)
 
     def _finish_turn(self) -> None:
-        """What was said and led to no call was said to the user: a step."""
+        """Return what was said and led to no call was said to the user: a step."""
         if self._said:
             words = StepDraft("\n\n".join(self._said), "\n".join(self._thoughts), kind="message")
             self._add(words)
@@ -340,12 +340,12 @@ class NothingAskedError(RecordError):
 
 
 def are_left_out(what: str, count: int, of: str = "") -> str:
-    """The beginning of a notice of what is left out of an episode."""
+    """Return the beginning of a notice of what is left out of an episode."""
     return f"1 {what}{of} is left out" if count == 1 else f"{count:,} {what}s{of} are left out"
 
 
 def _as_error(text: str) -> str:
-    """The answer of a tool that failed, which says so in its first line."""
+    """Return the answer of a tool that failed, which says so in its first line."""
     first = text.strip().partition("\n")[0]
     if "error" in first.lower():
         return text
@@ -353,7 +353,7 @@ def _as_error(text: str) -> str:
 
 
 def _oldest(waiting: deque[StepDraft]) -> StepDraft | None:
-    """The oldest call that has no answer yet; those before it are let go."""
+    """Return the oldest call that has no answer yet; those before it are let go."""
     while waiting and waiting[0].answered:
         waiting.popleft()
     return waiting[0] if waiting else None

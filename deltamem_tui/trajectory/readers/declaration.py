@@ -140,7 +140,7 @@ class _LogFunctions(Functions):  # type: ignore[misc]
 
 
 def _nodes(tree: Json, key: str) -> Iterator[Json]:
-    """The nodes of a tree, each before its branches; one may be too deep for recursion."""
+    """Yield the nodes of a tree, each before its branches; one may be too deep for recursion."""
     waiting = [tree]
     while waiting:
         yield (node := waiting.pop())
@@ -157,12 +157,12 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]
 
 @cache
 def _interpreter() -> _Interpreter:
-    """The one for all expressions: to make one takes as long as most of them."""
+    """Return the one for all expressions: to make one takes as long as most of them."""
     return _Interpreter(jmespath.Options(custom_functions=_LogFunctions()))
 
 
 def compiled(value: object, key: str, source: str) -> Search:
-    """What an expression of a declaration finds; `key` is where it stands in `source`.
+    """Return what an expression of a declaration finds; `key` is where it stands in `source`.
 
     Raises:
         ConfigurationError: It is not a JMESPath expression.
@@ -216,21 +216,21 @@ class Declaration:
     gathers: bool = False
 
     def found(self, key: str, record: object) -> object:
-        """What the expression under a key finds in a record; None if there is no such key."""
+        """Return what the expression under a key finds; None if there is no such key."""
         search = self.expressions.get(key)
         return search(record) if search else None
 
     def keys_of(self, table: str) -> tuple[str, ...]:
-        """The keys of a table that are declared."""
+        """Return the keys of a table that are declared."""
         prefix = f"{table}."
         return tuple(key.removeprefix(prefix) for key in self.expressions if key.startswith(prefix))
 
     def name_of(self, key: str) -> str:
-        """What a record itself calls what the expression under a key leads to, if it is a path."""
+        """Return the name in a record that the path under a key leads to."""
         return self.names.get(key) or key.rpartition(".")[2]
 
     def watched(self, idle: dict[str, bool]) -> Declaration:
-        """The same declaration, but `idle` says of each key looked up whether it finds nothing.
+        """Return the declaration, with `idle` noting of each key whether it finds nothing.
 
         One that never does is most likely mistyped; one that leads to nothing but null is not.
         """
@@ -250,7 +250,7 @@ def _is_something(found: object) -> bool:
 
 
 def _leads_to_null(search: Search, record: object) -> bool:
-    """Whether an expression leads to a null, which to it is the same as no such key."""
+    """Return True if an expression leads to a null, which to it is the same as no such key."""
     try:
         return _is_something(search(_without_nulls(record)))
     except RecordError:  # a function that takes a null, but no text
@@ -258,7 +258,7 @@ def _leads_to_null(search: Search, record: object) -> bool:
 
 
 def _without_nulls(value: object) -> object:
-    """The same JSON value with an empty text for each null."""
+    """Return the same JSON value with an empty text for each null."""
     if isinstance(value, dict):
         return {key: _without_nulls(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -267,7 +267,7 @@ def _without_nulls(value: object) -> object:
 
 
 def loaded(path: Path) -> dict[str, object]:
-    """The table of a TOML file.
+    """Return the table of a TOML file.
 
     Raises:
         ConfigurationError: It cannot be read, is too large, or is not TOML.
@@ -291,7 +291,7 @@ def loaded(path: Path) -> dict[str, object]:
 
 
 def declaration_of(table: Mapping[str, object], source: str) -> Declaration:
-    """The declaration in a table; `source` is the name of the file it comes from.
+    """Return the declaration in a table; `source` is the name of the file it comes from.
 
     Raises:
         ConfigurationError: A key is unknown or missing, or an expression is not a JMESPath.
@@ -349,7 +349,7 @@ def _known(table: Mapping[str, object], keys: tuple[str, ...], prefix: str, sour
 
 
 def plain_text(table: Mapping[str, object], key: str, source: str) -> str:
-    """The text under a key that is not an expression; empty if it is missing.
+    """Return the text under a key that is not an expression; empty if it is missing.
 
     Raises:
         ConfigurationError: It is not text.

@@ -43,7 +43,7 @@ _SURE, _UNSURE = 0.95, 0.4
 
 
 def declared_reader(path: Path) -> Reader:
-    """The reader that a TOML file declares.
+    """Return the reader that a TOML file declares.
 
     It claims a log of whose first records `own` is true, else one whose first records give a
     task and a step, less surely than the built-in readers.
@@ -77,12 +77,12 @@ def declared_reader(path: Path) -> Reader:
 
 
 def shipped_readers() -> tuple[Reader, ...]:
-    """The readers whose declarations come with the program, by name."""
+    """Return the readers whose declarations come with the program, by name."""
     return tuple(map(_shipped, sorted(_SHIPPED.glob("*.toml"))))
 
 
 def _shipped(path: Path) -> Reader:
-    """A reader whose expressions are compiled once a log is there: that takes a while."""
+    """Return a reader whose expressions are compiled once a log is there: that takes a while."""
     from tomllib import loads
 
     table = loads(path.read_text("utf-8"))
@@ -156,7 +156,7 @@ class _Gathered(Session):
 
 
 def _chats(declaration: Declaration, value: object) -> Iterator[list[object]]:
-    """The conversations of one JSON value, as far as it has any."""
+    """Yield the conversations of one JSON value, as far as it has any."""
     with suppress(RecordError):
         is_one = "records" not in declaration.expressions
         for record in [value] if is_one else as_list(declaration.found("records", value)):
@@ -164,7 +164,7 @@ def _chats(declaration: Declaration, value: object) -> Iterator[list[object]]:
 
 
 def _parts(declaration: Declaration, value: object, common: Opening = NO_OPENING) -> Iterator[Part]:
-    """The episodes of one JSON value of the log, each with its place in it."""
+    """Yield the episodes of one JSON value of the log, each with its place in it."""
     parse = partial(_episode, declaration=declaration, common=common)
     if "records" not in declaration.expressions:
         yield "", partial(parse, record=value)
@@ -252,7 +252,7 @@ def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
 
 
 def _outcome(declaration: Declaration, record: object) -> Outcome:
-    """What the expressions say; what they find and what says nothing is the reason."""
+    """Return what the expressions say; what they find and what says nothing is the reason."""
     keys = ("success", "reward")
     flag, points = (declaration.found(f"outcome.{key}", record) for key in keys)
     told = [declaration.name_of(f"outcome.{key}") for key in keys]
@@ -278,7 +278,7 @@ def _required(declaration: Declaration, key: str, record: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as an error shows it: what it is, and how it begins."""
+    """Return a value as an error shows it: what it is, and how it begins."""
     if value is None:
         return "nothing"
     if isinstance(value, list):

@@ -97,7 +97,6 @@ def _langchain_message(message: Json) -> Json:
 
 
 def _intermediate_steps(value: object) -> _Run | None:
-    """What an AgentExecutor returns: an input, pairs of action and observation, an output."""
     record = as_mapping(value)
     steps = record.get("intermediate_steps")
     if not isinstance(steps, list) or "input" not in record:
@@ -243,7 +242,6 @@ def _smolagents_messages(row: Json) -> Iterator[object]:
 
 
 def _vercel(value: object) -> _Run | None:
-    """The AI SDK's messages of a user interface: parts of `tool-NAME` hold call and answer."""
     messages = as_mapping(value).get("messages", value)
     rows = [*map(as_mapping, as_list(messages))]
     if not rows or not all(isinstance(row.get("parts"), list) and "role" in row for row in rows):
@@ -257,7 +255,7 @@ def _vercel(value: object) -> _Run | None:
 
 
 def _opencode(value: object) -> _Run | None:
-    """An exported session of opencode: `info`, and messages of `info` and parts."""
+    """Return an exported session of opencode: `info`, and messages of `info` and parts."""
     record = as_mapping(value)
     rows = [*map(as_mapping, as_list(record.get("messages")))]
     if (
@@ -281,7 +279,7 @@ def _opencode(value: object) -> _Run | None:
 
 
 def _without_marks(part: object) -> object:
-    """A part; the quotation marks that its shell left around a whole prompt go."""
+    """Return a part; the quotation marks that its shell left around a whole prompt go."""
     row = as_mapping(part)
     text = row.get("text")
     if row.get("synthetic") is True:
@@ -334,7 +332,7 @@ def _episodes(value: object, shape: _Shape) -> Iterable[Part]:
 
 
 def _gathered(log: Log, shape: _Shape) -> Iterator[Reading]:
-    """All records of a log as one list of messages."""
+    """Yield all records of a log as one list of messages."""
     from deltamem_tui.trajectory.readers.reader import conversation_readings
 
     values, first = [], ""

@@ -53,7 +53,7 @@ def _calls(log: Log) -> Iterator[ChatRecord | RecordError]:
 
 
 def _sent(record: Json) -> Json | None:
-    """What the model was sent; None if the record does not say."""
+    """Return what the model was sent; None if the record does not say."""
     for key in _REQUESTS:
         given = _body(record.get(key))
         if any(given.get(name) for name in _SENT):
@@ -67,7 +67,6 @@ def _answered(record: Json) -> object:
 
 
 def _with_role(message: object) -> object:
-    """A message of its own, also where the service lists calls and their answers as items."""
     item = as_mapping(message)
     if not item or item.get("role") or item.get("from"):
         return message
@@ -76,7 +75,7 @@ def _with_role(message: object) -> object:
 
 
 def _body(given: object) -> Json:
-    """The body of a request or a response, which may be written as text."""
+    """Return the body of a request or a response, which may be written as text."""
     whole = as_mapping(unfolded(given))
     return as_mapping(unfolded(whole.get("body"))) or whole
 

@@ -76,7 +76,6 @@ def _episode(conversation: Conversation, session: str, messages: list[Json]) -> 
 
 
 def _typed(content: object) -> str:
-    """What the user typed, without what tools answered: a call has that beside it already."""
     parts = [each for each in as_list(content) if "functionResponse" not in as_mapping(each)]
     return own_words(content_text(parts if isinstance(content, list) else content).strip())
 
@@ -87,7 +86,6 @@ def _directory(text: str) -> str:
 
 
 def _add_user(conversation: Conversation, text: str) -> None:
-    """What the user typed. A command is a task only if it sets the agent to work, as `/init`."""
     if is_command(text):
         conversation.offer_task(text)
     else:
@@ -131,12 +129,11 @@ def _is_message(line: Json) -> bool:
 
 
 def _is_header(line: Json) -> bool:
-    """Whether a line says of which session those are that follow."""
+    """Return True if a line says of which session those are that follow."""
     return "sessionId" in line and "type" not in line
 
 
 def _is_note(line: Json) -> bool:
-    """Whether a line is the program's own, or changes what is known of the session (`$set`)."""
     return as_text(line.get("type")) in _NOTES or any(key.startswith("$") for key in line)
 
 

@@ -47,7 +47,7 @@ _RULE = re.compile(r"^(?:-{3,}|={3,}|\*{3,})\s*$")
 
 
 def _turns(lines: Iterable[TextLine], mark: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
-    """Who speaks, what is said, and where that begins."""
+    """Yield who speaks, what is said, and where that begins."""
     who, position, said = "", "", list[str]()
     for line in lines:
         found = mark.match(line.text)
@@ -69,7 +69,6 @@ def _body(lines: list[str]) -> str:
 
 
 def _mark_of(head: str) -> re.Pattern[str] | None:
-    """How the turns of a text are marked: by headings, else by labels; None if not at all."""
     for mark in (_HEADING, _LABEL):
         found = [
             _SPEAKERS[each["who"].lower()] for each in map(mark.match, head.splitlines()) if each
@@ -118,7 +117,6 @@ def _transcript(conversation: Conversation, turns: list[tuple[str, str, str]]) -
 
 
 def _agent(conversation: Conversation, text: str, *, answered: bool) -> None:
-    """What the agent says; a command in a fence at its end is its action if a tool answers it."""
     thought, action = thought_and_action(text, in_fences=answered)
     if action and action != text:
         conversation.think(thought)
@@ -160,7 +158,7 @@ def _first(row: Json, keys: tuple[str, ...]) -> str:
 
 
 def _is_row(value: object) -> bool:
-    """Whether a record is one step of an episode, and no whole one."""
+    """Return True if a record is one step of an episode, and no whole one."""
     row = as_mapping(value)
     is_step = any(isinstance(row.get(key), str) for key in _ACTIONS)
     return is_step and any(key in row for key in (*_TASKS, *_EPISODES)) and "steps" not in row
@@ -190,7 +188,6 @@ class _Rows:
         return next(filter(None, (_first(row, keys) for row in self.rows)), "")
 
     def _outcome(self) -> Outcome:
-        """What the last row says that says anything, since a table repeats it or ends with it."""
         for row in reversed(self.rows):
             told = {key: row[key] for key in _VERDICTS if row.get(key) not in (None, "")}
             outcome = recorded_anywhere(told) if told else Outcome()
@@ -324,7 +321,7 @@ _SESSIONS = ("session", "session_id", "episode", "episode_id", "run", "run_id", 
 
 
 def _event(value: object) -> tuple[str, Json]:
-    """The kind of an event, empty if it is none, and what it holds."""
+    """Return the kind of an event, empty if it is none, and what it holds."""
     line = as_mapping(value)
     if isinstance(line.get("message"), dict):  # as agents' own programs write it
         return "", line

@@ -106,7 +106,7 @@ def _scores(sample: Json) -> Iterator[Score]:
 
 
 def _is_judge(name: str, score: Json) -> bool:
-    """Whether a model graded the sample; then the score keeps what it was asked."""
+    """Return True if a model graded the sample; then the score keeps what it was asked."""
     return _MODEL_GRADED.search(name) is not None or "grading" in as_mapping(score.get("metadata"))
 
 
@@ -119,7 +119,7 @@ class _Attachments:
         self._held = SizeGuard("a sample with all its attachments in their places", limits)
 
     def resolved(self, value: object, depth: int = 0) -> object:
-        """A value with the texts it refers to in their places, as deep as messages go."""
+        """Return a value with the texts it refers to in their places, as deep as messages go."""
         if not self._texts or depth > _DEEPEST:
             return value
         if isinstance(value, str):

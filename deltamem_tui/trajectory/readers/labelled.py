@@ -70,7 +70,6 @@ _REFLECTIONS = re.compile(
 
 
 def _labelled_episode(lines: Sequence[str], conversation: Conversation | None = None) -> Trajectory:
-    """One episode of labelled text, labels numbered or not; refused if no line asks a question."""
     begin = next((index for index, line in enumerate(lines) if QUESTION.match(line)), None)
     if begin is None:
         raise RecordError("no line that begins with `Question:`")
@@ -83,7 +82,7 @@ def _labelled_episode(lines: Sequence[str], conversation: Conversation | None = 
 
 
 def _parts(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The labelled parts in order, each with all its lines."""
+    """Yield the labelled parts in order, each with all its lines."""
     label, gathered = "", list[str]()
     for line in lines:
         found = _PART.match(line)
@@ -98,7 +97,7 @@ def _parts(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _steps(parts: Iterable[tuple[str, str]], before: Conversation) -> Iterator[Step]:
-    """The steps; an observation that no action led to is one more of the last step."""
+    """Yield the steps; an observation that no action led to is one more of the last step."""
     done: list[tuple[str, str, list[str]]] = []
     thought = ""
     for label, text in parts:
@@ -138,7 +137,6 @@ def _episode(conversation: Conversation, name: str, value: object) -> Trajectory
 
 
 def _fireact_outcome(record: Json) -> Outcome:
-    """An exact match is the verdict; how far the words overlap, in any order, is the reward."""
     match = decided(verdict_of(record.get("em")))
     if match.success is None:
         return explained(stated(record.get("reward")), record, ("em", "reward"))
@@ -193,7 +191,7 @@ def _read(log: Log) -> Iterator[Reading]:
 
 
 def _begins(line: str) -> bool:
-    """Whether a line begins an episode, or is of the log itself."""
+    """Return True if a line begins an episode, or is of the log itself."""
     return any(mark.match(line) for mark in (_TRIAL, _SECTION, QUESTION, _RULE))
 
 
@@ -245,7 +243,6 @@ def _read_plain(log: Log) -> Iterator[Reading]:
 
 
 def _plain_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
-    """An episode of plainly labelled text, with a tool's input, a last answer and an outcome."""
     last = {
         found["label"].lower(): (index, found["text"])
         for index, line in enumerate(lines)
@@ -269,7 +266,7 @@ def _plain_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
 
 
 def _with_input(step: Step) -> Step:
-    """A step whose action names a tool on one line and its input on the next, as a call."""
+    """Return a step whose action names a tool on one line and its input on the next, as a call."""
     name, _, rest = step.action.partition("\n")
     found = _INPUT.match(rest)
     if found is None:

@@ -56,7 +56,7 @@ def _trace_of(record: Json) -> Json:
 
 
 def _attributes(observation: Json) -> Json:
-    """What OpenTelemetry told of it: older servers call every such part a span."""
+    """Return what OpenTelemetry told of it: older servers call every such part a span."""
     return as_mapping(as_mapping(unfolded(observation.get("metadata"))).get("attributes"))
 
 
@@ -115,7 +115,7 @@ def _scores(scores: Iterable[Json]) -> Iterator[Score]:
 
 
 def _unfolded(value: object) -> object:
-    """A value out of the JSON text that holds it, as a text inside a text too."""
+    """Return a value out of the JSON text that holds it, as a text inside a text too."""
     for _ in range(_NESTED_TEXTS):
         inner = unfolded(unquoted(value))
         if inner is value:

@@ -28,7 +28,7 @@ _ANSWERS = ("output", "content", "result")
 
 
 def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
-    """Runs and those below them, each after its caller; a trace may be too deep for recursion."""
+    """Yield runs and those below them, each after its caller, however deep a trace is."""
     runs = as_list(as_mapping(value).get("runs")) or [value]
     waiting = [as_mapping(run) for run in reversed(runs)]
     while waiting:
@@ -50,12 +50,11 @@ def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
 
 
 def _with(run: Json, inherited: Json) -> Json:
-    """A run with what the one that called it says of both, where it does not say so itself."""
     return {**run, **{key: inherited[key] for key in inherited if not run.get(key)}}
 
 
 def _trace_of(run: Json) -> object:
-    """The trace that a run belongs to; its own id if it is the root and says nothing."""
+    """Return the trace that a run belongs to; its own id if it is the root and says nothing."""
     order = as_text(run.get("dotted_order"))
     root = order.partition(".")[0].partition("Z")[2]
     return run.get("trace_id") or root or run.get("id")
@@ -90,7 +89,7 @@ def _episode(
 
 
 def _last_message(root: Json) -> list[object]:
-    """What the trace gave back at the end, unless it is a call of one tool or broke down."""
+    """Return what the trace gave back at the end, unless it is a call of one tool or broke down."""
     if root.get("run_type") == "tool" or root.get("error"):
         return []
     return last_message(root.get("outputs"))
@@ -101,7 +100,7 @@ def _order(run: Json) -> tuple[int, float, str]:
 
 
 def _model_calls(run: Json, root: Json, within: Mapping[str, int]) -> Iterator[ModelCall]:
-    """What a model was asked and told; or the whole that the root run ended with."""
+    """Yield what a model was asked and told; or the whole that the root run ended with."""
     if run.get("run_type") == "llm":
         extra = as_mapping(as_mapping(run.get("extra")).get("metadata"))
         asked = messages_in(run.get("inputs"))

@@ -60,7 +60,7 @@ def _add(conversation: Conversation, message: Json) -> None:
 
 
 def _spoken(text: str) -> str:
-    """What the user said, out of the JSON it comes in; empty for a login or a heartbeat."""
+    """Return what the user said, out of the JSON it comes in; empty for a login or a heartbeat."""
     event = as_mapping(unfolded(text))
     if "type" not in event:
         return text

@@ -90,7 +90,6 @@ def _tell_agent(conversation: Conversation, block: list[str]) -> None:
 
 
 def _tool_in(line: str) -> re.Match[str] | None:
-    """The kind of the tool whose element a line opens; one pattern for a tag would be quadratic."""
     kind = _TOOL_TYPE.search(line) if _TOOL_BEGIN.match(line) else None
     if kind is None or line.find(">", 0, kind.start()) >= 0 or line.find(">", kind.end()) < 0:
         return None
@@ -98,13 +97,12 @@ def _tool_in(line: str) -> re.Match[str] | None:
 
 
 def _unfolded(text: str) -> str:
-    """The text without the marks of what is folded away, and without what stands for it."""
+    """Return the text without the marks of what is folded away, and without what stands for it."""
     text = text.replace("<details>", "").replace("</details>", "")
     return "\n".join(without_elements(line, _SUMMARY) for line in text.split("\n"))
 
 
 def _until(end: str, line: str, lines: Iterator[str]) -> Iterator[str]:
-    """The line at hand and those after it, up to one that begins with a tag and ends with `end`."""
     yield line
     while not (line.startswith("<") and line.rstrip().endswith(end)):
         following = next(lines, None)
@@ -125,7 +123,7 @@ def _tell_tool(conversation: Conversation, name: str, kind: str, body: list[str]
 
 
 def _parted(body: list[str]) -> tuple[list[str], list[str]]:
-    """What a tool was given and what it answered, which is the last fenced block of text."""
+    """Return what a tool was given and what it answered, which is the last fenced block of text."""
     end = next((i for i in reversed(range(len(body))) if _is_fence(body[i], "")), None)
     begin = next((i for i, line in enumerate(body) if _is_fence(line, "text")), None)
     if begin is None or end is None or end <= begin:
@@ -139,7 +137,7 @@ def _is_fence(line: str, language: str) -> bool:
 
 
 def _command(given: Iterable[str]) -> str:
-    """The command that a shell was given: in a fenced block, else in inline code."""
+    """Return the command that a shell was given: in a fenced block, else in inline code."""
     inside = False
     fenced: list[str] = []
     inline = ""
@@ -221,7 +219,7 @@ def _aider_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
 
 
 def _words(text: str) -> str:
-    """What the user says to the model; empty for a command to the program."""
+    """Return what the user says to the model; empty for a command to the program."""
     if not text.startswith(("/", "!")):
         return text
     match = _TO_THE_MODEL.match(text)
@@ -229,7 +227,7 @@ def _words(text: str) -> str:
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Runs of lines of the same speaker: the user, the program, or (empty) the agent."""
+    """Yield runs of lines of one speaker: the user, the program, or (empty) the agent."""
     block: list[str] = []
     speaker: str | None = None
     for line, kind in zip(lines, _speakers(lines), strict=True):
@@ -245,7 +243,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _speakers(lines: list[str]) -> Iterator[str]:
-    """Who says each line."""
+    """Yield who says each line."""
     # The program ends its and the user's lines with two spaces; a quotation or a heading in
     # a reply has none. Editors strip them, so they count only where the chat has them.
     spaced = any(line.startswith(_USER) and line.endswith("  ") for line in lines)

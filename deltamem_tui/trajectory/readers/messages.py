@@ -38,12 +38,12 @@ _ROLES: dict[str, Role] = {
 
 
 def speaker(name: object) -> Role | None:
-    """Who speaks under a name, in whatever letters; None if it is unknown."""
+    """Return who speaks under a name, in whatever letters; None if it is unknown."""
     return _ROLES.get(name.lower()) if isinstance(name, str) else None
 
 
 def unknown_speaker(name: str) -> RecordError:
-    """The refusal of a message whose speaker is unknown."""
+    """Return the refusal of a message whose speaker is unknown."""
     if name:
         return RecordError(f"a message of unknown role {quoted(name, 40)}")
     return RecordError("a message without a role")
@@ -104,7 +104,7 @@ def add_message(conversation: Conversation, value: object) -> None:
 
 
 def role_of(message: Json) -> Role | None:
-    """Who speaks in a message; None if it does not say so in a known word."""
+    """Return who speaks in a message; None if it does not say so in a known word."""
     if message.get("role"):
         return speaker(message["role"])
     kind = _kind(message)
@@ -112,7 +112,7 @@ def role_of(message: Json) -> Role | None:
 
 
 def is_message(value: object) -> bool:
-    """Whether a value looks like a message or a response item, whoever speaks in it."""
+    """Return True if a value looks like a message or a response item, whoever speaks in it."""
     message = _unwrapped(as_mapping(value))
     if role_of(message) is not None or isinstance(message.get("role"), str):
         return not message.keys().isdisjoint(("content", "parts", "text", "tool_calls"))
@@ -120,7 +120,7 @@ def is_message(value: object) -> bool:
 
 
 def parts_of(message: Json) -> Iterator[Json]:
-    """The parts of a message's content; plain text is a part by itself."""
+    """Yield the parts of a message's content; plain text is a part by itself."""
     content = message.get("content")
     if content is None or content == "":
         content = message.get("parts") or message.get("text")
@@ -132,25 +132,25 @@ def parts_of(message: Json) -> Iterator[Json]:
 
 
 def calls_made(message: Json) -> Iterator[str]:
-    """The ids of the calls in a message's content."""
+    """Yield the ids of the calls in a message's content."""
     return (_call_id(part) for part in parts_of(message) if _is_call(part))
 
 
 def answered_calls(message: Json) -> Iterator[str]:
-    """The ids of the calls that a message answers."""
+    """Yield the ids of the calls that a message answers."""
     if call_id := _answered_beside(message):
         yield call_id
     yield from (_answered(part) for part in parts_of(message) if is_result(part))
 
 
 def is_result(part: Json) -> bool:
-    """Whether a part of a message's content is what a tool answered."""
+    """Return True if a part of a message's content is what a tool answered."""
     kind = _kind(part)
     return kind in _ANSWER_PARTS or kind.endswith("_tool_result")
 
 
 def content_text(content: object, depth: int = 0) -> str:
-    """The text of a message's or a tool's content, with notes for pictures and files."""
+    """Return the text of a message's or a tool's content, with notes for pictures and files."""
     if isinstance(content, str):
         return without_images(content)
     if depth < _DEEPEST and isinstance(content, list):
@@ -174,7 +174,7 @@ def content_text(content: object, depth: int = 0) -> str:
 
 
 def _unwrapped(message: Json) -> Json:
-    """A LangChain message out of its serialised constructor, whose name says who speaks."""
+    """Return a LangChain message out of its serialised constructor, whose name says who speaks."""
     kwargs, names = message.get("kwargs"), message.get("id")
     if isinstance(kwargs, dict) and isinstance(names, list) and names:
         name = as_text(names[-1])
@@ -198,7 +198,7 @@ def _is_traced_call(part: Json) -> bool:
 
 
 def _with_type(part: Json) -> Json:
-    """A part as others write it, with a `type`, if it is one of Bedrock's."""
+    """Return a part as others write it, with a `type`, if it is one of Bedrock's."""
     for key, (kind, names) in _BEDROCK_PARTS.items():
         inner = as_mapping(part.get(key))
         if inner and "type" not in part:
@@ -212,7 +212,7 @@ def _with_type(part: Json) -> Json:
 
 
 def _written_in(part: Json, kind: str) -> object:
-    """What stands in a document that is text, a page that was found, or JSON; else None."""
+    """Return what stands in a document that is text, a page that was found, or JSON; else None."""
     if kind == "document":
         source = as_mapping(part.get("source"))
         return source.get("data", source.get("content", part.get("content")))
@@ -268,7 +268,7 @@ def _add_response(conversation: Conversation, response: Json) -> None:
 
 
 def _holds_answer(part: Json, kind: str) -> bool:
-    """Whether a part is a call and what came of it, as opencode and the AI SDK have it."""
+    """Return True if a part is a call and what came of it, as opencode and the AI SDK have it."""
     if isinstance(part.get("toolInvocation"), dict):
         return True
     is_named = kind.startswith("tool_") and kind not in _CALL_PARTS | _ANSWER_PARTS
@@ -300,7 +300,7 @@ def _add_call_and_answer(conversation: Conversation, part: Json) -> None:
 
 
 def _calls_beside(message: Json) -> Iterator[Json]:
-    """The calls that a message carries beside its content."""
+    """Yield the calls that a message carries beside its content."""
     extra = as_mapping(message.get("additional_kwargs"))
     for call in as_list(message.get("tool_calls")) or as_list(extra.get("tool_calls")):
         yield as_mapping(call)
@@ -340,7 +340,7 @@ def _answered_beside(message: Json) -> str:
 
 
 def _add_answers(conversation: Conversation, message: Json) -> None:
-    """The answers in a tool's message: one, or a part for each of several calls."""
+    """Return the answers in a tool's message: one, or a part for each of several calls."""
     answers = [part for part in parts_of(message) if is_result(part)]
     for part in answers:
         _add_part(conversation, part, "tool")
@@ -350,7 +350,6 @@ def _add_answers(conversation: Conversation, message: Json) -> None:
 
 
 def _add_answer(conversation: Conversation, answer: Json, text: str, call_id: str) -> None:
-    """One answer, be it that the tool failed; some logs have the reason beside the content."""
     error = answer.get("error")
     failed = bool(error) or answer.get("status") == "error"
     failed = failed or any(answer.get(key) is True for key in ("is_error", "isError"))
@@ -374,6 +373,6 @@ def _answer_text(part: Json, depth: int = 0) -> str:
 
 
 def _is_tool_definition(message: Json) -> bool:
-    """Whether a tracer has put the tools on offer among the messages."""
+    """Return True if a tracer has put the tools on offer among the messages."""
     content = as_mapping(message.get("content"))
     return content.get("type") == "function" and "function" in content

@@ -63,7 +63,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def to_line(trajectory: Trajectory) -> bytes:
-    """A trajectory as one line of a native log, line break included.
+    """Return a trajectory as one line of a native log, line break included.
 
     What is empty or unknown is left out. `id` comes first, for people and `jq`. It is a digest
     of the rest and is not read back.
@@ -73,13 +73,13 @@ def to_line(trajectory: Trajectory) -> bytes:
 
 
 def to_record(trajectory: Trajectory) -> dict[str, object]:
-    """The same as a JSON object."""
+    """Return the same as a JSON object."""
     record = {"id": trajectory.id, **msgspec.to_builtins(trajectory)}
     return record | {"steps": [*record["steps"]]}
 
 
 def from_record(record: object) -> Trajectory:
-    """The trajectory that `to_record` wrote, cleaned and checked.
+    """Return the trajectory that `to_record` wrote, cleaned and checked.
 
     Keys of later versions are passed over. An `id` that does not look like a digest
     is its author's own name for the episode and is kept as metadata `id`.
@@ -92,7 +92,7 @@ def from_record(record: object) -> Trajectory:
 
 
 def outcome_of(record: Mapping[str, object]) -> Outcome:
-    """How a record's episode ended: as the log itself states if it does not say who does.
+    """Return how a record's episode ended: as the log itself states if it does not say who does.
 
     Raises:
         RecordError: It is not as `to_record` writes it.
@@ -121,7 +121,6 @@ def _read(log: Log) -> Iterator[Reading]:
 
 
 def _readings(item: Record | RecordError, unknown_keys: _UnknownKeys) -> Iterator[Reading]:
-    """The episode of a record that is not quite of the type, and the keys that are left out."""
     if isinstance(item, RecordError):
         yield item
         return
@@ -134,7 +133,7 @@ def _readings(item: Record | RecordError, unknown_keys: _UnknownKeys) -> Iterato
 
 
 def _with_outcome(value: object) -> object:
-    """A record whose outcome is an object, as others write a word or a number there."""
+    """Return a record whose outcome is an object, as others write a word or a number there."""
     record = as_mapping(value)
     if not isinstance(record.get("outcome"), str | int | float):
         return value
@@ -142,7 +141,6 @@ def _with_outcome(value: object) -> object:
 
 
 def _decoded(data: bytes) -> _Record | None:
-    """A record; None if it is not quite of the type, not JSON, or is to be looked at closely."""
     if states_outcome_twice(data):
         return None
     try:
@@ -152,7 +150,6 @@ def _decoded(data: bytes) -> _Record | None:
 
 
 def _looked_at(group: list[Trajectory]) -> list[Trajectory]:
-    """The episodes, marked if their texts are plain: one look at many takes far less time."""
     texts = searchable_json(b"\n".join([each.texts_as_json for each in group]))
     if texts is None or contains(texts, PICTURE_SIGN):
         return group
@@ -163,7 +160,7 @@ def _looked_at(group: list[Trajectory]) -> list[Trajectory]:
 
 
 def _of_log(record: _Record, position: str = "") -> Trajectory:
-    """The trajectory of a record in a log; of unknown outcome if that contradicts itself."""
+    """Return the trajectory of a record in a log; of unknown outcome if that contradicts itself."""
     source = record.source
     if not source.file and not source.position:
         source = LogSource(position=position, format=source.format)
@@ -202,7 +199,7 @@ def _undisputed(outcome: Outcome) -> Outcome:
 
 
 def _typed(value: object) -> _Record:
-    """A parsed record as its type has it."""
+    """Return a parsed record as its type has it."""
     try:
         return converted(value, _Record)
     except msgspec.ValidationError:
@@ -214,7 +211,6 @@ def _typed(value: object) -> _Record:
 
 
 def _tidied(value: object) -> dict[str, object]:
-    """A record without the keys that its type does not have, and without nulls and blanks."""
     if not isinstance(value, dict):
         raise RecordError("not a JSON object")
     steps = value.get("steps")
@@ -258,7 +254,6 @@ def _filled(value: Any, keys: tuple[str, ...]) -> Any:
 
 
 def _reason(message: str, record: Mapping[str, object]) -> str:
-    """Why a record is none, from what msgspec says of it: `Expected …, got … - at `$.task``."""
     reasons = (reason for expected, reason in _REASONS.items() if message.startswith(expected))
     reason = next(reasons, "is not of its kind")
     step, key = path.groups() if (path := _PATH.search(message)) else (None, "")
@@ -278,7 +273,7 @@ class _UnknownKeys:
         self._reported: set[str] = set()
 
     def of(self, record: object) -> Iterator[Notice]:
-        """A notice of each key of a record that is unknown and was not reported before."""
+        """Yield a notice of each key of a record that is unknown and was not reported before."""
         if not isinstance(record, dict):
             return
         yield from self._among(record, _RECORD_KEYS)

@@ -64,7 +64,7 @@ class _StreamSession(Session):
         return conversation_readings(record.position, _stream_episode, run)
 
     def begins_another(self, value: object) -> bool:
-        """Whether the events are counted anew."""
+        """Return True if the events are counted anew."""
         numbers = [event.get("id") for event in (as_mapping(value), *self.events[-1:])]
         return all(type(number) is int for number in numbers) and numbers[0] == 0
 
@@ -104,14 +104,14 @@ def _stream_episode(conversation: Conversation, run: Json) -> Trajectory:
 
 
 def _events(history: list[object]) -> Iterator[Json]:
-    """The events in order; the oldest logs keep them as pairs of action and observation."""
+    """Yield the events in order; the oldest logs keep them as pairs of action and observation."""
     for item in history:
         for event in item if isinstance(item, list) else [item]:
             yield as_mapping(event)
 
 
 def _first(texts: Iterable[str]) -> str:
-    """The first text that says something; empty if none does."""
+    """Return the first text that says something; empty if none does."""
     return next(filter(None, texts), "")
 
 
@@ -239,7 +239,7 @@ class _SdkSession(Session):
         return session_of(_SdkSession(id=name), events, record.position, "event")
 
     def begins_another(self, value: object) -> bool:
-        """Whether a new system prompt follows the agent's work."""
+        """Return True if a new system prompt follows the agent's work."""
         return as_mapping(value).get("kind") == "SystemPromptEvent" and (
             self.breaks_off or any(event.get("kind") in _DEEDS for event in self.events)
         )

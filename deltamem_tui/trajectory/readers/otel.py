@@ -51,7 +51,7 @@ class Span:
 
 
 def _spans_in(record: Json) -> Iterator[Json]:
-    """The spans of a record: one span, or a whole export of the protocol."""
+    """Yield the spans of a record: one span, or a whole export of the protocol."""
     if not isinstance(record.get("resourceSpans"), list):
         for item in as_list(record.get("spans")) or [record]:
             yield as_mapping(item)
@@ -62,13 +62,12 @@ def _spans_in(record: Json) -> Iterator[Json]:
 
 
 def _trace_of(item: Json) -> object:
-    """What a span calls its trace; None if it does not say."""
+    """Return what a span calls its trace; None if it does not say."""
     context = as_mapping(item.get("context"))
     return context.get("trace_id") or item.get("traceId") or item.get("trace_id")
 
 
 def _in_one_shape(spans: Iterable[object], limits: LogLimits) -> list[Span]:
-    """The spans of a trace in order of time; refused if their names are more than may be held."""
     names = SizeGuard("a trace whose attributes, named in full, have names", limits, hint=_NAMES)
     return sorted((_span(as_mapping(each), names) for each in spans), key=lambda span: span.start)
 
@@ -99,7 +98,6 @@ def _span(item: Json, names: SizeGuard) -> Span:
 
 
 def _has_failed(item: Json) -> bool:
-    """Whether a span's status is an error, in the protocol's number or an exporter's word."""
     status = as_mapping(item.get("status"))
     code = status.get("code", status.get("status_code", item.get("status_code")))
     return code == 2 or as_text(code).upper().endswith("ERROR")
@@ -124,7 +122,7 @@ def _attributes(value: object, names: SizeGuard) -> dict[str, object]:
 
 
 def _any_value(value: object, depth: int = 0) -> object:
-    """A typed value of the protocol's JSON as a plain one."""
+    """Return a typed value of the protocol's JSON as a plain one."""
     typed = as_mapping(value)
     if depth > _SPAN_DEEPEST:
         return None
@@ -175,7 +173,7 @@ def _episode(
 
 
 def _outcome(spans: list[Span]) -> Outcome:
-    """What the scores of the one span say that all others are a part of, if there is one."""
+    """Return what the scores of the one span say that all others are a part of, if there is one."""
     tops = [span for span in spans if not span.parent]
     is_one = all(span == tops[0] for span in tops)  # some exporters tell a span twice
     whole = tops[:1] if is_one else []
@@ -215,7 +213,7 @@ def _model_calls(spans: list[Span]) -> Iterator[ModelCall]:
 
 
 def _last_message(root: Span) -> list[object]:
-    """What the trace gave back at the end, unless it is a call of one tool by itself."""
+    """Return what the trace gave back at the end, unless it is a call of one tool by itself."""
     if _is_tool(root):
         return []
     given = root.attributes
@@ -228,7 +226,7 @@ def _messages(attributes: dict[str, object], key: str) -> list[object]:
 
 
 def _system(attributes: dict[str, object]) -> list[object]:
-    """The system prompt, which the conventions keep apart from the messages."""
+    """Return the system prompt, which the conventions keep apart from the messages."""
     parts = unfolded(attributes.get("gen_ai.system_instructions"))
     return [{"role": "system", "content": parts}] if parts else []
 

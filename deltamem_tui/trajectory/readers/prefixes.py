@@ -108,11 +108,11 @@ class _Waiting:
         self._hold(_Entry(item, marks, size, since))
 
     def let_go(self) -> ChatRecord | RecordError:
-        """The conversation that was touched longest ago, which is let go."""
+        """Return the conversation that was touched longest ago, which is let go."""
         return self._forget(next(iter(self._entries))).item
 
     def rest(self) -> list[ChatRecord | RecordError]:
-        """All that are held, in the order in which the first version of each came."""
+        """Return all that are held, in the order in which the first version of each came."""
         return [
             entry.item for entry in sorted(self._entries.values(), key=lambda entry: entry.since)
         ]
@@ -136,7 +136,7 @@ class _Waiting:
 
 
 def _marked(item: ChatRecord) -> tuple[list[int], int]:
-    """A mark for each beginning of a conversation, and how many characters it has in all."""
+    """Return a mark for each beginning of a conversation, and how many characters it has in all."""
     names = tuple(as_json(item.names.get(key)) for key in NAMING_KEYS)
     mark, marks = hash(names), []
     size = BESIDE + len(item.system) + sum(map(len, names))
@@ -149,7 +149,7 @@ def _marked(item: ChatRecord) -> tuple[list[int], int]:
 
 
 def _without_cache(message: object) -> object:
-    """A message, or a part of one, without what is said to a cache alone."""
+    """Return a message, or a part of one, without what is said to a cache alone."""
     if not isinstance(message, dict):
         return message
     content = message.get("content")
@@ -160,7 +160,7 @@ def _without_cache(message: object) -> object:
 
 
 def _lone_text(parts: list[object]) -> str:
-    """The text of which a content is the only part; empty if it holds anything else."""
+    """Return the text of which a content is the only part; empty if it holds anything else."""
     part = parts[0] if len(parts) == 1 else None
     if not isinstance(part, dict) or part.keys() != {"type", "text"} or part["type"] != "text":
         return ""
@@ -174,7 +174,7 @@ def _without_cache_key(value: Json) -> Json:
 
 
 def _repeats(longer: ChatRecord | RecordError, shorter: ChatRecord | RecordError) -> bool:
-    """Whether one conversation is the beginning of another, or says just the same."""
+    """Return True if one conversation is the beginning of another, or says just the same."""
     if isinstance(longer, RecordError) or isinstance(shorter, RecordError):
         return False
     if any(shorter.names.get(key) != longer.names.get(key) for key in NAMING_KEYS):
@@ -188,7 +188,7 @@ def _repeats(longer: ChatRecord | RecordError, shorter: ChatRecord | RecordError
 
 
 def _said(message: object) -> str:
-    """What a message says, whether a model's service wrote it or a client repeats it."""
+    """Return what a message says, whether a model's service wrote it or a client repeats it."""
     if not isinstance(message, dict):
         return as_json(message)
     said = {key: value for key, value in message.items() if key not in _UNSAID and value}

@@ -61,7 +61,7 @@ def json_reader(
     sureness: float = 0.95,
     is_typed: bool = False,
 ) -> Reader:
-    """A reader of JSON, as sure of a log as the share of its own in the first records is large."""
+    """Return a reader of JSON, as sure as the share of its own among the first records."""
 
     def claims(preview: Preview) -> float:
         return sureness * share(preview, is_own)
@@ -70,7 +70,7 @@ def json_reader(
 
 
 def share(preview: Preview, matches: Callable[[object], bool]) -> float:
-    """The share of a JSON log's first records that satisfy `matches`; 0 if it has none."""
+    """Return the share of a JSON log's first records that satisfy `matches`; 0 if it has none."""
     if not preview.records:
         return 0.0
     return sum(map(matches, preview.records)) / len(preview.records)
@@ -82,7 +82,7 @@ def conversation_readings(
     *args: _P.args,
     **named: _P.kwargs,
 ) -> Iterator[Reading]:
-    """What `parse` makes of a new conversation and its arguments, and what it leaves out.
+    """Yield what `parse` makes of a new conversation and its arguments, and what it leaves out.
 
     Metadata that is empty is dropped.
     """
@@ -101,7 +101,7 @@ def conversation_readings(
 
 
 def each_part(parts: Callable[[object], Iterable[Part]]) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for formats in which a JSON record holds several conversations.
+    """Return a reader's `read`, for formats in which a JSON record holds several conversations.
 
     One part with an empty name is all of the record. `parts` may raise `RecordError`.
     """
@@ -122,7 +122,7 @@ def each_part(parts: Callable[[object], Iterable[Part]]) -> Callable[[Log], Iter
 
 
 def each_record(parse: Callable[[object], Trajectory]) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for formats in which every JSON record is one episode.
+    """Return a reader's `read`, for formats in which every JSON record is one episode.
 
     `parse` gives its trajectory, or raises `RecordError`.
     """
@@ -132,7 +132,7 @@ def each_record(parse: Callable[[object], Trajectory]) -> Callable[[Log], Iterat
 def each_conversation(
     parse: Callable[[Conversation, object], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for formats in which every JSON record is one conversation."""
+    """Return a reader's `read`, for formats in which every JSON record is one conversation."""
     return each_part(lambda value: [("", lambda conversation: parse(conversation, value))])
 
 
@@ -140,7 +140,7 @@ def each_entry(
     parse: Callable[[Conversation, str, object], Trajectory],
     is_entry: Callable[[object], bool] = lambda _: False,
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, where every value of a record is an episode, or all of one `is_entry`."""
+    """Return a reader's `read`, where each value of a record is an episode, or an entry."""
 
     def part(name: str, entry: object) -> Callable[[Conversation], Trajectory]:
         return lambda conversation: parse(conversation, name, entry)
@@ -156,7 +156,7 @@ def each_entry(
 
 
 def all_entries(matches: Callable[[object], bool]) -> Callable[[object], bool]:
-    """Whether a record is an object whose first values satisfy `matches`."""
+    """Return True if a record is an object whose first values satisfy `matches`."""
 
     def match(record: object) -> bool:
         values = list(islice(as_mapping(record).values(), _LOOKED_AT))

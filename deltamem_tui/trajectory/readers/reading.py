@@ -112,7 +112,7 @@ def _shown(notice: Notice, log: Log) -> Notice:
 
 
 def _several(paths: object) -> list[str | Path | FoundLog]:
-    """The paths as a list; text by itself is one path, and not as many as it has letters."""
+    """Return the paths as a list; text by itself is one path, and not as many as it has letters."""
     if isinstance(paths, str | Path):
         return [paths]
     several: list[str | Path | FoundLog] = []
@@ -147,7 +147,7 @@ def _read_all(
 
 
 def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) -> Reading:
-    """An episode that a reader yields, with all that the reader did not have to know."""
+    """Return an episode that a reader yields, with all that the reader did not have to know."""
     try:
         typed = reading if reader.is_typed else checked(reading)
         trajectory = admitted(without_pictures(typed), log.limits)

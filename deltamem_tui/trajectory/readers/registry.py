@@ -63,7 +63,7 @@ _NO_KEYS = frozenset(
 
 
 def likeness_of(preview: Preview, readers: Iterable[Reader]) -> tuple[str, Remedy]:
-    """What a log that none of these readers claims looks like, or nothing, and what to do."""
+    """Return what a log that no reader claims looks like, if anything, and a remedy."""
     if preview.layout == "text":
         likeness = _of_text(preview.head)
     else:
@@ -93,7 +93,7 @@ def _of_records(records: tuple[object, ...], readers: Iterable[Reader]) -> str:
 
 
 def _are_results(records: Iterable[object]) -> bool:
-    """Whether records tell how episodes ended, and nothing of what was done in them."""
+    """Return True if records tell how episodes ended, and nothing of what was done in them."""
     for record in map(as_mapping, records):
         said = [*record.values()]
         verdicts = record.keys() & {*FLAG_KEYS, *REWARD_KEYS}
@@ -109,7 +109,7 @@ def _are_results(records: Iterable[object]) -> bool:
 
 
 def _keys(record: object) -> set[object]:
-    """The keys of a record, and of what it holds."""
+    """Return the keys of a record, and of what it holds."""
     found: set[object] = set(as_mapping(record))
     for value in as_mapping(record).values():
         found.update(*(as_mapping(each) for each in (value, *as_list(value)[:2])))
@@ -117,7 +117,7 @@ def _keys(record: object) -> set[object]:
 
 
 def _has_rows(record: object) -> bool:
-    """Whether there is a list of objects somewhere in a record, as all logs have one."""
+    """Return True if there is a list of objects somewhere in a record, as all logs have one."""
     inner = record if isinstance(record, list) else [*as_mapping(record).values()]
     if isinstance(record, list) and any(isinstance(each, dict) for each in inner):
         return True
@@ -125,7 +125,7 @@ def _has_rows(record: object) -> bool:
 
 
 def _are_settings(value: object) -> bool:
-    """Whether an object holds nothing but names, numbers, and lists of them."""
+    """Return True if an object holds nothing but names, numbers, and lists of them."""
     inner = [*value.values()] if isinstance(value, dict) else as_list(value)
     if isinstance(value, str):
         return len(value) <= _SETTING_LENGTH
@@ -133,13 +133,13 @@ def _are_settings(value: object) -> bool:
 
 
 def _described(reader: Reader) -> Iterator[str]:
-    """The keys that a reader's description names, behind its colon."""
+    """Yield the keys that a reader's description names, behind its colon."""
     words = _WORD.findall(reader.description.partition(": ")[2])
     return (word for word in dict.fromkeys(words) if word not in _NO_KEYS)
 
 
 def _nearness(reader: Reader, keys: set[object]) -> float:
-    """The share of the keys that a reader's description names; one alone says nothing."""
+    """Return the share of the keys that a reader's description names; one alone says nothing."""
     named = [*_described(reader)]
     found = sum(key in keys for key in named)
     return found / len(named) if found > 1 else 0.0
@@ -197,12 +197,12 @@ class Claim:
 
 
 def readers() -> tuple[Reader, ...]:
-    """All readers, in the order in which they are listed to people."""
+    """Return all readers, in the order in which they are listed to people."""
     return READERS
 
 
 def reader_named(name: str) -> Reader:
-    """The reader of a format, or the one that a TOML file declares (see `declared`).
+    """Return the reader of a format, or the one that a TOML file declares (see `declared`).
 
     Raises:
         UsageError: There is no such format and no such file.
@@ -233,7 +233,7 @@ def _declared(path: Path) -> Reader:
 
 
 def detect(log: Log) -> list[Claim]:
-    """Every reader that claims a log, the surest first; empty if none does.
+    """Return every reader that claims a log, the surest first; empty if none does.
 
     Raises:
         TrajectoryError: The log cannot be opened.
@@ -247,7 +247,7 @@ def _claims(preview: Preview) -> list[Claim]:
 
 
 def reader_of(log: Log) -> Reader:
-    """The one reader that is surest of a log.
+    """Return the one reader that is surest of a log.
 
     Raises:
         LogFormatError: There is none, or more than one.

@@ -43,12 +43,15 @@ class Row:
 
     @property
     def whole(self) -> bool:
-        """Whether the score is written as a whole number, as points are."""
+        """True if the score is written as a whole number, as points are."""
         return as_text(self.raw_score).strip().removeprefix("-").isdecimal()
 
 
 def rows_of(values: Iterable[object]) -> list[Row]:
-    """The rows of a log, whose numbers and flags may be text; refused if one has no action."""
+    """Return the rows of a log, whose numbers and flags may be text.
+
+    Refused if one has no action.
+    """
     return [_row(as_mapping(value), index) for index, value in enumerate(values, 1)]
 
 
@@ -70,7 +73,6 @@ def _is_done(row: Json) -> bool:
 
 
 def _is_new_game(before: Json, after: Json) -> bool:
-    """Whether task, variation or the count of moves say so, or what was done is not any more."""
     facts = zip(_facts(before), _facts(after), strict=True)
     if any(one != other for one, other in facts if one and other):
         return True
@@ -81,7 +83,7 @@ def _is_new_game(before: Json, after: Json) -> bool:
 
 
 def _facts(row: Json) -> tuple[str, ...]:
-    """What stays the same in all rows of a game, as far as they say it."""
+    """Return what stays the same in all rows of a game, as far as they say it."""
     return tuple(
         as_text(_first(row, keys)).strip()
         for keys in (_TASK_KEYS[:-1], ("taskName",), ("variationIdx",))
@@ -91,7 +93,6 @@ def _facts(row: Json) -> tuple[str, ...]:
 def _scienceworld_episode(
     about: Json, rows: Sequence[Row], environment: str, steps: Iterable[Step], name: str = ""
 ) -> Trajectory:
-    """An episode of ScienceWorld; `about` holds the task, and its last score is the outcome."""
     return Trajectory(
         task=as_text(_first(about, _TASK_KEYS)).strip(),
         environment=environment,
@@ -107,7 +108,7 @@ def _scienceworld_episode(
 
 
 def _outcome(rows: Sequence[Row]) -> Outcome:
-    """The last score. It goes to 1, or in points to 100: the whole episode shows which."""
+    """Return the last score. It goes to 1, or in points to 100: the whole episode shows which."""
     scored = [row for row in rows if row.score is not None]
     scores = [row.score for row in scored if row.score is not None]
     if not scores:
@@ -143,7 +144,7 @@ def _episode(_: Conversation, name: str, value: object) -> Trajectory:
 
 
 def _is_history(value: object) -> bool:
-    """Whether a value is a task with rows of actions, bare as in saved games."""
+    """Return True if a value is a task with rows of actions, bare as in saved games."""
     about = as_mapping(value)
     rows = as_list(about.get("history"))
     named = bool(about.keys() & {"taskDescription", "taskDesc"})
@@ -198,7 +199,7 @@ class _Recording(Session):
 
 
 def _steps(rows: Sequence[Row]) -> Iterator[Step]:
-    """An input is answered in the row after it."""
+    """Yield an input is answered in the row after it."""
     for row, after in pairwise(rows):
         yield Step(row.action, after.observation)
     last = rows[-1]

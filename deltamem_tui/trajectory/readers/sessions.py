@@ -49,7 +49,7 @@ class Branches:
         self._begins: set[str] = set()
 
     def add(self, name: str, before: str | None) -> None:
-        """A message or a note, and the one that it follows (see `before_in`).
+        """Return a message or a note, and the one that it follows (see `before_in`).
 
         One that follows none, or none that stands before it in the log, is a root. There may
         be several: after a summary of earlier messages, a session begins a second one.
@@ -65,7 +65,7 @@ class Branches:
     def parted(
         self, messages: Sequence[SessionMessage], *, one_task: bool = True
     ) -> tuple[list[SessionMessage], list[SessionMessage]]:
-        """A conversation's messages: those that lead to the last one of their root, and others.
+        """Return the messages that lead to the last one of their root, and the others.
 
         Calls made at once, and what came back for them, may each follow the same message and
         yet all belong to the way.
@@ -97,7 +97,7 @@ class Branches:
         )
 
     def _tried_anew(self, messages: Sequence[SessionMessage]) -> frozenset[str]:
-        """The first prompts that the conversation did not go on from."""
+        """Return the first prompts that the conversation did not go on from."""
         # A log in which anything else is a root does not tell what follows what, or goes on after
         # a summary: nothing is known of it. Nor is it where prompts in different words each led
         # to work, which is one task after another.
@@ -120,12 +120,12 @@ class Branches:
 
 
 def before_in(line: Json, key: str) -> str | None:
-    """What a line says it follows: None if nothing, and empty if it does not say."""
+    """Return what a line says it follows: None if nothing, and empty if it does not say."""
     return None if line.get(key, "") is None else as_text(line.get(key))
 
 
 def branch_notices(left: Sequence[SessionMessage]) -> Iterator[Notice]:
-    """A notice of a branch's messages that are left out, if there are any."""
+    """Yield a notice of a branch's messages that are left out, if there are any."""
     if left:
         yield Notice(
             f"{are_left_out('message', len(left))}: the conversation went back and on from before",
@@ -135,12 +135,12 @@ def branch_notices(left: Sequence[SessionMessage]) -> Iterator[Notice]:
 
 
 def _prompt(messages: SessionMessage) -> str:
-    """The user's own words, however they are spaced."""
+    """Return the user's own words, however they are spaced."""
     return " ".join(own_words(content_text(messages.message.get("content"))).split())
 
 
 def _is_prompt(messages: SessionMessage) -> bool:
-    """Whether it is the user who speaks, in their own words."""
+    """Return True if it is the user who speaks, in their own words."""
     message = messages.message
     if message.get("role") != "user" or any(True for _ in answered_calls(message)):
         return False
@@ -148,7 +148,7 @@ def _is_prompt(messages: SessionMessage) -> bool:
 
 
 def _turn(message: Json) -> str:
-    """What the model's service calls the answer that a message is a part of."""
+    """Return what the model's service calls the answer that a message is a part of."""
     return as_text(message.get("id")) if message.get("role") == "assistant" else ""
 
 
@@ -184,7 +184,7 @@ class SizeGuard:
             )
 
     def clear(self) -> None:
-        """What was held is an episode now, or none."""
+        """Return what was held is an episode now, or none."""
         self._count = 0
 
 
@@ -196,7 +196,7 @@ def line_blocks(
     ends: Callable[[str], object] | None = None,
     hint: str | None = None,
 ) -> Iterator[list[TextLine] | RecordError]:
-    """The lines of a text log, cut before each that begins a block and after each that ends one.
+    """Yield the lines of a text log in blocks, each from its beginning to its end.
 
     A block that is more than may be held is refused as a `what`, with the hint.
     """
@@ -239,7 +239,7 @@ class Records:
         self._refused: list[RecordError] = []
 
     def __iter__(self) -> Iterator[Record]:
-        """Each record that can be read.
+        """Yield each record that can be read.
 
         Raises:
             RecordError: More is held than may be.
@@ -265,7 +265,7 @@ class Records:
         self._held = 0
 
     def refusals(self) -> Iterator[RecordError]:
-        """The records that could not be read and were not reported yet."""
+        """Yield the records that could not be read and were not reported yet."""
         told, self._refused = self._refused, []
         yield from told
 
@@ -284,7 +284,7 @@ class Records:
 
 
 def whole_log(gather: Callable[[Records], Iterable[Reading]]) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, where records belong together."""
+    """Return a reader's `read`, where records belong together."""
 
     def read(log: Log) -> Iterator[Reading]:
         records = Records(log)
@@ -303,7 +303,7 @@ def whole_log(gather: Callable[[Records], Iterable[Reading]]) -> Callable[[Log],
 
 
 def stray(why: str, position: str | None = None) -> RecordError:
-    """The refusal of a record that is not part of its session."""
+    """Return the refusal of a record that is not part of its session."""
     return RecordError(
         f"no part of the session: {why}",
         position=position,
@@ -312,13 +312,13 @@ def stray(why: str, position: str | None = None) -> RecordError:
 
 
 def stray_kind(kind: str, what: str = "a line") -> RecordError:
-    """Why a record is refused of a kind that its format does not have."""
+    """Return why a record is refused of a kind that its format does not have."""
     shown = quoted(kind, 60)
     return stray(f"{what} of unknown kind {shown}" if shown else f"{what} that names no kind")
 
 
 def rest_refused(position: str) -> RecordError:
-    """Why the rest of a session is refused that has a gap."""
+    """Return why the rest of a session is refused that has a gap."""
     return RecordError(
         "the records of the session from here on are left out: one before them cannot be read",
         position=position,
@@ -348,7 +348,7 @@ class Session(ABC):
 
     @abstractmethod
     def begins_another(self, value: object) -> bool:
-        """Whether a record opens another session; asked only once something was taken."""
+        """Return True if a record opens another session; asked only once something was taken."""
 
     @abstractmethod
     def take(self, value: object) -> None:
@@ -360,7 +360,7 @@ class Session(ABC):
 
     @abstractmethod
     def episode(self, conversation: Conversation) -> Trajectory:
-        """The episode that the records make; what a new conversation leaves out is reported.
+        """Return the episode that the records make; what a new conversation leaves out is reported.
 
         Raises:
             RecordError: They make none.
@@ -370,14 +370,14 @@ class Session(ABC):
         """Look at a record behind a gap, which is not part of the episode."""
 
     def whole(self, record: Record) -> Iterable[Reading] | None:  # noqa: ARG002 — half of them have none
-        """What a record says that is a session by itself; None if it is none."""
+        """Return what a record says that is a session by itself; None if it is none."""
         return None
 
 
 def session_of(
     session: Session, items: Sequence[object], position: str, what: str
 ) -> Iterator[Reading]:
-    """What a new session makes of a list of records, each a `what` in its position."""
+    """Yield what a new session makes of a list of records, each a `what` in its position."""
     refused = 0
     for number, item in enumerate(items, 1):
         try:
@@ -390,7 +390,7 @@ def session_of(
 
 
 def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, where a log is a session or several, a record at a time.
+    """Return a reader's `read`, where a log is a session or several, a record at a time.
 
     A session ends where another begins, and at a record that cannot be read: what stands
     behind it until another begins is left out, which is reported once.
@@ -416,7 +416,7 @@ class _SessionReader:
         self._gaps = 0  # of the log, when it took its last record
 
     def hear(self, record: Record) -> Iterator[Reading]:
-        """What is known once the next record is."""
+        """Yield what is known once the next record is."""
         if (readings := self._session.whole(record)) is not None:
             yield from readings
             if not self._first:
@@ -442,7 +442,7 @@ class _SessionReader:
             yield from self._take(record)
 
     def end(self) -> Iterator[Reading]:
-        """The episode of the session, if it was not ended before."""
+        """Yield the episode of the session, if it was not ended before."""
         if self._first and not self._session.breaks_off:
             self._session.breaks_off = self._is_behind_a_gap and not self._session.names_calls
             yield from conversation_readings(self._first, self._told)

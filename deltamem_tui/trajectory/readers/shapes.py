@@ -40,7 +40,7 @@ _WRAPPED = {
 
 
 def without_images(text: str) -> str:
-    """The text with a note in place of each picture or other file that was written into it."""
+    """Return the text with a note in place of each picture or file written into it."""
     return _DATA.sub(lambda found: f"[{_medium(found[1])}]", text) if _may_hold(text) else text
 
 
@@ -64,7 +64,7 @@ def _has_bytes(part: Json) -> bool:
 
 
 def _named_kind(part: Json) -> str:
-    """What the bytes of a part are, as it says itself; empty if it does not."""
+    """Return what the bytes of a part are, as it says itself; empty if it does not."""
     names = (as_text(part.get(key)) for key in _KIND_KEYS)
     name = next(filter(None, names), "")
     return _medium(name.partition("/")[0].lower()) if name else ""
@@ -75,7 +75,7 @@ def _medium(kind: str) -> str:
 
 
 def without_pictures(trajectory: Trajectory) -> Trajectory:
-    """The episode with a note in place of each picture that was written into a text."""
+    """Return the episode with a note in place of each picture that was written into a text."""
     if trajectory.has_plain_texts or not contains(trajectory.searchable, PICTURE_SIGN):
         return trajectory
     return replace(
@@ -99,17 +99,17 @@ _JSON_BEGINS = re.compile(r"\s*[{\[]")
 
 
 def as_mapping(value: object) -> Json:
-    """The value if it is an object, else an empty one."""
+    """Return the value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[object]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def as_text(value: object) -> str:
-    """Text as it is, nothing for null, and any other value as JSON writes it."""
+    """Return text as it is, nothing for null, and any other value as JSON writes it."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -118,7 +118,10 @@ def as_text(value: object) -> str:
 
 
 def unfolded(value: object) -> object:
-    """A value out of the JSON text that holds it; any other, or one nested too deep, as it is."""
+    """Return a value out of the JSON text that holds it.
+
+    Any other, or one nested too deep, as it is.
+    """
     if not isinstance(value, str) or _JSON_BEGINS.match(value) is None:
         return value
     try:
@@ -128,7 +131,7 @@ def unfolded(value: object) -> object:
 
 
 def as_object(value: object) -> object:
-    """What a program has kept as an object, also where it is written as Python shows one."""
+    """Return what a program has kept as an object, also where it is written as Python shows one."""
     if not isinstance(value, str) or not value.startswith("{'") or len(value) > _MOST_SHOWN:
         return value
     try:
@@ -138,7 +141,7 @@ def as_object(value: object) -> object:
 
 
 def required_text(record: Json, key: str) -> str:
-    """The text under `key`.
+    """Return the text under `key`.
 
     Raises:
         RecordError: It is missing, not text, or empty.
@@ -150,7 +153,7 @@ def required_text(record: Json, key: str) -> str:
 
 
 def required_list(record: Json, key: str) -> list[object]:
-    """The list under `key`.
+    """Return the list under `key`.
 
     Raises:
         RecordError: It is missing or not a list.
@@ -162,13 +165,13 @@ def required_list(record: Json, key: str) -> list[object]:
 
 
 def texts(record: Json, keys: tuple[str, ...]) -> dict[str, str]:
-    """The values under those of `keys` that are there and not empty, as text."""
+    """Return the values under those of `keys` that are there and not empty, as text."""
     found = ((key, as_text(record.get(key))) for key in keys)
     return {key: text for key, text in found if text}
 
 
 def natural_key(name: str) -> list[tuple[int, str]]:
-    """A key by which `10` comes after `2`, for names with numbers of any length in them."""
+    """Return a key by which `10` comes after `2`, for names with numbers of any length in them."""
     parts = _DIGITS.split(name)
     for index in range(1, len(parts), 2):
         parts[index] = parts[index].lstrip("0")
@@ -176,7 +179,7 @@ def natural_key(name: str) -> list[tuple[int, str]]:
 
 
 def as_json(value: object) -> str:
-    """Any value as JSON writes it, text in quotation marks."""
+    """Return any value as JSON writes it, text in quotation marks."""
     try:
         return orjson.dumps(value).decode()
     except (orjson.JSONEncodeError, UnicodeDecodeError):

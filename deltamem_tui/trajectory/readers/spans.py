@@ -64,7 +64,7 @@ _BEGIN, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
 
 
 def messages_in(value: object, *, answer: bool = False) -> list[object]:
-    """The messages in what a tracer keeps as a model call's input or output."""
+    """Return the messages in what a tracer keeps as a model call's input or output."""
     if isinstance(value, list):
         # Some tracers keep a batch of conversations; the first is this one's.
         batch = value[0] if value and isinstance(value[0], list) else value
@@ -86,7 +86,10 @@ def messages_in(value: object, *, answer: bool = False) -> list[object]:
 
 
 def task_in(value: object) -> str:
-    """What a user asked, in whatever a trace keeps as its input; empty if that is not clear."""
+    """Return what a user asked, in whatever a trace keeps as its input.
+
+    Empty if that is not clear.
+    """
     if isinstance(value, str):
         return own_words(value)
     if isinstance(value, list):
@@ -108,7 +111,10 @@ def task_in(value: object) -> str:
 
 
 def last_message(value: object) -> list[object]:
-    """The agent's last message, in whatever a trace keeps as its output; none if not clear."""
+    """Return the agent's last message, in whatever a trace keeps as its output.
+
+    None if not clear.
+    """
     value = as_object(unfolded(unquoted(value)))
     if isinstance(value, dict) and not is_message(value):
         texts = (value.get(key) for key in _ANSWERED)
@@ -120,7 +126,7 @@ def last_message(value: object) -> list[object]:
 
 
 def unquoted(value: object) -> object:
-    """The text that a text in JSON is; any other value as it is."""
+    """Return the text that a text in JSON is; any other value as it is."""
     if isinstance(value, str) and value.startswith('"'):
         with suppress(ValueError):
             return orjson.loads(value)
@@ -128,7 +134,7 @@ def unquoted(value: object) -> object:
 
 
 def moment(value: object) -> tuple[int, float, str]:
-    """A key by which a trace's parts are in order of time, however their times are written.
+    """Return a key by which a trace's parts are in order of time, however their times are written.
 
     Those without one are before all others, as they are in the log; then come numbers, also
     as text, and dates by what they mean.
@@ -149,14 +155,14 @@ def moment(value: object) -> tuple[int, float, str]:
 
 
 def _inner(item: object) -> object:
-    """The message inside a choice, a generation or a batch of one."""
+    """Return the message inside a choice, a generation or a batch of one."""
     first = item[0] if isinstance(item, list) and item else item
     inner = as_mapping(first)
     return inner.get("message") or (is_message(inner) and first) or inner.get("content") or first
 
 
 def _instructions(record: Json) -> list[object]:
-    """A system prompt that stands beside the messages."""
+    """Return a system prompt that stands beside the messages."""
     config = as_mapping(record.get("config"))
     beside = (record.get(key) for key in ("system_instruction", "system"))
     for text in (config.get("system_instruction"), *beside):
@@ -188,7 +194,7 @@ class ToolCall:
 
 
 def depths(parts: Iterable[tuple[str, str, bool]]) -> dict[str, int]:
-    """How many agents and tools each part of a trace lies in, by the name of the part.
+    """Return how many agents and tools each part of a trace lies in, by the name of the part.
 
     Args:
         parts: The name of each, that of the part which called it, and whether it is an agent or
@@ -218,7 +224,7 @@ def trace_episode(
     outcome: Outcome | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Trajectory:
-    """The episode of one trace, whose calls are in order of time.
+    """Return the episode of one trace, whose calls are in order of time.
 
     Args:
         conversation: A new one; afterwards it knows what was left out.
@@ -269,7 +275,7 @@ def trace_episode(
 def _add_answer(
     conversation: Conversation, answer_messages: Sequence[object], tool_calls: Sequence[ToolCall]
 ) -> None:
-    """What the model answered, and what the tools did that its messages leave out."""
+    """Return what the model answered, and what the tools did that its messages leave out."""
     if not conversation.has_calls and not add_messages(Conversation(), answer_messages).has_calls:
         _add_steps(conversation, tool_calls)  # the messages are the agent's first and last words
         add_messages(conversation, answer_messages)
@@ -282,7 +288,7 @@ def _add_answer(
 
 
 def _add_last_message(conversation: Conversation, ended: Sequence[object], task: str) -> None:
-    """What the whole gave back, unless a model has said it, or some words like it."""
+    """Return what the whole gave back, unless a model has said it, or some words like it."""
     exchange = conversation.last_exchange
     if exchange is None or add_messages(Conversation(), ended).has_calls:
         return
@@ -291,7 +297,6 @@ def _add_last_message(conversation: Conversation, ended: Sequence[object], task:
 
 
 def _repeats(words: str, task: str, call: str, result: str) -> bool:
-    """Whether last words are the task, what the last call was given, or what came back for it."""
     in_json = orjson.dumps(words).decode()[1:-1]
     if words in call or in_json in call:
         return True
@@ -331,7 +336,7 @@ def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
 
 
 def _grouped(keys: Iterable[str]) -> dict[str, list[int]]:
-    """Where each of some keys stands among them."""
+    """Return where each of some keys stands among them."""
     groups: dict[str, list[int]] = {}
     for index, key in enumerate(keys):
         groups.setdefault(key, []).append(index)
@@ -339,7 +344,6 @@ def _grouped(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _own_run(index: int, same: Sequence[int], runs: Sequence[int]) -> int | None:
-    """The run of a call: of more runs than calls those at the end, else the last calls had none."""
     turn = bisect_left(same, index) + max(len(runs) - len(same), 0)
     return runs[turn] if turn < len(runs) else None
 
@@ -352,13 +356,11 @@ def _add_steps(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> No
 
 
 def _own(calls: Sequence[ModelCall], task: str) -> Sequence[ModelCall]:
-    """The calls in which a user says the task; all of them if none is, or if it is not known."""
     own = [call for call in calls if task and task in task_in(call.asked)]
     return own or calls
 
 
 def _level(calls: Sequence[ModelCall], tool_calls: Sequence[ToolCall]) -> int:
-    """How deep the agent's own calls lie: the least of those in which something is called."""
     acting = [call.depth for call in calls if _acts(call)]
     asking = [call.depth for call in calls if call.asked]
     return min(acting or [call.depth for call in tool_calls] or asking, default=0)
@@ -373,7 +375,7 @@ def _acts(call: ModelCall) -> bool:
 
 
 def _continued(longest: ModelCall, calls: Sequence[ModelCall]) -> ModelCall:
-    """A call with those after it that were given only what is new: no word of a user."""
+    """Return a call with those after it that were given only what is new: no word of a user."""
     index = next(i for i, call in enumerate(calls) if call is longest)
     for call in calls[index + 1 :]:
         roles = {role_of(as_mapping(each)) for each in call.asked}
@@ -386,7 +388,7 @@ def _continued(longest: ModelCall, calls: Sequence[ModelCall]) -> ModelCall:
 
 
 def _longest(calls: Sequence[ModelCall]) -> ModelCall | None:
-    """The call that holds most of the conversation; the last of those that hold as much."""
+    """Return the call that holds most of the conversation; the last of those that hold as much."""
     best: ModelCall | None = None
     for call in calls:
         if call.asked and (best is None or len(call.asked) >= len(best.asked)):

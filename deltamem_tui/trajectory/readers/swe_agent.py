@@ -80,7 +80,7 @@ def _swe_episode(
 
 
 def _is_shown(message: object) -> bool:
-    """Whether a message is part of a demonstration and says so."""
+    """Return True if a message is part of a demonstration and says so."""
     marks = as_mapping(message)
     return bool(marks.get("is_demo")) or marks.get("message_type") == "demonstration"
 
@@ -96,7 +96,7 @@ def _steps(steps: list[Json]) -> Iterator[Step]:
 
 
 def _steps_of_history(history: list[Json]) -> Iterator[Step]:
-    """The steps of a file without a `trajectory`, as demonstrations are kept."""
+    """Yield the steps of a file without a `trajectory`, as demonstrations are kept."""
     pending: Step | None = None
     answers: list[str] = []
     for message in history:
@@ -137,12 +137,11 @@ def _content(message: Json) -> str:
 
 
 def _config(run: Json) -> Json:
-    """The configuration that the run was made with; older files keep it as JSON text."""
+    """Return the configuration that the run was made with; older files keep it as JSON text."""
     return as_mapping(unfolded(run.get("replay_config")))
 
 
 def _instance(config: Json, log_name: str) -> str:
-    """The issue's id, by which side files name it: in the configuration, else the file's name."""
     problem = as_mapping(config.get("problem_statement"))
     return as_text(problem.get("id")) or PurePath(log_name).name.split(".traj")[0]
 
@@ -208,7 +207,7 @@ class _MiniSession(Session):
         return conversation_readings(record.position, _mini_episode, run, self.log_name)
 
     def begins_another(self, value: object) -> bool:
-        """Whether a new system prompt follows the agent's work."""
+        """Return True if a new system prompt follows the agent's work."""
         return as_mapping(value).get("role") == "system" and (
             self.breaks_off or any(message.get("role") != "system" for message in self.messages)
         )
@@ -240,7 +239,6 @@ def _mini_episode(conversation: Conversation, run: Json, log_name: str) -> Traje
 
 
 def _named_after(file: str) -> str:
-    """The issue's id in a file's name, which may have a point of its own: `a__chart.js-7.traj`."""
     name, found, _ = file.partition(".traj")
     return name if found else file.partition(".")[0]
 

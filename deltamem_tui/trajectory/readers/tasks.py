@@ -44,7 +44,7 @@ class Opening:
         return f"{self.before}{self.after}".strip()
 
     def unwrapped(self, text: str) -> str:
-        """The task out of the template; empty if the message is not made from it."""
+        """Return the task out of the template; empty if the message is not made from it."""
         end = len(text) - len(self.after)
         if not (self.before or self.after) or len(self.before) >= end:
             return ""
@@ -57,7 +57,7 @@ NO_OPENING = Opening()
 
 
 def common_opening(conversations: Iterable[FirstWords]) -> Opening:
-    """What these conversations, the first of a log, have in common."""
+    """Return what these conversations, the first of a log, have in common."""
     known = [each for each in conversations if each.asked]
     asked, replies = {each.asked for each in known}, {each.reply for each in known}
     tasks = {each.then for each in known}
@@ -90,7 +90,7 @@ def _template(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def _shared_start(texts: Sequence[str]) -> str:
-    """What all of some texts begin with, which is what the first and last in order share."""
+    """Return what all of some texts begin with, which is what the first and last in order share."""
     first, last = min(texts), max(texts)
     shared = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return first[: sum(1 for _ in shared)]
@@ -150,22 +150,22 @@ TEMPLATE_LENGTH = 400
 
 
 def scene_of(observation: str) -> str:
-    """The observation without its goal line and the game's welcome banner."""
+    """Return the observation without its goal line and the game's welcome banner."""
     return _BANNER.sub("", GOAL_LINE.sub("", observation)).strip()
 
 
 def domain_of(text: str) -> str:
-    """The simulator whose words a text is in; empty if it is none that is known."""
+    """Return the simulator whose words a text is in; empty if it is none that is known."""
     return next((name for name, sign in _SIGNS.items() if sign.search(text)), "")
 
 
 def task_and_scene(text: str) -> tuple[str, str]:
-    """The task in the message that gives it, and what else that says of the scene or the rules."""
+    """Return the task in a message, and what else it says of the scene or the rules."""
     return marked_task(text) or _labelled_task(text) or (text.strip(), "")
 
 
 def marked_task(text: str) -> tuple[str, str] | None:
-    """The same, if the message marks its task as only a benchmark or a harness does."""
+    """Return the same, if the message marks its task as only a benchmark or a harness does."""
     if (issue := issue_of(text)) != text:
         return marked_task(issue) or (issue, "")
     if shop := _WEBSHOP.search(text):
@@ -174,7 +174,10 @@ def marked_task(text: str) -> tuple[str, str] | None:
 
 
 def issue_of(text: str) -> str:
-    """The issue in a prompt of a software benchmark, whoever wrote it; any other text as it is."""
+    """Return the issue in a prompt of a software benchmark, whoever wrote it.
+
+    Any other text as it is.
+    """
     for opening, closing in _WRAPPED:
         _, found, rest = text.partition(opening)
         inner, closed, _ = rest.partition(closing)
@@ -184,12 +187,12 @@ def issue_of(text: str) -> str:
 
 
 def begins_anew(text: str) -> bool:
-    """Whether a message ends AgentBench's solved example and gives the real task."""
+    """Return True if a message ends AgentBench's solved example and gives the real task."""
     return (mark := _PROBLEM.match(text.lstrip())) is not None and "new problem" in mark[0]
 
 
 def _game_task(text: str) -> tuple[str, str] | None:
-    """The last goal in a game's text, and the scene it was met in."""
+    """Return the last goal in a game's text, and the scene it was met in."""
     goals = [*_GOAL.finditer(text)]
     if not goals or not (task := goals[-1]["goal"].strip()):
         return None
@@ -203,14 +206,13 @@ def _game_task(text: str) -> tuple[str, str] | None:
 
 
 def _problem(text: str) -> tuple[str, str] | None:
-    """The last problem of AgentBench's prompt, and its instructions."""
+    """Return the last problem of AgentBench's prompt, and its instructions."""
     marks = [*_PROBLEM.finditer(text)]
     task = text[marks[-1].end() :].strip() if marks else ""
     return (task, text[: marks[0].start()].strip()) if task else None
 
 
 def _labelled_task(text: str) -> tuple[str, str] | None:
-    """The task behind a label: at the message's beginning, behind solved examples or a template."""
     labels = [*_LABEL.finditer(text)]
     if not labels or not (task := text[labels[-1].end() :].strip()):
         return None

@@ -104,7 +104,7 @@ class TraceStore:
         self._put(data)
 
     def traces(self) -> Iterator[tuple[str, str, list[object]]]:
-        """Each trace with its name, its position and its parts, in the order of the log.
+        """Yield each trace with its name, its position and its parts, in the order of the log.
 
         Raises:
             TrajectoryError: The disk refused.
@@ -158,7 +158,7 @@ def _refused_by_disk(error: OSError) -> TrajectoryError:
 
 
 def as_name(value: object) -> str | None:
-    """What a log calls a trace or a part of one; empty if it does not say.
+    """Return what a log calls a trace or a part of one; empty if it does not say.
 
     None if it is not a name, since names are held of every trace: neither text nor a number, or
     longer than `MOST_NAME`.
@@ -173,7 +173,7 @@ def each_trace(
     parts: Callable[[object], Iterable[tuple[str, object] | RecordError]],
     parse: Callable[[Conversation, str, list[object], LogLimits], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for formats in which the parts of a trace may lie anywhere."""
+    """Return a reader's `read`, for formats in which the parts of a trace may lie anywhere."""
 
     def gather(records: Records) -> Iterator[Reading]:
         with closing(TraceStore(records.limits)) as gathered:

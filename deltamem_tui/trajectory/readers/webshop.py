@@ -42,7 +42,7 @@ def _read(log: Log) -> Iterator[Reading]:
 
 
 def _number_before(block: list[TextLine]) -> str:
-    """The number that is printed before an episode, the last line of the block before."""
+    """Return the number that is printed before an episode, the last line of the block before."""
     last = next((line.text.strip() for line in reversed(block) if line.text.strip()), "")
     return last if _NUMBER.match(last) else ""
 
@@ -102,7 +102,6 @@ def _steps(turns: Sequence[TextTurn]) -> Iterator[Step]:
 
 
 def _outcome(turns: Sequence[TextTurn]) -> Outcome:
-    """The last score that the shop gave; none if the steps ran out before anything was bought."""
     scores = [found["score"] for turn in turns if (found := _SCORE.search(turn.observation))]
     return stated_under({"Your score": scores[-1]}, "Your score") if scores else Outcome()
 
@@ -172,7 +171,7 @@ def _options(value: object) -> tuple[tuple[str, str], ...]:
 
 
 def _tab(record: Json) -> str:
-    """The tab of an item's page (Description, Features, …), which only the address names."""
+    """Return the tab of an item's page (Description, Features, …), which only the address names."""
     try:
         parts = urlsplit(as_text(record.get("url"))).path.split("/")
     except ValueError:  # no address
@@ -181,7 +180,7 @@ def _tab(record: Json) -> str:
 
 
 def _described(page: str, content: Json) -> str:
-    """What the log keeps of a page, in words."""
+    """Return what the log keeps of a page, in words."""
     found = ", ".join(_words(content.get("search_result_asins")))
     price = as_text(content.get("price"))
     options = ", ".join(f"{name}: {value}" for name, value in _options(content.get("options")))
@@ -196,7 +195,7 @@ def _described(page: str, content: Json) -> str:
 
 
 def _action(before: _PageView, after: _PageView) -> str:
-    """The action that led from one page to the next; empty if it was only loaded anew."""
+    """Return the action that led from one page to the next; empty if it was only loaded anew."""
     if after == before:
         return ""
     if after.page == "index":
