@@ -25,6 +25,7 @@ from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, from_record, read_logs, readers, to_record
 from deltamem_tui.trajectory.redaction import redact
+from tests.places import SHARED
 
 CASES = Path(__file__).with_name("cases")
 Case = dict[str, Any]
@@ -121,6 +122,71 @@ def test_an_episode_is_kept_as_it_is_and_has_no_secret(case: Case) -> None:
             episode = from_record(record)
             assert {"id": episode.id, **record} == msgspec.to_builtins(to_record(episode))
             assert redact(episode)[0] is episode
+
+
+# What happens in the sessions beside the project, as read by a person: their format, and for each
+# step its tool (`-` for words) and how it ended.
+_SUM = "Write the sum of the numbers in numbers.txt into total.txt"
+REAL = {
+    "codex/*T11-41-21-*": (
+        "codex",
+        _SUM,
+        "exec_command ok, exec_command error, exec_command ok, -",
+    ),
+    "codex/*T11-41-48-*": (
+        "codex",
+        _SUM,
+        "exec_command ok, exec_command error, exec_command ok, -, exec_command ok, -",
+    ),
+    "codex/*T11-49-07-*": (
+        "codex",
+        "Please ask the memory",
+        "exec_command ok, mcp__deltamem__recall, -",
+    ),
+    "copilot/events.jsonl": ("copilot-cli", _SUM, "bash ok, bash error, -"),
+    "gemini-cli/*T11-48-*": (
+        "gemini-cli",
+        _SUM,
+        "run_shell_command ok, run_shell_command error, write_file ok, -, run_shell_command ok, -",
+    ),
+    "gemini-cli/*T11-49-*": ("gemini-cli", "", ""),
+    "opencode/*.json": ("opencode", _SUM, "bash ok, bash error, write ok, -"),
+    "qwen-code/*.jsonl": (
+        "qwen-code",
+        _SUM,
+        "run_shell_command ok, run_shell_command error, write_file error, -",
+    ),
+    "claude-code/0466a0e8*": ("claude-code", _SUM, "Bash ok, Bash error, Read, Write error, -"),
+    "claude-code/bc11517a*": (
+        "claude-code",
+        _SUM,
+        "Bash ok, Bash error, Read, Write, -, Bash ok, -, Bash ok, -, Bash ok, -, Bash ok, -",
+    ),
+    "claude-code/c2614063*.jsonl": ("claude-code", "Please use a subagent", "Agent, -"),
+    "claude-code/faf42964*": ("claude-code", "Explain what a monad is", "-"),
+}
+
+
+@pytest.mark.parametrize("pattern", REAL)
+def test_a_session_of_a_real_program_is_read_as_a_person_reads_it(pattern: str) -> None:
+    found = sorted((SHARED / "real_sessions").glob(pattern))
+    if not found:
+        pytest.skip("the sample data are not here")
+    name, task, steps = REAL[pattern]
+    readings = list(read_logs(found[:1]))
+    assert not [each for each in readings if isinstance(each, RecordError)]
+    episodes = [each for each in readings if isinstance(each, Trajectory)]
+    assert len(episodes) == bool(task)
+    for each in episodes:
+        assert (each.source.format, each.task, each.environment) == (
+            name,
+            task,
+            "Working directory: ~/proj",
+        )
+        told = (f"{step.tool or '-'} {step.status or ''}".strip() for step in each.steps)
+        assert ", ".join(told) == steps
+        words = (step.observation for step in each.steps)
+        assert not any("PGID" in text or "Chunk ID" in text for text in words)
 
 
 def written() -> None:
