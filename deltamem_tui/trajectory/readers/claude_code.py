@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import Notice, Record, located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import typed_command
@@ -20,7 +19,6 @@ from deltamem_tui.trajectory.readers.sessions import (
     SessionMessage,
     before_in,
     branch_notices,
-    rest_refused,
     stray,
     stray_kind,
     whole_log,
@@ -56,7 +54,7 @@ def _gather(records: Records) -> Iterator[Reading]:
             if not isinstance(line.get("message"), dict):
                 yield stray("it has no `message`", record.position)
                 continue
-            yield from session.add(line, record.position, records.gaps)
+            session.add(line, record.position, records.gaps)
         elif isinstance(line.get("message"), dict):
             yield located(stray_kind(kind, "a message"), "", record.position)
         elif kind not in _NOTES:
@@ -79,7 +77,7 @@ class _Strand:
 
     position: str
     gaps: int  # in the log when it was last heard of; any of them may have been its own
-    breaks_off: bool = False
+    has_gaps: bool = False
     messages: list[SessionMessage] = field(default_factory=list)
     directory: str = ""
     agent: str = ""
@@ -94,18 +92,14 @@ class _ClaudeSession:
         self._aside: dict[str, _Strand] = {}
         self._seen: set[str] = set()
 
-    def add(self, line: Json, position: str, gaps: int) -> Iterator[RecordError]:
+    def add(self, line: Json, position: str, gaps: int) -> None:
         """Add a line, unless it was there before, as in a resumed session."""
         uuid = as_text(line.get("uuid"))
         if uuid and uuid in self._seen:
             return
         self._seen.add(uuid)
         strand = self._strand(line, position, gaps)
-        if strand.gaps != gaps and not strand.breaks_off:
-            strand.breaks_off = True
-            yield rest_refused(position)
-        if strand.breaks_off:
-            return
+        strand.has_gaps = strand.has_gaps or strand.gaps != gaps
         strand.directory = strand.directory or as_text(line.get("cwd"))
         if _is_the_programs(line):
             return
@@ -144,6 +138,7 @@ class _ClaudeSession:
 def _episode(
     conversation: Conversation, strand: _Strand, taken: list[SessionMessage], name: str
 ) -> Trajectory:
+    conversation.has_gaps = strand.has_gaps
     for message in (message.message for message in taken):
         if message["role"] == "user":
             conversation.offer_task(typed_command(content_text(message.get("content"))))
