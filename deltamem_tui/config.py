@@ -31,7 +31,7 @@ from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.text import one_line
 
 DEFAULT_EMBEDDER = "minilm"
-"""What a new bank is embedded with: it comes with the package."""
+"""The embedder of a new bank, which comes with the package."""
 
 PUBLISHED_EMBEDDER = "intfloat/e5-base-v2"
 """The embedder that the published thresholds belong to."""
@@ -55,7 +55,7 @@ class Configuration:
         banks: The banks folder; None to look for it, see `paths.banks_folder`.
         prompts: A folder whose prompts come before all others; None for the usual ones alone.
         origins: Setting to the file, variable or flag that set it; defaults are not in it.
-        remarks: What a person should hear of: variables that look like ours and are not.
+        remarks: Notes for a person: variables that look like settings and are not.
     """
 
     model: str | None = None
@@ -69,7 +69,7 @@ class Configuration:
     remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def with_flags(self, **flags: str | Path | None) -> Configuration:
-        """The same settings, overruled by the flags that were given (those not None)."""
+        """Return the settings, overruled by the flags that are not None."""
         given = {
             name: Path(value).expanduser() if name in _FOLDERS else value
             for name, value in flags.items()
@@ -78,7 +78,7 @@ class Configuration:
         return _overruled(self, given, {name: f"--{name}" for name in given})
 
     def prompt_folders(self) -> tuple[Path, ...]:
-        """The folders in which prompts are looked up, the first to be asked first.
+        """Return the folders in which prompts are looked up, in order.
 
         Raises:
             ConfigurationError: The folder that was named is not there.
@@ -153,7 +153,7 @@ def _read_file(file: Path) -> dict[str, Any]:
 def _read_environment(
     variables: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:
-    """The values, where each comes from, and remarks on the variables that set nothing.
+    """Return values, their origins, and remarks on the variables that set nothing.
 
     They are not errors: an environment is shared with other programs.
     """
@@ -176,7 +176,7 @@ def _read_environment(
 
 
 def _ours(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The settings' variables; an empty one counts as not set, as shells have it."""
+    """Yield the settings' variables that are not empty."""
     for variable, value in sorted(variables.items()):
         if variable.startswith(_PREFIX) and value and variable not in _NO_SETTINGS:
             yield variable, value
@@ -230,7 +230,7 @@ def _nearest(word: str, known: Sequence[str]) -> str:
 
 
 def _not_toml(error: Exception, source: str) -> ConfigurationError:
-    """A TOML error with its place moved from the end of the message to where places go."""
+    """Return an error whose position was at the end of the TOML error's message."""
     message, _, place = one_line(str(error)).partition(" (at ")
     return ConfigurationError(
         f"is not TOML: {message[:1].lower()}{message[1:]}",
@@ -240,7 +240,7 @@ def _not_toml(error: Exception, source: str) -> ConfigurationError:
 
 
 def _position(text: str, key: str) -> str | None:
-    """The line that sets `key`, as a person would look for it."""
+    """Return the line that sets `key`."""
     written = re.compile(rf"\s*\[?\s*[\"']?{re.escape(key)}[\"']?\s*[\].=]")
     for number, line in enumerate(text.splitlines(), start=1):
         if written.match(line):

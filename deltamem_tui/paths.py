@@ -1,4 +1,4 @@
-"""Where things live: the banks folder, the banks and prompts of the package, the settings file.
+"""Find banks, prompts and settings.
 
 All of it is in the user's own folders, in the package, or named by the user. Nothing is taken
 from the working folder, which may be anybody's: agents are handed what is found here.
@@ -43,13 +43,12 @@ _NAME = re.compile(r"[^\W_][\w.-]*")
 
 @dataclass(frozen=True, slots=True)
 class BankPlace:
-    """A bank's name and where it lies.
+    """A bank's name and path.
 
     Attributes:
         name: What the bank is called on the command line.
         path: Its folder, or its archive.
-        shipped: Whether it came with the package, to be read only, instead of lying in
-            the banks folder.
+        shipped: Whether it came with the package and is read only.
     """
 
     name: str
@@ -69,7 +68,7 @@ def banks_folder(chosen: str | Path | None = None) -> Path:
 
 
 def contests_folder() -> Path:
-    """The folder in which contests are kept by default. It may not exist yet."""
+    """Return the default folder of contests. It may not exist yet."""
     return _user_folder("data") / "contests"
 
 
@@ -83,12 +82,12 @@ def results_named(word: str) -> Path | None:
 
 
 def shipped_banks_folder() -> Path:
-    """The folder of the banks that come with the package."""
+    """Return the folder of the banks that come with the package."""
     return _shipped_root() / "memory_banks"
 
 
 def shipped_prompts_folder() -> Path:
-    """The folder of the prompts that come with the package."""
+    """Return the folder of the prompts that come with the package."""
     return _shipped_root() / "prompts"
 
 
@@ -99,12 +98,12 @@ def prompt_folders() -> tuple[Path, ...]:
 
 
 def state_folder() -> Path:
-    """The folder of what agents' hooks remember between two calls. It may not exist yet."""
+    """Return the folder in which hooks keep their state. It may not exist yet."""
     return _user_folder("state") / "agents"
 
 
 def games_folder() -> Path:
-    """The folder in which the games of simulators are unpacked. It may not exist yet."""
+    """Return the folder in which the games of simulators are unpacked. It may not exist yet."""
     return _user_folder("cache") / "games"
 
 
@@ -131,7 +130,7 @@ def find_banks(folder: Path) -> tuple[BankPlace, ...]:
 
 
 def find_bank(bank: str, folder: Path) -> Path:
-    """The folder or archive of an existing bank.
+    """Find the folder or archive of an existing bank.
 
     Args:
         bank: A name, looked up in `folder` and then among the banks of the package; or a
@@ -166,7 +165,7 @@ def find_bank(bank: str, folder: Path) -> Path:
 
 
 def new_bank_path(bank: str, folder: Path) -> Path:
-    """Where a bank that is to be made will lie. Nothing is written.
+    """Return the path of a bank that is to be made. Nothing is written.
 
     Args:
         bank: A name, for a bank in `folder`, or a path.
@@ -183,11 +182,11 @@ def new_bank_path(bank: str, folder: Path) -> Path:
         taken = path.is_symlink() or (path.exists() and not _is_empty_folder(path))
     except OSError as error:
         raise StorageError(
-            f"no bank can lie here: {error.strerror}", source=one_line(str(path), 200)
+            f"no bank can be here: {error.strerror}", source=one_line(str(path), 200)
         ) from error
     if taken:
         raise BankExistsError(
-            "something lies here already",
+            "something is here already",
             source=one_line(str(path)),
             hint="choose another name, or move it away first",
         )
@@ -195,7 +194,7 @@ def new_bank_path(bank: str, folder: Path) -> Path:
 
 
 def check_bank_name(name: str) -> str:
-    """Give `name` back if a bank can be called so.
+    """Return `name` if a bank can have it.
 
     Raises:
         UsageError: It is empty, too long, or has characters that are more than a name.
@@ -204,7 +203,7 @@ def check_bank_name(name: str) -> str:
 
 
 def check_domain(domain: str) -> str:
-    """Give `domain` back if a domain can be called so: its prompts lie in a folder of this name.
+    """Return `domain` if a domain can have this name, which is also its prompts' folder.
 
     Raises:
         UsageError: It is empty, too long, or has characters that are more than a name.
@@ -222,7 +221,7 @@ def _plain_name(name: str, what: str) -> str:
 
 
 def _require_manifest(path: Path) -> None:
-    """See that `path` is not a bank that lost its manifest.
+    """Check that `path` is not a bank that lost its manifest.
 
     Raises:
         BankCorruptError: It is.
@@ -241,7 +240,7 @@ def _not_found(name: str, folder: Path) -> BankNotFoundError:
     known = [place.name for place in find_banks(folder)]
     near = get_close_matches(name, known, n=3, cutoff=0.5)
     return BankNotFoundError(
-        f"no bank is called {name!r} in {one_line(str(folder))} or among those of the package",
+        f"no bank is called {name!r} in {one_line(str(folder))} or in the package",
         hint=f"did you mean {' or '.join(near)}?" if near else Remedy.LIST_BANKS,
     )
 
@@ -265,7 +264,7 @@ def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
 
 
 def is_shipped(path: Path, folder: Path) -> bool:
-    """Whether a bank came with the package and is to be read only.
+    """Return whether a bank came with the package and is to be read only.
 
     It belongs to everybody who uses the package, and goes when that is renewed; unless its
     folder is the banks folder in use, as in a checkout.
@@ -279,18 +278,18 @@ def is_shipped(path: Path, folder: Path) -> bool:
 
 
 def is_bank(path: Path) -> bool:
-    """Whether a bank lies here: its folder, or its archive."""
+    """Return whether a path is a bank's folder or archive."""
     archive = path.suffix == ARCHIVE_SUFFIX and _is_file(path)
     return archive or is_bank_folder(path)
 
 
 def is_bank_folder(path: Path) -> bool:
-    """Whether a folder is a bank's: only a bank has such a manifest."""
+    """Return whether a folder has a bank's manifest."""
     return _is_file(path / MANIFEST)
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file begins as an export does. Nothing more of it is looked at."""
+    """Return whether a file begins as an archive does."""
     try:
         with path.open("rb") as stream:
             return stream.read(4) == b"PK\x03\x04"
@@ -327,7 +326,7 @@ def _user_folder(kind: str) -> Path:
 
 
 def _shipped_root() -> Path:
-    """What the wheel carries beside the code; in a checkout it lies beside the package."""
+    """Return the folder of the shipped banks and prompts: in the wheel, or of the checkout."""
     package = Path(__file__).parent
     installed = package / "shipped"
     return installed if installed.is_dir() else package.parent

@@ -61,12 +61,12 @@ class HashingEmbedder:
         return _embed(texts)
 
     def under(self, _: Prefixes) -> HashingEmbedder:
-        """This embedder: words are counted wherever they stand, so it has no prefixes."""
+        """Return this embedder, which has no prefixes: words count wherever they are."""
         return self
 
 
 def hashing_embedder() -> HashingEmbedder:
-    """The hashing embedder with its card."""
+    """Return the hashing embedder with its card."""
     probe = _embed([PROBE])[0]
     return HashingEmbedder(
         EmbedderCard(
@@ -92,7 +92,6 @@ def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def _buckets(text: str) -> Iterator[int]:
-    """The bucket of each word of a text, and of each pair of neighbouring words."""
     words = _WORD.findall(clean(text).lower())
     for gram in chain(words, map(" ".join, pairwise(words))):
         yield abs(mmh3.hash(gram)) % WORDLESS

@@ -1,4 +1,4 @@
-"""From a name, or from what a bank remembers, to an embedder.
+"""Load an embedder by its name, or by a bank's card.
 
 Importing this module loads no library; a model is loaded once in a process.
 """
@@ -56,7 +56,7 @@ def load(name: str) -> HashingEmbedder | SentenceEmbedder:
 
 
 def load_for(card: EmbedderCard, given: Embedder | None = None) -> Embedder:
-    """The embedder that a bank's card describes: the given one if it fits, else loaded.
+    """Return the embedder of a bank's card: the given one if it fits, else loaded.
 
     Raises:
         EmbedderMismatchError: Its width, prefixes, weighting or fingerprint differ.
@@ -74,7 +74,7 @@ def load_for(card: EmbedderCard, given: Embedder | None = None) -> Embedder:
 
 
 def place_of(name: str) -> str:
-    """What loads the same embedder from everywhere: a known name, a full path or a full id.
+    """Return what loads the same embedder from everywhere: a known name, a full path or a full id.
 
     A name that can only be a path is never taken for an id, so it never reaches the network.
     """
@@ -120,12 +120,12 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
 
 
 def has_transformers() -> bool:
-    """Whether sentence-transformers, the extra `transformers`, is installed."""
+    """Return whether sentence-transformers, the extra `transformers`, is installed."""
     return find_spec("sentence_transformers") is not None
 
 
 def is_at_hand(name: str) -> bool:
-    """Whether `load` can load an embedder without fetching anything, as far as a look can tell."""
+    """Return whether an embedder loads without a download, without loading it."""
     if name in (HASHING, MINILM):
         return True
     try:

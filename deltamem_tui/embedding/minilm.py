@@ -34,7 +34,7 @@ GROUP = 32
 WINDOW = 256
 """Tokens of a text that are used; the first and the last are the model's own."""
 POSITIONS = "embeddings.positions"
-"""What is added for a token's place, float32."""
+"""The numbers added for a token's position, float32."""
 
 _LAYERS = 6
 _HEADS = 12
@@ -48,7 +48,7 @@ _KINDS = {"F32": "<f4", "F16": "<f2", "I8": "i1"}
 
 
 class MiniLM:
-    """The model, under the name that errors call it by."""
+    """The model, under the name that errors give it."""
 
     def __init__(self, name: str, folder: Path) -> None:
         from tokenizers import Tokenizer
@@ -88,10 +88,10 @@ class MiniLM:
         return vectors
 
     def _run_all(self, run: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
-        """Run many batches, each on one core from end to end.
+        """Run many batches, each on one core.
 
-        Threads of the matrix library would wait for each other at every one of the many small
-        products, and spin while they do, which took more of the processor than the products.
+        Threads of the matrix library would wait for each other at each of the many small products,
+        and spin meanwhile, which took more of the processor than the products.
         """
         from threadpoolctl import threadpool_limits
 
@@ -107,10 +107,10 @@ class MiniLM:
         return tokens
 
     def _forward(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """The vectors of texts, each a list of tokens, shorter ones first: float32 [texts, 384].
+        """Return the vectors of texts, lists of tokens, shorter ones first: float32 [texts, 384].
 
-        The tokens of all texts lie below each other, so that no text is padded and the products
-        of the layers are large, whatever the lengths. Only attention tells the texts apart.
+        The tokens of all texts are rows of one matrix: no text is padded, and the products of the
+        layers are large. Only attention works text by text.
         """
         lengths = [len(text) for text in texts]
         words = np.concatenate(texts)
@@ -203,7 +203,7 @@ def _unpacked(codes: NDArray[np.int8], scales: NDArray[np.float16]) -> NDArray[n
 
 
 def _batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """The numbers of texts that are run together, the shortest first."""
+    """Group the numbers of texts that are run together, the shortest first."""
     batch: list[int] = []
     size = 0
     for row in sorted(range(len(tokens)), key=lambda row: len(tokens[row])):
@@ -219,7 +219,7 @@ def _batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 def _alike(
     rows: NDArray[np.float32], lengths: Sequence[int]
 ) -> Iterator[tuple[NDArray[np.float32], int]]:
-    """The rows of neighbouring texts of one length, and that length."""
+    """Group the rows of neighbouring texts of one length; yield them with the length."""
     groups = [(length, len(list(same))) for length, same in groupby(lengths)]
     ends = list(accumulate(length * count for length, count in groups))
     for (length, count), end in zip(groups, ends, strict=True):
@@ -227,9 +227,9 @@ def _alike(
 
 
 def _attended(parts: NDArray[np.float32], length: int) -> NDArray[np.float32]:
-    """What the tokens of texts of one length take from each other.
+    """Apply attention to texts of one length.
 
-    `parts` are queries, keys and values, float32 [tokens, 3, 384]; the answer is [tokens, 384].
+    `parts` are queries, keys and values, float32 [tokens, 3, 384]; the result is [tokens, 384].
     """
     heads = parts.reshape(-1, length, 3, _HEADS, _DIMENSIONS // _HEADS)
     query, key, value = heads.transpose(2, 0, 3, 1, 4)
@@ -243,7 +243,7 @@ def _attended(parts: NDArray[np.float32], length: int) -> NDArray[np.float32]:
 
 
 def _gelu(states: NDArray[np.float32]) -> NDArray[np.float32]:
-    """x·Φ(x), which is max(x, 0) − |x|/2·erfc(|x|/√2), in place of the states."""
+    """Replace x by x·Φ(x), which is max(x, 0) − |x|/2·erfc(|x|/√2)."""
     for start in range(0, len(states), _GELU_ROWS):
         piece = states[start : start + _GELU_ROWS]
         size = np.abs(piece)
@@ -253,7 +253,7 @@ def _gelu(states: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _half_tail(size: NDArray[np.float32]) -> NDArray[np.float32]:
-    """x/2·erfc(x/√2) of numbers from 0 on, to 1.5e-7: Abramowitz and Stegun, 7.1.26."""
+    """Return x/2·erfc(x/√2) for x ≥ 0, to 1.5e-7: Abramowitz and Stegun, 7.1.26."""
     t = size * np.float32(0.3275911 * math.sqrt(0.5))
     t += 1
     np.reciprocal(t, out=t)

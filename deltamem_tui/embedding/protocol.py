@@ -1,4 +1,4 @@
-"""What every embedder offers: text in, unit vectors out; and the prefixes that models want.
+"""The embedder protocol: text in, unit vectors out; and the prefixes that models want.
 
 Retrieval models are trained with words before a question and before a passage, and score worse
 without them. A model that declares its own prompts is believed; for the families that document
@@ -25,7 +25,7 @@ Weighting = Literal["none", "document-frequency"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderCard:
-    """What a bank remembers of its embedder, so that it never meets another.
+    """A bank's record of its embedder; no other is used with it.
 
     Attributes:
         model: What loads it again: a model id, a model's folder, `minilm` or `hashing`.
@@ -52,7 +52,7 @@ class Embedder(Protocol):
 
     @property
     def card(self) -> EmbedderCard:
-        """What a bank remembers of this embedder."""
+        """A bank's record of this embedder."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -69,7 +69,7 @@ class Embedder(Protocol):
 
 
 def unavailable(name: str, message: str) -> EmbedderUnavailableError:
-    """An error that says what is wrong with the model `name`, and what to use instead."""
+    """Return an error about the model `name` that says what to use instead."""
     return EmbedderUnavailableError(
         message,
         source=one_line(name, 120),
@@ -79,7 +79,7 @@ def unavailable(name: str, message: str) -> EmbedderUnavailableError:
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """The words put before each question, and before each activation condition."""
+    """Words put before each question, and before each activation condition."""
 
     query: str = ""
     passage: str = ""
@@ -107,7 +107,7 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Prefixes], ...] = (
 
 
 def prefixes_for(name: str, prompts: Mapping[str, str]) -> Prefixes:
-    """The prefixes of a model: its own if it declares any, else its family's, else none."""
+    """Return a model's prefixes: its own if it declares any, else its family's, else none."""
     passage = next(
         (prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), ""
     )
@@ -119,7 +119,7 @@ def prefixes_for(name: str, prompts: Mapping[str, str]) -> Prefixes:
 
 
 def _title(name: str) -> str:
-    """The model's own name: the last part of an id or folder, in the lower case."""
+    """Return the last part of a model's id or folder, in lower case."""
     parts = PurePath(name).parts
     # A folder of the hub's cache ends in a revision; there the name is two folders up.
     named = parts[-3] if len(parts) > 2 and parts[-2] == "snapshots" else "".join(parts[-1:])

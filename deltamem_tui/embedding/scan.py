@@ -5,7 +5,7 @@ waits for memory, and more than one core can wait at a time. Each row is a sum o
 one order, so its score does not depend on the piece or the thread it falls to; a BLAS product
 would be split by the number of cores. The few rows that could still be the best within
 float32's error are then scored again in float64 and rounded to six decimals, so that equal
-texts score equally wherever they lie, on every machine.
+texts score equally wherever they are, on every machine.
 
 Of very many sparse rows, what they hold (`SparseRows`) can do the first part; the answer is the
 same. Hashed tasks of agents fill 11 to 52 of 2048 dimensions on average, their scenes up to 91.
@@ -42,7 +42,7 @@ FloatT = TypeVar("FloatT", np.float32, np.float64)
 
 
 def pieces_of(rows: int, size: int | None = None) -> list[slice]:
-    """Rows in pieces of some size, without one of that which is dealt out to threads."""
+    """Cut rows into pieces of some size, by default of the size that threads take."""
     step = size or PIECE_ROWS
     return [slice(start, start + step) for start in range(0, rows, step)]
 
@@ -61,14 +61,14 @@ def each_piece(work: Callable[[slice], None], pieces: Sequence[slice]) -> None:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def release(array: NDArray[Any]) -> None:
-    """Give the pages of a mapped file that were read back to the system, which may keep them."""
+    """Let the system drop the pages of a mapped file that were read."""
     owner: Any = array
     while owner is not None and not isinstance(owner, mmap.mmap):
         owner = getattr(owner, "base", None)
@@ -77,13 +77,13 @@ def release(array: NDArray[Any]) -> None:
 
 
 def is_sparse(vectors: NDArray[np.float32]) -> bool:
-    """Whether rows, float32 [rows, dimensions], are mostly zeros, as far as a sample shows."""
+    """Return whether a sample of rows, float32 [rows, dimensions], is mostly zeros."""
     sample = vectors[:: len(vectors) // _SAMPLE + 1]
     return vectors.shape[1] <= _WIDEST and int(np.count_nonzero(sample)) * _SHARE <= sample.size
 
 
 def cells_of(vectors: NDArray[np.float32]) -> Parts:
-    """What rows hold: `columns` uint16 and `values` float32 [cells], `lengths` uint32 [rows]."""
+    """Return `columns` uint16 and `values` float32 [cells], and `lengths` uint32 [rows]."""
     rows, columns = np.nonzero(vectors)
     return {
         "columns": columns.astype(np.uint16),
@@ -101,15 +101,15 @@ class SparseRows:
         self._rows = sum(len(part["lengths"]) for part in parts)
 
     def products(self, question: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """Each row's product with a question, of float [dimensions]: float32 [rows]."""
+        """Multiply each row with a question, float [dimensions]: float32 [rows]."""
         return self._sums(question.astype(np.float64), 1)
 
     def squares(self, weight: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """Each row's sum of squares under a weight of float [dimensions]: float32 [rows]."""
+        """Sum each row's squares under a weight, float [dimensions]: float32 [rows]."""
         return self._sums(weight.astype(np.float64), 2)
 
     def frequency(self, dead: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """How many rows that are not dead hold each dimension: float64 [dimensions]."""
+        """Count the living rows that hold each dimension: float64 [dimensions]."""
         counts = np.zeros(self._dimensions, dtype=np.int64)
         for rows, columns, _, lengths in self._pieces():
             counts += np.bincount(columns, minlength=self._dimensions)
@@ -131,7 +131,7 @@ class SparseRows:
         return sums
 
     def _pieces(self) -> Iterator[tuple[slice, NDArray[Any], NDArray[Any], NDArray[np.int64]]]:
-        """Pieces of rows: which, and their columns, values and lengths."""
+        """Yield pieces of rows: their slice, columns, values and lengths."""
         first = 0
         for part in self._parts:
             cell = 0
@@ -155,14 +155,14 @@ def _cells_at(rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np
 
 
 def faded(similarities: NDArray[FloatT], freshness: NDArray[np.float64]) -> NDArray[FloatT]:
-    """Similarities times freshness, row by row; what is not above 0 stays as it is."""
+    """Multiply similarities above 0 by freshness, row by row."""
     products: NDArray[FloatT] = (similarities * freshness).astype(similarities.dtype)
     return np.where(similarities > 0, products, similarities)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What is scanned.
+    """Rows to scan.
 
     Attributes:
         vectors: float32 [rows, dimensions], unit length.
@@ -185,13 +185,13 @@ class Rows:
 
     @classmethod
     def of_vectors(cls, vectors: NDArray[np.float32]) -> Rows:
-        """Rows that are all alive, and no failures."""
+        """Return rows that are all alive, and no failures."""
         none = np.zeros(len(vectors), dtype=np.bool_)
         return cls(vectors, none, none, np.arange(len(vectors), dtype=np.int64), "vectors")
 
 
 class Scan:
-    """Rows made ready to be compared with questions.
+    """Rows prepared for questions.
 
     Attributes:
         rows: The rows.
@@ -218,7 +218,7 @@ class Scan:
     def best(
         self, query: NDArray[np.float32], penalty: float, count: int = 1
     ) -> list[tuple[int, float, float]]:
-        """The rows that score best: s(v) = cos(e_q, e_v) − ε·[label_v is FAILURE] (equation 6).
+        """Return the best rows by s(v) = cos(e_q, e_v) − ε·[label_v is FAILURE] (equation 6).
 
         Of rows with a freshness only that share of the cosine counts, where it is above 0.
         `query` is the vector of a question, float32 [dimensions], of unit length; `penalty` is ε.
@@ -241,7 +241,7 @@ class Scan:
         return [(int(rows[i]), float(similarities[i]), float(scores[i])) for i in order]
 
     def scores(self, query: NDArray[np.float32], penalty: float) -> NDArray[np.float32]:
-        """All rows' scores, float32 [rows]; dead rows score −∞.
+        """Return all rows' scores, float32 [rows]; dead rows score −∞.
 
         Raises:
             VectorError: The question's vector is of another width or not finite.
@@ -270,7 +270,7 @@ class Scan:
         return scores
 
     def alike(self, vectors: NDArray[np.float32], limit: float) -> NDArray[np.int64]:
-        """The living rows whose cosine with one of some unit vectors reaches a limit, unweighted.
+        """Find the living rows whose cosine with one of some unit vectors reaches a limit.
 
         `vectors` is float32 [vectors, dimensions]; the rows are int64 [rows], in order.
         """
@@ -293,7 +293,6 @@ class Scan:
     def _faded(
         self, similarities: NDArray[FloatT], rows: slice | NDArray[np.int64]
     ) -> NDArray[FloatT]:
-        """The similarities of some rows as far as those are fresh."""
         fresh = self.rows.freshness
         return similarities if fresh is None else faded(similarities, fresh[rows])
 
@@ -305,7 +304,7 @@ class Scan:
             )
 
     def _weighted(self, query: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
-        """The question as the rows are multiplied with it, and its length under the weight."""
+        """Return the question as rows are multiplied with it, and its length under the weight."""
         if self._frequency is None:
             return query.astype(np.float32), np.float32(1.0)
         norm = float(np.sqrt(np.dot(self._frequency, query.astype(np.float64) ** 2)))
@@ -326,7 +325,7 @@ class Scan:
         return np.flatnonzero(scores >= best - self._window)
 
     def _exact(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The rows' cosines in float64, rounded."""
+        """Return the rows' cosines in float64, rounded."""
         question = query.astype(np.float64)
         parts = [
             self._exact_chunk(self._vectors[rows[piece]], question)
@@ -350,12 +349,12 @@ class Scan:
 
 
 def _chunk_rows(vectors: NDArray[np.float32]) -> int:
-    """How many rows are copied at a time: few of wide ones."""
+    """Return the number of rows to copy at a time: few of wide ones."""
     return max(_CHUNK_NUMBERS // max(int(vectors.shape[1]), 1), 1)
 
 
 def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-    """How many living rows hold each dimension, and each row's length under that weight.
+    """Count the living rows that hold each dimension; measure each row under that weight.
 
     Returns:
         float64 [dimensions], and float32 [rows] where a row without length counts as 1.

@@ -5,20 +5,14 @@ then the hub is asked, once and with a short timeout, whether the model is there
 the loading code itself would try each file again and again where there is no network.
 Code that comes with a model is never run.
 
-A library of a hundred thousand objects that will live as long as the process makes the
-collector of reference cycles run over all of them many times while they are imported, for
-nothing; and once more later, which takes a third of a second in which no other thread goes on.
-
 While a model is loaded the libraries draw progress bars, log advice and raise deprecation
-warnings on stderr. What goes wrong comes to us as an exception and is reported once, in one line.
+warnings on stderr. They are silenced: errors come as exceptions.
 """
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -51,11 +45,11 @@ _REMEMBERED_LENGTH = 20_000
 
 
 class Model(Protocol):
-    """A model of sentences, whatever runs it."""
+    """A model of sentences: MiniLM in numpy, or one of sentence-transformers."""
 
     @property
     def name(self) -> str:
-        """What errors call it by."""
+        """The model's name in errors."""
         ...
 
     def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:
@@ -64,7 +58,7 @@ class Model(Protocol):
         The same list gives the same bytes. A text's vector may differ in its last bits
         (1e-7) with the other texts of its batch, as sums are then taken in another order.
 
-        What the model's window does not hold of a text is cut off.
+        Text beyond the model's window is cut off.
 
         Returns:
             float32 [texts, dimensions]; normalised, but not checked.
@@ -77,7 +71,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SentenceModel:
-    """A loaded sentence-transformers model, under the name that errors call it by."""
+    """A loaded sentence-transformers model, under the name that errors give it."""
 
     name: str
     transformer: Any
@@ -141,7 +135,7 @@ def _open(place: str, name: str, *, local: bool) -> SentenceModel:
 
 
 def _construct(place: str, *, local: bool) -> Any:
-    with importing("sentence_transformers"), quiet():
+    with quiet():
         from sentence_transformers import SentenceTransformer
 
         transformer = SentenceTransformer(
@@ -155,7 +149,7 @@ def _construct(place: str, *, local: bool) -> Any:
 
 
 def is_cached(model_id: str) -> bool:
-    """Whether the hub's cache holds a model. Its own look-up would import all of the client."""
+    """Return whether the hub's cache holds a model, without importing the hub's client."""
     folder = _cache_folder()
     if folder is None:
         from huggingface_hub.constants import HF_HUB_CACHE
@@ -189,7 +183,7 @@ def _ask_hub(name: str) -> None:
 
 
 def _cache_folder() -> str | None:
-    """Where sentence-transformers is set to keep its models; the hub's own cache if None."""
+    """Return the folder that sentence-transformers is set to use; None for the hub's cache."""
     return os.environ.get("SENTENCE_TRANSFORMERS_HOME")
 
 
@@ -224,7 +218,7 @@ class SentenceEmbedder:
         return self._embed(texts, "query", self.card.query_prefix)
 
     def under(self, prefixes: Prefixes) -> SentenceEmbedder:
-        """The same model under other prefixes, which makes it another embedder."""
+        """Return the model under other prefixes, which makes it another embedder."""
         if prefixes == Prefixes(self.card.query_prefix, self.card.passage_prefix):
             return self
         return sentence_embedder(self.model, self.card.model, prefixes)
@@ -249,7 +243,7 @@ class SentenceEmbedder:
 
 
 def sentence_embedder(model: Model, name: str, prefixes: Prefixes) -> SentenceEmbedder:
-    """An embedder of `model`, with the card that a bank will remember it by.
+    """Return an embedder of `model`, with its card.
 
     `name` is what loads it again: an id, a folder or `minilm`.
 
@@ -268,22 +262,6 @@ def sentence_embedder(model: Model, name: str, prefixes: Prefixes) -> SentenceEm
         fingerprint=fingerprint(probe),
     )
     return SentenceEmbedder(card, model)
-
-
-@contextmanager
-def importing(library: str) -> Iterator[None]:
-    """Let the collector rest while a library is first imported, and pass over it for good."""
-    if library in sys.modules:
-        yield
-        return
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.freeze()
-            gc.enable()
 
 
 def set_defaults() -> None:

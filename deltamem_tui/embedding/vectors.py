@@ -1,4 +1,4 @@
-"""Vectors that may be used and compared: unit length, and fingerprints of who made them.
+"""Check vectors, and fingerprint the models that made them.
 
 Every embedder's output passes through `unit_rows`, so recall can take a dot product for a cosine
 without looking again.
@@ -43,7 +43,7 @@ _LAYOUT = struct.Struct(f">{_SUMS}h")
 
 
 def fingerprint(vector: NDArray[np.float32]) -> str:
-    """The sketch of `PROBE`'s vector, float32 [dimensions], as 64 hexadecimal digits."""
+    """Return the sketch of `PROBE`'s vector, float32 [dimensions], as 64 hexadecimal digits."""
     import numpy as np
 
     width = vector.shape[0]
@@ -55,7 +55,7 @@ def fingerprint(vector: NDArray[np.float32]) -> str:
 
 
 def distance(left: str, right: str) -> float:
-    """The estimated distance between the vectors behind two fingerprints, in [0, 2].
+    """Estimate the distance between the vectors of two fingerprints, in [0, 2].
 
     Infinite if either text is not a fingerprint: what cannot be compared is not the same.
     """
@@ -104,7 +104,7 @@ def _difference(remembered: EmbedderCard, present: EmbedderCard) -> str | None:
 
 
 LENGTH_TOLERANCE = 1e-3
-"""How far from 1 a length may be and still count as float error; half precision stays within."""
+"""The largest float error of a unit vector's length; half precision stays within."""
 
 _DAMAGED = "the model or its weights are damaged: install it again or use another embedder"
 _WORDLESS = "write it in other words, or use another embedder"
@@ -138,7 +138,7 @@ def unit_rows(
 
 
 def no_rows(dimensions: int) -> NDArray[np.float32]:
-    """What the embedding of no text is: float32 [0, dimensions]."""
+    """Return the embedding of no text: float32 [0, dimensions]."""
     import numpy as np
 
     return np.empty((0, dimensions), dtype=np.float32)
