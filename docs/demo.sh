@@ -16,7 +16,7 @@ run extract lab --extractor rules
 run info lab
 run tree lab --tree task --depth 2 --limit 24
 match=$(deltamem --banks "$banks" recall lab "$task" --json |
-    sed -n 's/.*"task":{[^{}]*"match":"\([0-9a-f]*\)".*/\1/p')
+    sed -n '/"match":/{s/.*"match": "\([^"]*\)".*/\1/p;q;}')
 run chain lab "$match"
 run recall lab "$task" --env "$scene"
 
