@@ -139,7 +139,7 @@ class Drafts:
             self._write(left)
 
     def _all(self) -> dict[str, str]:
-        """The texts, also those of another browser. A file that cannot be read holds none."""
+        """Return the texts, those of another browser too; a file that cannot be read has none."""
         try:
             record = orjson.loads(self._file.read_bytes())
         except (OSError, ValueError):

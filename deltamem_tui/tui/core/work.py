@@ -98,7 +98,7 @@ class Progress:
         return self._stop.is_set()
 
     def go_on(self) -> None:
-        """Called between two steps by work that writes nothing.
+        """Go on to the next step of work that writes nothing.
 
         Raises:
             WorkStoppedError: The work was cancelled.

@@ -151,7 +151,7 @@ def plan_unfreeze(path: Path) -> WorkPlan | BankChange:
 
 
 def _unfrozen_by_another(path: Path, bank: Bank) -> BankChange:
-    """It was written by another process since it was shown, so it is read again."""
+    """Read it again: another process has written it since it was shown."""
     return BankChange(path, f"{bank.name} is not frozen; nothing was done")
 
 

@@ -352,7 +352,7 @@ def extract_by_model(
 def _extractor(
     bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
 ) -> ModelExtractor:
-    """The extractor that asks the chosen model, checked as far as that is possible unasked."""
+    """Return the extractor that asks the chosen model, checked before anything is asked."""
     from deltamem_tui.llm.client import open_client
     from deltamem_tui.memory.writers.model import ModelExtractor
 
@@ -425,7 +425,7 @@ def _learn(
 
 
 def _mostly_roots(bank: Bank) -> str:
-    """The warning that little of what was learnt found something to add to; empty if not so."""
+    """Return a warning if little of what was learnt found something to add to; else nothing."""
     from deltamem_tui.memory.methods import display_of
 
     trees = [tree for name, tree in bank.trees.items() if display_of(bank, name).layered]

@@ -115,7 +115,7 @@ class Family:
         return counted
 
     def utility_text(self, row: int) -> str:
-        """What a node was worth, behind its hits: as wide for all nodes of a tree that has any."""
+        """Return what a node was worth, behind its hits: equally wide for all nodes of a tree."""
         if self.utility is None:
             return ""
         worth = self.utility[self.tree.birth[row]]

@@ -392,7 +392,7 @@ def _missed_by(found: CollectionRecall, candidate: Candidate) -> str:
 
 
 def answer_sections(bank: Bank, answer: LabAnswer) -> list[Section]:
-    """An answer as text: the best nodes of each collection that was asked, then the context."""
+    """Return an answer as text: the best nodes of each collection, then the context."""
     sections: list[Section] = []
     for found in answer.found.collections.values() if answer.found else ():
         if found is None or not display_of(bank, found.collection).asked:

@@ -138,7 +138,7 @@ class BanksScreen(Screen[None]):
         self.look()
 
     def panes(self) -> Iterable[Widget]:
-        """The panes that actions are about while none of them has the focus, the first first."""
+        """Return the panes that actions are about while none has the focus, in order."""
         return self.focus_chain
 
     def look(self) -> None:

@@ -83,7 +83,7 @@ class BankScreen(Screen[None]):
         return not self.home.is_closed and super().check_action(action, parameters)
 
     def panes(self) -> Iterable[Widget]:
-        """The panes that actions are about while none of them has the focus, the first first."""
+        """Return the panes that actions are about while none has the focus, in order."""
         return self.focus_chain
 
     def offer(self, *actions: str, when: bool) -> None:

@@ -246,7 +246,7 @@ class ComparisonScreen(Screen[None]):
         return browser_of(self)
 
     def panes(self) -> Iterable[Widget]:
-        """The panes that actions are about while none of them has the focus, the first first."""
+        """Return the panes that actions are about while none has the focus, in order."""
         return self.focus_chain
 
     def _written(self, state: WorkState | None) -> None:

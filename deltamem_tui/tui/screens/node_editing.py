@@ -73,7 +73,7 @@ def read_document(document: str, collection: Collection) -> dict[str, str]:
 
 
 def size_warning(before: Mapping[str, str], after: Mapping[str, str]) -> Section | None:
-    """What speaks against a text that grew beyond what a node's text is; None if nothing does.
+    """Return a warning about a text that is longer than a node's text should be; else None.
 
     More than a pane shows whole is not a lesson that was read: it is most likely a file that
     went into the editor by mistake, and every agent whose question matches pays for it.

@@ -106,6 +106,7 @@ class StatisticsScreen(BankScreen):
                 "model."
             )
             sections = [Section("Scores", words, quiet=True)]
+        self.query_one("#plots").display = any(each.display for each in self.query(Plot))
         shown = overview_sections(self._overview) if self._overview else []
         asked = bool(self._proposals)  # what was asked for last stands first
         in_order = [*sections, *shown] if asked else [*shown, *sections]

@@ -255,7 +255,7 @@ class TopBar(Widget):
         return text
 
     def _labels(self) -> tuple[tuple[str, str], ...]:
-        """The screens, each as its tab says it: all that there is room for beside the bank."""
+        """Return the names of the screens, as many as there is room for beside the bank."""
         if not self._tab:
             return ()
         width, found = self.size.width, []

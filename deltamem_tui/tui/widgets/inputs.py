@@ -167,7 +167,7 @@ class _ChoiceLine(NamedTuple):
 def _lines(
     choices: Mapping[str, str], chosen: str, width: int, *, whole: bool
 ) -> Iterator[_ChoiceLine]:
-    """What can be chosen, a line each, and more of the chosen one; that alone if not whole."""
+    """List the choices, a line each, and more of the chosen one; that alone if not whole."""
     longest = max(map(len, choices), default=0)
     for name, what in choices.items():
         if not whole and name != chosen:

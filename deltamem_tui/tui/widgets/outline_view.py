@@ -157,7 +157,7 @@ class Outlines(Horizontal):
         return family.rows_of(ids)
 
     def _folds_of(self, limit: int) -> dict[str, list[str]]:
-        """The ids of the nodes that are expanded; under a filter, of those that were before."""
+        """Return the ids of expanded nodes; under a filter, of those that were expanded before."""
         if self._folds is not None:
             return {name: list(self._folds.get(name, ()))[:limit] for name in self.views}
         return {name: view.expanded_ids(limit) for name, view in self.views.items()}

@@ -72,7 +72,7 @@ class Plot(Vertical):
         yield canvas
 
     def _heading(self, *, empty: bool = False) -> Text:
-        """What is shown, and the colours of the names, or that there is nothing to be drawn."""
+        """Return the title and the colours of the names, or that there is nothing to draw."""
         title = Text(f"{self._title}   ", "bold")
         if empty:
             return title.append("nothing to draw yet", "not bold dim")

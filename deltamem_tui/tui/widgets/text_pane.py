@@ -114,7 +114,7 @@ def pieces_of(line: str, above: AbstractSet[WordSequence], *, brief: bool = Fals
 
 
 def _told(words: Sequence[str]) -> list[str]:
-    """The words of a line between its edges, as they are compared: without a list's number."""
+    """Return the words of a line between its edges, as compared: without a list's number."""
     numbered = len(words) > 1 and _NUMBER.fullmatch(words[0]) is not None
     bare = (word.strip(_SIGNS).casefold() for word in words[numbered:])
     return [_EDGE, *bare, _EDGE]
@@ -355,7 +355,7 @@ class TextPane(ScrollView, can_focus=True):
         return strip_of(text, self.app.console, width, self.rich_style).apply_offsets(0, line)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text that was selected by the mouse, in lines as they are folded, without marks."""
+        """Return the text selected by the mouse, in lines as they are folded, without marks."""
         gutter = "" if self.current is None else " " * _GUTTER
         drawn = (gutter + "".join(piece.text for piece in line.pieces) for line in self._lines)
         lines = selection.extract("\n".join(drawn)).split("\n")
@@ -415,7 +415,7 @@ class TextPane(ScrollView, can_focus=True):
             yield (Piece(each, repeats=False),)
 
     def _painted(self, line: _Line, found: str) -> Text:
-        """A line in its style; of a delta, what repeats is quiet, and what is new has colour."""
+        """Return a line in its style; of a delta, repeats are quiet and what is new has colour."""
         text = Text(end="")
         for piece in line.pieces:
             name = line.style
