@@ -101,7 +101,7 @@ def create_bank(
 
 
 def _settings(method: Method, domain: str, given: object) -> dict[str, Any]:
-    """The settings as the manifest keeps them, if they can be a bank's."""
+    """Return the settings as the manifest keeps them, if they can be a bank's."""
     kind = method.settings
     if given is None:
         return stored_record(kind.preset(domain))
@@ -119,7 +119,7 @@ def _settings(method: Method, domain: str, given: object) -> dict[str, Any]:
 
 
 def _facts(provenance: object) -> Mapping[str, Any]:
-    """The provenance, if the manifest can keep it."""
+    """Return the provenance, if the manifest can keep it."""
     if not isinstance(provenance, Mapping):
         raise wrong_argument("provenance", "a mapping", provenance)
     try:

@@ -32,7 +32,7 @@ _LIST = re.compile(r"\s*(?:[-*•]\s|\d+[.)]\s|\[[A-Z]+\])")
 
 
 def compose(domain: str, entries: Iterable[str], folders: Sequence[Path] | None = None) -> str:
-    """The text for an agent's prompt; empty if there is nothing to show.
+    """Return the text for an agent's prompt; empty if there is nothing to show.
 
     Of the header's list only what the entries need is shown: an item that begins with words in
     backquotes explains these words.
@@ -62,7 +62,7 @@ def chain_entries(display: Display, chain: Sequence[Node]) -> list[str]:
 
 
 def entry_title(display: Display, number: int, node: Node) -> str:
-    """What an entry is called: `Base skill`, `Knowledge delta 2`, with a warning on failures."""
+    """Return an entry's title: `Base skill`, `Knowledge delta 2`, with a warning if it failed."""
     title = display.noun.capitalize()
     if display.layered:
         title = f"{title} delta {number}" if number else f"Base {display.noun}"

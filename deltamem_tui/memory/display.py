@@ -47,11 +47,11 @@ class Display:
     penalised: bool = False
 
     def label(self, name: str) -> str:
-        """What stands before the text of a field."""
+        """Return what stands before the text of a field."""
         return self.labels.get(name) or name.replace("_", " ").capitalize()
 
     def of_title(self, node: Node, title: str = "") -> str:
-        """The title by which a node is listed, or another text of it, after its name if any.
+        """Return the title by which a node is listed, or another text of it, after its name if any.
 
         Its lines stand behind each other, so that the steps of a plan can be told apart.
         """
@@ -60,7 +60,7 @@ class Display:
         return f"{name}: {text}" if name else text
 
     def level(self, node: Node) -> str:
-        """What a node is called by its depth; else `root` or `residual`."""
+        """Return what a node is called by its depth; else `root` or `residual`."""
         return self.levels[min(node.depth, len(self.levels)) - 1] if self.levels else node.kind
 
     def sizes(self, depths: Mapping[int, int]) -> str:

@@ -162,7 +162,7 @@ def delete(bank: Bank, tree: str, node: Node) -> Change:
 
 
 def forget(bank: Bank, tree: str, node: Node, reason: Mapping[str, Any]) -> Change:
-    """The same by a rule, whose numbers the journal keeps."""
+    """Return the same by a rule, whose numbers the journal keeps."""
     return _delete(bank, "forget", tree, node, {"why": reason})
 
 
@@ -178,7 +178,7 @@ def _delete(
 
 
 def subtree(tree: Tree, node_id: str) -> list[Node]:
-    """A node and all below it, each before its children.
+    """Return a node and all below it, each before its children.
 
     Raises:
         NodeNotFoundError: There is no such node.
@@ -190,7 +190,7 @@ def subtree(tree: Tree, node_id: str) -> list[Node]:
 
 
 def undoable(bank: Bank) -> Commit | None:
-    """The last change by hand that was not undone yet; None if there is none."""
+    """Return the last change by hand that was not undone yet; None if there is none."""
     return last_not_undone(bank, lambda commit: commit.event in BY_HAND)
 
 
@@ -275,7 +275,7 @@ def _comes_after(newer: Commit, commit: Commit) -> bool:
 
 
 def nothing_to_undo(bank: Bank) -> BankError:
-    """The error of an undo where no change by hand is left."""
+    """Return the error of an undo where no change by hand is left."""
     return BankError("no change by hand is left to undo", source=str(bank.path))
 
 
@@ -317,7 +317,7 @@ def _commit(
 
 
 def _unchanged(tree: Tree, node: Node) -> Node:
-    """The node as the tree has it, which must be as it was read."""
+    """Return the node as the tree has it, which must be as it was read."""
     current = tree.node(node.id)
     if current != node:
         raise BankError(
@@ -339,7 +339,7 @@ def _refuse_too_deep(bank: Bank, tree: str, depth: int) -> None:
 
 
 def recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:
-    """The tree and the revisions before, as the journal has them."""
+    """Return the tree and the revisions before, as the journal has them."""
     detail: Mapping[str, Any] = commit.detail
     tree, nodes = detail.get("tree"), detail.get("nodes")
     if isinstance(tree, str) and tree in bank.trees and isinstance(nodes, dict):

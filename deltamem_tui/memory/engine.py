@@ -115,7 +115,7 @@ def search(
     *,
     embedder: Embedder | None = None,
 ) -> list[CollectionRecall]:
-    """The nodes that fit a text best, per collection, whether they match or not.
+    """Return the nodes that fit a text best, per collection, whether they match or not.
 
     Every collection that is named, or all, is asked the same; the embedder is loaded if not given.
     """
@@ -179,7 +179,7 @@ def _is_early(learnt: int) -> bool:
 
 
 def writer_of(bank: Bank, given: object = None) -> Writer:
-    """What writes for a bank's method: what is given, or the rules, which need no model.
+    """Return what writes for a bank's method: what is given, or the rules, which need no model.
 
     Raises:
         UsageError: It is neither a writer nor an extractor.
@@ -235,7 +235,7 @@ def _says_more(kept: Trajectory, known: Trajectory) -> bool:
 
 
 def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
-    """The episode as the bank keeps it. One of the bank's own is as it is already.
+    """Return the episode as the bank keeps it. One of the bank's own is as it is already.
 
     Raises:
         OutcomeUnknownError: How the episode ended is not known.
@@ -260,7 +260,7 @@ def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
 
 
 def due(bank: Bank) -> Sequence[Due]:
-    """The maintenance that the bank's method finds due."""
+    """Return the maintenance that the bank's method finds due."""
     return method_of(bank).due(bank)
 
 

@@ -77,7 +77,7 @@ class Deletion:
 
 
 def rules_of(settings: Settings) -> ForgettingRules:
-    """The rules that a bank has among its parameters."""
+    """Return the rules that a bank has among its parameters."""
     return ForgettingRules(
         settings.forgetting,
         settings.forget_period,
@@ -98,7 +98,7 @@ def forget_if_due(bank: Bank) -> list[Deletion]:
 
 
 def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> list[Deletion]:
-    """What some rules would delete now. Nothing is written.
+    """Return what some rules would delete now. Nothing is written.
 
     Utility is what log and person say, or the judge if `coarse`.
     """
@@ -113,7 +113,7 @@ def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> lis
 def promotable(
     bank: Bank, rules: ForgettingRules, *, coarse: bool = False
 ) -> list[tuple[str, str]]:
-    """The good nodes, by tree and id, that keep one of little use above them.
+    """Return the good nodes, by tree and id, that keep one of little use above them.
 
     Only where a node is what its parent lacks: there its chain can be fused into a root.
     """
@@ -168,7 +168,7 @@ def _of_tree(bank: Bank, tree: Tree, rules: ForgettingRules, *, coarse: bool) ->
 
 
 def _by_depth(tree: Tree) -> Rows:
-    """The rows of the living nodes, each behind its parent's."""
+    """Return the rows of the living nodes, each behind its parent's."""
     import numpy as np
 
     return tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
@@ -177,7 +177,7 @@ def _by_depth(tree: Tree) -> Rows:
 def columns(
     bank: Bank, tree: Tree, rows: Rows, rules: ForgettingRules, *, coarse: bool = False
 ) -> Columns:
-    """What the rules look at, of the nodes at some rows."""
+    """Return what the rules look at, of the nodes at some rows."""
     import numpy as np
 
     shown, births = shown_to(bank.snapshots, tree.name), tree.birth[rows]

@@ -50,7 +50,7 @@ class CollectionResult:
         return next((call.cut for call in self.calls if call.cut), "")
 
     def record(self) -> dict[str, Any]:
-        """The result as the journal has it, without what is empty."""
+        """Return the result as the journal has it, without what is empty."""
         record = {
             "decision": self.decision,
             "reason": one_line(self.reason, REASON_WIDTH),
@@ -90,7 +90,7 @@ class LearnResult:
         return usage_of(self.calls)
 
     def record(self, trajectory: Trajectory) -> dict[str, Any]:
-        """The result as the journal has it: every decision and why."""
+        """Return the result as the journal has it: every decision and why."""
         return {
             "trajectory": trajectory.id,
             "success": trajectory.outcome.success,
@@ -104,5 +104,5 @@ Lesson = LearnResult
 
 
 def usage_of(calls: Iterable[Call]) -> Usage:
-    """What some model calls took together."""
+    """Return what some model calls took together."""
     return sum((call.usage for call in calls), Usage())

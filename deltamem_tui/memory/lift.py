@@ -218,7 +218,7 @@ def _kind_record(name: str, with_memory: Share, without: Share) -> dict[str, Any
 
 
 def kind_of(bank: Bank, episode: Trajectory) -> str:
-    """The kind of an episode's task, as its record or the rules of its domain have it."""
+    """Return the kind of an episode's task, as its record or the rules of its domain have it."""
     stated = stated_kind(episode, "task")
     if stated is not None:
         return stated.name
@@ -285,7 +285,7 @@ def share_text(share: Share) -> str:
 
 
 def difference_text(pair: tuple[Share, Share]) -> str:
-    """What memory adds in one kind of task; empty if one side has no episode."""
+    """Return what memory adds in one kind of task; empty if one side has no episode."""
     found = difference([pair])
     return _signed(found) if found else ""
 
@@ -295,7 +295,7 @@ def _signed(found: Difference) -> str:
 
 
 def overall_text(found: BankLift) -> str:
-    """What memory adds over all kinds that have both, and whether its interval is clear of zero."""
+    """Return what memory adds over all kinds that have both, and whether that is clear."""
     overall = found.overall
     if overall is None:
         return "no kind of task has judged episodes both with memory and without"
@@ -306,7 +306,7 @@ def overall_text(found: BankLift) -> str:
 
 
 def notes_of(found: BankLift) -> list[object]:
-    """What a person has to know to read the numbers."""
+    """Return what a person has to know to read the numbers."""
     notes: list[object] = []
     if found.without_receipt == found.episodes:
         return ["no episode says what it was shown; see `recall --receipt` and `import --receipts`"]

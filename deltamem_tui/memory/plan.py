@@ -83,7 +83,7 @@ class MaintenanceResult:
     done: bool = False
 
     def record(self) -> dict[str, Any]:
-        """The result as the journal has it."""
+        """Return the result as the journal has it."""
         record = {
             "tree": self.collection,
             "root": self.root.id if self.root else None,

@@ -94,17 +94,17 @@ class RecallResult:
     receipt: Receipt | None = None
 
     def __getitem__(self, collection: str) -> CollectionRecall | None:
-        """A collection's answer by its name: `found["task"]`."""
+        """Return a collection's answer by its name: `found["task"]`."""
         return self.collections[collection]
 
     def with_answers(self, collections: Mapping[str, CollectionRecall | None]) -> Self:
-        """The same with other answers of its collections."""
+        """Return the same with other answers of its collections."""
         found = copy(self)
         object.__setattr__(found, "collections", collections)
         return found
 
     def with_receipt(self, receipt: Receipt) -> Self:
-        """The same with the receipt of what was shown."""
+        """Return the same with the receipt of what was shown."""
         found = copy(self)  # a method's own result may be made otherwise
         object.__setattr__(found, "receipt", receipt)
         return found

@@ -37,12 +37,12 @@ class SetChange:
     added: tuple[Payload, ...]
 
     def deletions(self, collection: str) -> tuple[Revise, ...]:
-        """The changes that remove what goes."""
+        """Return the changes that remove what goes."""
         return tuple(Revise(collection, replace(node, deleted=True)) for node in self.removed)
 
 
 def normal_text(payload: Payload) -> str:
-    """A payload's texts without regard to capitals and white space."""
+    """Return a payload's texts without regard to capitals and white space."""
     return "\n".join(" ".join(text.casefold().split()) for text in payload.values())
 
 
@@ -74,7 +74,7 @@ def set_change(
 
 
 def addition(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Add | Revise:
-    """The change that brings a node to a collection, also one that was there and was deleted.
+    """Return the change that adds a node to a collection, or brings back a deleted one.
 
     A node's id is a digest of what it says and comes from, so what comes back has its old id,
     and its counts again. `vector` is its key's, float32 [dimensions], of unit length.

@@ -109,7 +109,7 @@ class _Entry:
 def queue(
     episodes: Sequence[EpisodeFacts], suspects: Iterable[Suspect] = (), seed: int = 0
 ) -> list[ReviewItem]:
-    """The episodes to review, the most urgent first.
+    """Return the episodes to review, the most urgent first.
 
     Args:
         episodes: All of the bank, in order of import.
@@ -147,7 +147,7 @@ def _urgency(item: ReviewItem, places: Mapping[Reason, int]) -> tuple[int, int]:
 
 
 def sample(episodes: Sequence[EpisodeFacts], seed: int = 0) -> set[str]:
-    """The episodes that are drawn: by their ids, so that more episodes change none of them.
+    """Return the episodes that are drawn: by their ids, so that more episodes change none of them.
 
     They are drawn from what a judge judged; where none did, from all whose end the log states.
     """
@@ -181,7 +181,7 @@ class Review:
         return _errors(self.facts.values())
 
     def sampled_errors(self) -> JudgeErrors:
-        """The same over the random sample alone, which is without bias once all was reviewed."""
+        """Return the same over the random sample, which is without bias once all was reviewed."""
         return _errors(self.facts[each] for each in self.drawn)
 
     def record(self, *, blind: bool = False) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def review_of(bank: Bank, seed: int = 0) -> Review:
 
 
 def facts_of(bank: Bank, episode: Trajectory) -> EpisodeFacts:
-    """What the queue looks at of an episode of a bank."""
+    """Return what the queue looks at of an episode of a bank."""
     verdicts = {each.source: each.success for each in verdicts_on(episode)}
     use = use_of(episode)
     return EpisodeFacts(
@@ -248,7 +248,7 @@ def facts_of(bank: Bank, episode: Trajectory) -> EpisodeFacts:
 
 
 def _of_little_use(bank: Bank) -> Iterator[Suspect]:
-    """The nodes whose mean utility the bank's parameters call too little, the worst first.
+    """Return the nodes whose mean utility the bank's parameters call too little, the worst first.
 
     Utility is what log and person say, and the judge's where those say nothing. Nodes that a
     failure wrote are left out: they are shown where tasks are hard.
@@ -269,7 +269,7 @@ def _of_little_use(bank: Bank) -> Iterator[Suspect]:
 
 
 def _around_errors(bank: Bank, facts: Sequence[EpisodeFacts]) -> Iterator[Suspect]:
-    """What lies upstream of what a person overturned, and then what lies downstream of it."""
+    """Yield what lies upstream of what a person overturned, and then what lies downstream."""
     wrong: set[NodePlace] = set()
     for each in facts:
         if not each.is_contradicted:
@@ -287,7 +287,7 @@ def _around_errors(bank: Bank, facts: Sequence[EpisodeFacts]) -> Iterator[Suspec
 
 
 def _once_wrong(bank: Bank, episode: EpisodeFacts) -> set[NodePlace]:
-    """The nodes that an episode wrote as having ended otherwise than a person says.
+    """Return the nodes that an episode wrote as having ended otherwise than a person says.
 
     Also those that are deleted or relabelled by now: they were shown as they were.
     """
@@ -312,7 +312,7 @@ def living(bank: Bank, places: frozenset[NodePlace]) -> set[NodePlace]:
 
 
 def _sources(bank: Bank, tree: str, node: Node) -> tuple[str, ...]:
-    """The episodes that a node comes from; of one that was fused, those of its chain."""
+    """Return the episodes that a node comes from; of one that was fused, those of its chain."""
     found = dict.fromkeys(node.origin.episodes)
     for each in node.origin.nodes:
         with suppress(NodeNotFoundError):
@@ -349,7 +349,7 @@ def verdict_text(verdict: Outcome) -> str:
 
 
 def node_titles(bank: Bank, item: ReviewItem) -> Iterator[str]:
-    """The nodes that brought an episode into the queue."""
+    """Return the nodes that brought an episode into the queue."""
     for tree, node_id in item.nodes:
         node = bank.tree(tree).node(node_id)
         yield f"{tree} {node_id[:8]}: {one_line(display_of(bank, tree).of_title(node), _TITLE)}"

@@ -24,7 +24,7 @@ class RulesExtractor:
     """Distils episodes by rules alone. The same input gives the same text, always."""
 
     def __init__(self, method: Method | None = None) -> None:
-        """The rules are those of a method, the default one if none is given."""
+        """Return the rules are those of a method, the default one if none is given."""
         self._method = method or method_named(DEFAULT)
 
     @property
@@ -33,7 +33,7 @@ class RulesExtractor:
         return "rules"
 
     def of_method(self, method: Method) -> RulesExtractor:
-        """Returns the writer with the rules of a method."""
+        """Return the writer with the rules of a method."""
         return RulesExtractor(method)
 
     def write(
@@ -56,7 +56,7 @@ class RulesExtractor:
 
 
 def skimmed(trajectory: Trajectory) -> Trajectory:
-    """The episode without what acts on a terminal, and with long texts cut.
+    """Return the episode without what acts on a terminal, and with long texts cut.
 
     What a model thought is left out: the rules go by what was done and what came of it.
     """

@@ -95,24 +95,22 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @classmethod
     def preset(cls, domain: str) -> Self:
-        """The numbers that a new bank of a domain gets."""
+        """Return the numbers that a new bank of a domain gets."""
         return cls()
 
     @classmethod
     def presets(cls) -> Collection[str]:
-        """The domains that have a preset of their own, the one of all others last; none if all
-        domains have the same numbers.
-        """
+        """Return the domains with a preset of their own, that of all others last; perhaps none."""
         return ()
 
     @classmethod
     def groups(cls) -> dict[str, type[Numbers]]:
-        """The collections that have numbers of their own, and what those consist of."""
+        """Return the collections that have numbers of their own, and what those consist of."""
         fields = msgspec.structs.fields(cls)
         return {each.name: each.type for each in fields if _is_group(each.type)}
 
     def of(self, collection: str) -> Any:
-        """The numbers of one collection; all if they are not given per collection."""
+        """Return the numbers of one collection; all if they are not given per collection."""
         found = getattr(self, collection, self)
         return found if isinstance(found, Numbers) else self
 
@@ -151,7 +149,7 @@ class Setting(Struct, frozen=True):
 
 
 def of_bank(bank: Bank, kind: type[SettingsT], given: Settings | None = None) -> SettingsT:
-    """The numbers that a bank's manifest keeps, unless some were given to be tried instead.
+    """Return the numbers that a bank's manifest keeps, unless some were given to be tried instead.
 
     Raises:
         BankCorruptError: One is missing, unknown, of another type or outside its range.
@@ -204,7 +202,7 @@ def to_record(settings: Struct) -> dict[str, Any]:
 
 
 def stored_record(settings: Struct) -> dict[str, Any]:
-    """The settings as the manifest keeps them.
+    """Return the settings as the manifest keeps them.
 
     A choice by name, and what belongs to no collection, only where it is not the usual: so a
     bank says the same as one that was written before there was the setting.
@@ -222,7 +220,7 @@ def stored_record(settings: Struct) -> dict[str, Any]:
 
 
 def from_record(kind: type[NumbersT], record: Mapping[str, Any], source: str = "") -> NumbersT:
-    """The settings of a manifest.
+    """Return the settings of a manifest.
 
     Raises:
         ConfigurationError: One is missing, unknown, of another type or outside its range.
@@ -234,7 +232,7 @@ def from_record(kind: type[NumbersT], record: Mapping[str, Any], source: str = "
 
 
 def _checked_one_by_one(kind: type[NumbersT], record: Mapping[str, Any], source: str) -> NumbersT:
-    """The same, slowly, to say which number is wrong and what it can be."""
+    """Return the same, slowly, to say which number is wrong and what it can be."""
     known = {field.name: field for field in msgspec.structs.fields(kind)}
     if unknown := sorted(set(record) - set(known)):
         raise ConfigurationError(f"unknown parameter {one_line(unknown[0], 40)!r}", source=source)
@@ -261,7 +259,7 @@ def _value(field: msgspec.structs.FieldInfo, value: Any, source: str) -> Any:
 
 
 def description(field: msgspec.structs.FieldInfo) -> str:
-    """What a number can be, from its annotation; its type's name if that does not say."""
+    """Return what a number can be, from its annotation; its type's name if that does not say."""
     for each in (field.type, *getattr(field.type, "__args__", ())):
         for meta in getattr(each, "__metadata__", ()):
             if isinstance(meta, msgspec.Meta) and meta.description:
@@ -270,7 +268,7 @@ def description(field: msgspec.structs.FieldInfo) -> str:
 
 
 def _types(field: msgspec.structs.FieldInfo) -> Iterator[Any]:
-    """What a number's values can be, without what is said of them."""
+    """Return what a number's values can be, without what is said of them."""
     of_several = get_origin(field.type) in (Union, UnionType)
     alternatives = get_args(field.type) if of_several else (field.type,)
     for each in alternatives:
@@ -278,7 +276,7 @@ def _types(field: msgspec.structs.FieldInfo) -> Iterator[Any]:
 
 
 def checked(settings: NumbersT) -> NumbersT:
-    """The same settings, if they are within their ranges.
+    """Return the same settings, if they are within their ranges.
 
     Raises:
         ConfigurationError: One is of another type or outside its range.
@@ -304,7 +302,7 @@ def listed(settings: Struct, prefix: str = "") -> list[Setting]:
 
 
 def replaced(settings: SettingsT, path: str, value: Any) -> SettingsT:
-    """The same settings but for one number.
+    """Return the same settings but for one number.
 
     Raises:
         ConfigurationError: There is no such number, or it cannot have this value.
@@ -327,7 +325,7 @@ _VALUES: Mapping[str, bool | None] = {"none": None, "true": True, "false": False
 
 
 def assigned(settings: SettingsT, assignment: str) -> SettingsT:
-    """The same settings after `path=value`, as a person types it.
+    """Return the same settings after `path=value`, as a person types it.
 
     Raises:
         ConfigurationError: There is no such setting, or it cannot have this value.
@@ -346,7 +344,7 @@ def assigned(settings: SettingsT, assignment: str) -> SettingsT:
 
 
 def _number(text: str) -> int | float | str:
-    """The number; the text itself if it is not one, for parameters that name a choice."""
+    """Return the number; the text itself if it is not one, for parameters that name a choice."""
     try:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:

@@ -44,7 +44,7 @@ _aged: WeakKeyDictionary[Bank, tuple[Mapping[str, Tree], int, Bank]] = WeakKeyDi
 
 
 def recalled(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
-    """What a bank's method recalls, of a bank with a half-life by fresh scores. Nothing is written.
+    """Return what a bank's method recalls, by fresh scores if it has a half-life.
 
     Raises:
         BankCorruptError: The bank breaks the rules of the format.
@@ -62,7 +62,7 @@ def recalled(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
 
 
 def aged(bank: Bank, half_life: int) -> Bank:
-    """The same commit of a bank, its trees with their freshness.
+    """Return the same commit of a bank, its trees with their freshness.
 
     It is made once for each commit that a handle shows.
     """
@@ -74,7 +74,7 @@ def aged(bank: Bank, half_life: int) -> Bank:
 
 
 def freshness(bank: Bank, tree: Tree, half_life: int) -> NDArray[np.float64]:
-    """What share of their scores is left of nodes, at the rows of their lines. float64 [rows]."""
+    """Return the share of their scores that nodes keep, at the rows of their lines. [rows]."""
     import numpy as np
 
     commits, last = learn_commits_by_place(bank), learnt_at(bank, tree)
@@ -88,7 +88,7 @@ def freshness(bank: Bank, tree: Tree, half_life: int) -> NDArray[np.float64]:
 
 
 def _with_freshness(tree: Tree, answer: CollectionRecall) -> CollectionRecall:
-    """An answer whose candidates say how fresh they are."""
+    """Return an answer whose candidates say how fresh they are."""
     if tree.freshness is None:
         return answer
     candidates = tuple(
@@ -114,7 +114,7 @@ def learn_commits_by_place(bank: Bank) -> Places:
 
 
 def last_learnt(bank: Bank) -> int:
-    """The place of the last episode that was learnt; 0 if none was."""
+    """Return the place of the last episode that was learnt; 0 if none was."""
     commits = learn_commits_by_place(bank)
     return int(commits.searchsorted(commits[-1]))
 
@@ -140,7 +140,7 @@ decode_birth = msgspec.json.Decoder(_Birth).decode
 
 
 def learnt_at(bank: Bank, tree: Tree) -> Places:
-    """The place of the episode that each living node was learnt from last. int64 [rows].
+    """Return the place of the episode that each living node was learnt from last. int64 [rows].
 
     It stands at the row of the node's first line.
     """

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def use_of(episode: Trajectory) -> Use | None:
-    """What an episode was shown and what is said of how it ended; None if it has no receipt."""
+    """Return what an episode recalled and how it ended; None if it has no receipt."""
     if not episode.receipts:
         return None
     words: dict[Source, tuple[bool, float | None]] = {}
@@ -65,7 +65,7 @@ def put_uses(batch: Batch, bank: Bank, episodes: Iterable[Trajectory]) -> None:
 
 
 def unknown_nodes(bank: Bank, receipt: Receipt) -> list[ShownNode]:
-    """The nodes of a receipt that a bank does not have: deleted ones, or another bank's."""
+    """Return the nodes of a receipt that a bank does not have: deleted ones, or another bank's."""
     return [each for each in receipt.entries if not _lives(bank, each)]
 
 
@@ -141,7 +141,7 @@ class NodeCredit:
 
 
 def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = None) -> NodeCredit:
-    """The credit of a living node, by the bank's own utility if none is given.
+    """Return the credit of a living node, by the bank's own utility if none is given.
 
     Raises:
         NodeNotFoundError: There is none with this id.
@@ -152,7 +152,7 @@ def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = N
 
 
 def tree_credit(bank: Bank, tree: str) -> NodeCredit:
-    """The sums of all living nodes of a tree."""
+    """Return the sums of all living nodes of a tree."""
     found, every = bank.tree(tree), credit_of(bank, tree)
     births = found.birth[found.rows]
     return NodeCredit(
@@ -181,7 +181,7 @@ class Usefulness:
 
 
 def usefulness(bank: Bank, tree: str) -> Usefulness:
-    """The usefulness of all nodes of a tree."""
+    """Return the usefulness of all nodes of a tree."""
     import numpy as np
 
     credit = credit_of(bank, tree)
@@ -194,7 +194,7 @@ def usefulness(bank: Bank, tree: str) -> Usefulness:
 
 
 def credit_of(bank: Bank, tree: str, utility: Utility | None = None) -> Credit:
-    """The credit of all nodes of a tree, by the row of a node's first line.
+    """Return the credit of all nodes of a tree, by the row of a node's first line.
 
     It is counted by the bank's own utility if none is given.
     """
@@ -202,7 +202,7 @@ def credit_of(bank: Bank, tree: str, utility: Utility | None = None) -> Credit:
 
 
 def utility_of(bank: Bank) -> Utility:
-    """What an episode is worth in a bank, also of one whose method is not installed."""
+    """Return what an episode is worth in a bank, also of one whose method is not installed."""
     return "reward" if bank.manifest.settings.get("utility") == "reward" else "success"
 
 

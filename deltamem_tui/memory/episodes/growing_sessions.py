@@ -67,7 +67,7 @@ class StoredSessions:
             self._ended[arrival.session][arrival.id] = _has_ended(arrival)
 
     def of(self, arrival: Arrival) -> list[Trajectory]:
-        """The bank's other records of the session that an episode is of, if they may be of use."""
+        """Return the bank's other records of the session of an episode, if they may be of use."""
         ended = self._ended.get(arrival.session, {}) if arrival.session else {}
         if len(ended) > _MOST:
             return []
@@ -78,7 +78,7 @@ class StoredSessions:
 
 
 def outgrown(arrivals: Iterable[object]) -> set[str]:
-    """The ids of those episodes that are earlier records of another one among them."""
+    """Return the ids of those episodes that are earlier records of another one among them."""
     sessions: defaultdict[str, dict[str, Arrival]] = defaultdict(dict)
     for each in arrivals:
         if isinstance(each, Arrival) and each.session:
@@ -98,12 +98,12 @@ def _has_ended(arrival: Arrival) -> bool:
 
 
 def trajectory_of(arrival: Arrival) -> Trajectory:
-    """The episode that arrives, as it will be kept."""
+    """Return the episode that arrives, as it will be kept."""
     return from_record(orjson.loads(arrival.line))
 
 
 def grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
-    """The longer record of a session, with what people said of the earlier ones, and receipts.
+    """Return the longer record of a session, with earlier verdicts of people, and receipts.
 
     What a judge said stays behind: it judged what was there then.
     """

@@ -156,7 +156,7 @@ class Importer:
     def _next_batch(
         self, stopped: Callable[[], bool], pauses: bool
     ) -> tuple[list[Arrival | Remark], Arrival | None]:
-        """The next batch, and the episode of another domain that ended it, if one did."""
+        """Return the next batch, and the episode of another domain that ended it, if one did."""
         batch: list[Arrival | Remark] = []
         size = 0
         for arrival in self._arrivals:
@@ -197,14 +197,14 @@ class Importer:
                 self.report.shown.update(nodes=len(receipt.entries), unknown=len(unknown))
 
     def _episodes_before(self) -> Episodes:
-        """The episodes that the bank had before this import, which knows what it adds itself."""
+        """Return the episodes that the bank had before this import."""
         if self._before is None or self._bank.commit.sequence != self._sequence:
             self._before, self._sessions = self._bank.episodes, None
             self._sequence = self._bank.commit.sequence
         return self._before
 
     def _decided(self, batch: Sequence[Arrival | Remark]) -> Iterator[EpisodeImport | Remark]:
-        """What becomes of each episode; what is refused already stays so."""
+        """Return what becomes of each episode; what is refused already stays so."""
         before = self._episodes_before()
         earlier = outgrown(batch)
         for arrival in batch:
@@ -238,7 +238,7 @@ class Importer:
                 yield EpisodeImport(arrival, answer, counts, known.outcome, gains)
 
     def _new(self, arrival: Arrival) -> EpisodeImport:
-        """What becomes of an episode that the bank does not have: it may have it in part."""
+        """Return what becomes of an episode that the bank does not have: it may have it in part."""
         if not (others := self._sessions_known().of(arrival)):
             return EpisodeImport(arrival, "imported", arrival.outcome)
         found = trajectory_of(arrival)
@@ -318,8 +318,9 @@ def _line(bank: Bank, received: EpisodeImport, *, new: bool) -> bytes:
 
 
 def _with_what_is_known(bank: Bank, received: EpisodeImport) -> bytes:
-    """The new line of an episode that the bank has: the scene that was drawn for it stays, and
-    what others said of how it ended, and its receipts. Of a duplicate only receipts are taken.
+    """Return the new line of an episode that the bank has.
+
+    Its drawn scene, its verdicts and its receipts stay; of a duplicate only receipts are taken.
     """
     line = received.arrival.line
     known = episode(bank, received.arrival.id)
@@ -334,12 +335,12 @@ def _with_what_is_known(bank: Bank, received: EpisodeImport) -> bytes:
 
 
 def _with_receipts(record: Reading, receipts: ReceiptFile | None) -> Reading:
-    """The record; an episode gets the receipts that the user kept for it."""
+    """Return the record; an episode gets the receipts that the user kept for it."""
     return receipts.apply(record) if receipts and isinstance(record, Trajectory) else record
 
 
 def _in_domain(record: Reading, usual: str, given: str) -> Reading:
-    """The record; an episode gets its domain."""
+    """Return the record; an episode gets its domain."""
     if isinstance(record, Remark):
         return record
     domain = chosen(record.domain, otherwise=usual, given=given)
@@ -351,7 +352,7 @@ def _in_domain(record: Reading, usual: str, given: str) -> Reading:
 def _arrived(
     record: Reading, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
 ) -> Arrival | Remark:
-    """A record as it will be kept, or why it is not."""
+    """Return a record as it will be kept, or why it is not."""
     if isinstance(record, Remark):
         return record
     trajectory, redactions = without_recalled(record), NOTHING
@@ -443,7 +444,7 @@ def _label(outcome: Outcome) -> str:
 
 
 def _origin(bank: Bank, batch: Sequence[Arrival | Remark], arrival: Arrival) -> str:
-    """The record that states the opposite outcome, as far as it can be found."""
+    """Return the record that states the opposite outcome, as far as it can be found."""
     for other in batch:
         if other is arrival:
             break

@@ -45,7 +45,7 @@ class EpisodeKinds:
 
 
 def stated_kind(episode: Trajectory, name: Literal["task", "env"]) -> KindOf | None:
-    """The kind that an episode's record has; None if it has none."""
+    """Return the kind that an episode's record has; None if it has none."""
     kind = one_line(episode.metadata.get(f"{name}_kind", ""), _WIDTH).strip()
     if not kind:
         return None
@@ -55,14 +55,14 @@ def stated_kind(episode: Trajectory, name: Literal["task", "env"]) -> KindOf | N
 
 
 def stated_trial(episode: Trajectory) -> int | None:
-    """The number of the try that an episode's record has; None if it has none."""
+    """Return the number of the try that an episode's record has; None if it has none."""
     facts = (episode.metadata.get(name, "").strip() for name in ("trial_number", "trial"))
     numbers = (int(each) for each in facts if each.isascii() and each.isdecimal() and len(each) < 7)
     return next(numbers, None)
 
 
 def with_kinds(episode: Trajectory, kinds: EpisodeKinds) -> Trajectory:
-    """The same episode, with the same id, and its kinds."""
+    """Return the same episode, with the same id, and its kinds."""
     facts: Mapping[str, str] = {
         "task_kind": kinds.task.name,
         "task_kind_source": kinds.task.source,

@@ -97,7 +97,7 @@ def logs_named(
     redaction: Redaction,
     format: str | None,  # noqa: A002 - the word that people type
 ) -> Sequence[str | FoundLog]:
-    """The logs, found ahead where a list of ids must be about them: all that it leaves out failed.
+    """Return the logs, found ahead where a list of ids must be about them.
 
     Raises:
         TrajectoryError: The outcomes are such a list, and it names no episode of these logs.

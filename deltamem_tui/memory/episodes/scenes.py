@@ -22,7 +22,7 @@ PROMPT = "drawn_scene_prompt"
 
 
 def scene_of(trajectory: Trajectory) -> str:
-    """An episode's scene; empty if it has none."""
+    """Return an episode's scene; empty if it has none."""
     if trajectory.environment.strip():
         return trajectory.environment
     return trajectory.metadata.get(SCENE, trajectory.environment)
@@ -34,7 +34,7 @@ def lacks_scene(trajectory: Trajectory) -> bool:
 
 
 def with_scene(trajectory: Trajectory, extraction: Extraction) -> Trajectory:
-    """The same episode, with the same id, and the scene that was drawn for it.
+    """Return the same episode, with the same id, and the scene that was drawn for it.
 
     An empty scene is kept, too: a model has looked and found none.
     """
@@ -47,12 +47,12 @@ def with_scene(trajectory: Trajectory, extraction: Extraction) -> Trajectory:
 
 
 def drawn_text(extraction: Extraction) -> str:
-    """The scene that a model drew out of a task; empty if nothing in it describes one."""
+    """Return the scene that a model drew out of a task; empty if nothing in it describes one."""
     return (extraction.payload or {}).get("environment", "")
 
 
 def with_scene_of(trajectory: Trajectory, other: Trajectory) -> Trajectory:
-    """The same episode with the scene that was drawn for another record of it, if one was."""
+    """Return the episode with the scene that was drawn for another record of it, if one was."""
     facts = (SCENE, MODEL, PROMPT)
     found = {name: other.metadata[name] for name in facts if name in other.metadata}
     if SCENE not in found or not lacks_scene(trajectory):
@@ -61,7 +61,7 @@ def with_scene_of(trajectory: Trajectory, other: Trajectory) -> Trajectory:
 
 
 def goal_of(trajectory: Trajectory) -> str:
-    """The task without the passages that were drawn out of it as the scene."""
+    """Return the task without the passages that were drawn out of it as the scene."""
     goal = trajectory.task
     for passage in trajectory.metadata.get(SCENE, "").splitlines():
         pattern = r"\s+".join(map(re.escape, passage.split()))

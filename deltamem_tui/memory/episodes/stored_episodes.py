@@ -44,7 +44,7 @@ def episodes(bank: Bank) -> Iterator[Trajectory]:
 
 
 def waiting(bank: Bank) -> Iterator[Trajectory]:
-    """The episodes that wait to be learnt, in order of import, without an outcome or with."""
+    """Return the episodes that wait to be learnt, with or without an outcome, in import order."""
     return _read(bank, bank.episodes.waiting())
 
 
@@ -56,7 +56,7 @@ def _read(bank: Bank, ids: Iterable[str]) -> Iterator[Trajectory]:
 
 
 def domain_of(bank: Bank) -> str:
-    """The domain of episodes whose logs name none; empty for a generic bank."""
+    """Return the domain of episodes whose logs name none; empty for a generic bank."""
     domain = bank.manifest.domain
     return "" if key(domain) == GENERIC else domain
 
@@ -105,7 +105,7 @@ def copy_episodes(source: Bank, target: Bank) -> int:
 
 
 def _batches(source: Bank) -> Iterator[tuple[list[str], list[bytes], list[Trajectory]]]:
-    """The ids and the lines of episodes, as many as one commit takes, and those with receipts."""
+    """Yield ids and lines of episodes, as many as one commit takes, and those with receipts."""
     ids: list[str] = []
     lines: list[bytes] = []
     shown: list[Trajectory] = []

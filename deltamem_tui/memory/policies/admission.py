@@ -42,7 +42,7 @@ def admitted_by(policy: Policy, outcome: Outcome) -> bool:
 
 
 def as_admitted(policy: Policy, episode: Trajectory) -> Trajectory | None:
-    """The episode as a policy lets it be learnt; None if it does not.
+    """Return the episode as a policy lets it be learnt; None if it does not.
 
     By `coarse` it is learnt as the judge says that it ended, even where log or person said
     otherwise. By all others, as the word says that counts: so what was learnt by a judge's word
@@ -57,7 +57,7 @@ def as_admitted(policy: Policy, episode: Trajectory) -> Trajectory | None:
 
 
 def policy_named(name: str | None) -> Policy:
-    """The policy that was chosen; the strict one if none was.
+    """Return the policy that was chosen; the strict one if none was.
 
     Raises:
         UsageError: There is no such policy.

@@ -105,7 +105,7 @@ class Columns:
 
 
 def forgotten(nodes: Columns, rules: ForgettingRules, unit: int) -> dict[int, Reason]:
-    """The topmost nodes that go, each with all below it, and why; in the order in which they go.
+    """Return the topmost nodes that go with all below them, and why, in the order in which they go.
 
     `unit` is how much utility a success is.
     """
@@ -126,7 +126,7 @@ def forgotten(nodes: Columns, rules: ForgettingRules, unit: int) -> dict[int, Re
 
 
 def blocking(nodes: Columns, rules: ForgettingRules, unit: int) -> list[int]:
-    """The good nodes that keep one of little use above them: as roots they would set it free."""
+    """Return the good nodes below one of little use: as roots they would set it free."""
     if not rules.history:
         return []
     poor, good = _by_history(nodes, rules, unit)
@@ -160,7 +160,7 @@ def _below(nodes: Columns, flags: Flags) -> Flags:
 
 
 def _tops(nodes: Columns, flags: Flags) -> list[int]:
-    """The flagged nodes, none of which is only a key, that do not hang below another of them."""
+    """Return the flagged nodes that are not below another of them, and no mere keys."""
     going = _going(nodes, dict.fromkeys(np.flatnonzero(flags & ~nodes.key).tolist()))
     hanging = (nodes.parent >= 0) & going[nodes.parent]
     return np.flatnonzero(going & ~hanging).tolist()
@@ -172,7 +172,7 @@ def _above(nodes: Columns, place: int, going: Flags) -> bool:
 
 
 def _going(nodes: Columns, tops: Mapping[int, object]) -> Flags:
-    """The nodes that go if some do with all below them."""
+    """Return the nodes that go if some do with all below them."""
     going = np.zeros(len(nodes), dtype=np.bool_)
     going[list(tops)] = True
     hanging = np.flatnonzero(nodes.parent >= 0)
@@ -192,7 +192,7 @@ def subtree_sizes(nodes: Columns) -> list[int]:
 
 
 def _over_capacity(nodes: Columns, gone: Flags, capacity: int, unit: int) -> Iterator[int]:
-    """The leaves that are worth least, until as few nodes are left as there may be.
+    """Return the leaves that are worth least, until as few nodes are left as there may be.
 
     What the last episode wrote is spared, unless it wrote more than that by itself.
     """
@@ -226,7 +226,7 @@ def _over_capacity(nodes: Columns, gone: Flags, capacity: int, unit: int) -> Ite
 
 
 def _worth(nodes: Columns, left: Flags, unit: int) -> list[float]:
-    """The mean utility of each node, drawn towards that of all where it was judged little."""
+    """Return the mean utility of each node, drawn towards the mean where it was judged little."""
     judged, utility = nodes.judged[left].sum(), nodes.utility[left].sum()
     mean = float(utility / judged / unit) if judged else 0.0
     found: list[float] = ((nodes.utility / unit + _PRIOR * mean) / (nodes.judged + _PRIOR)).tolist()

@@ -78,7 +78,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
 
 
 def _sections(found: ImportReport) -> Iterator[ReportSection]:
-    """What was understood: the first tasks, and an episode of each format."""
+    """Return what was understood: the first tasks, and an episode of each format."""
     yield ReportSection("First tasks", [one_line(task, _LINE_WIDTH) for task in found.tasks])
     for name, episode in found.samples.items():
         where = ", ".join(filter(None, (episode.source.file, episode.source.position)))
@@ -89,7 +89,7 @@ def _sections(found: ImportReport) -> Iterator[ReportSection]:
 
 
 def _sample(episode: Trajectory) -> list[str]:
-    """An episode in three lines: its task, its scene, and what was done first."""
+    """Return an episode in three lines: its task, its scene, and what was done first."""
     step = episode.steps[0]
     thought = f"({one_line(step.thought, _PART_WIDTH)}) " if step.thought else ""
     seen = one_line(step.observation, _PART_WIDTH) or "nothing"
@@ -201,7 +201,7 @@ def _mode_notes(found: ImportReport) -> Iterator[ReportNote]:
 
 
 def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:
-    """The first notices of what readers left out by design; the others are counted."""
+    """Return the first notices of what readers left out by design; the others are counted."""
     yield from (ReportNote(str(notice)) for notice in found.notices[:most])
     if (more := found.notice_count - most) > 0:
         listed = len(found.notices) - most
@@ -221,7 +221,7 @@ def _file_notes(found: ImportReport, name: str) -> Iterator[ReportNote]:
 
 
 def _receipts_record(found: ImportReport) -> dict[str, Any]:
-    """What became of receipts: those of the user's files, and those that episodes brought."""
+    """Return what became of receipts: those of the user's files, and those of the episodes."""
     given = found.receipts
     return {
         "given": len(given.given) if given else 0,
@@ -261,7 +261,7 @@ def _receipt_notes(found: ImportReport) -> Iterator[ReportNote]:
 
 
 def _names(names: Sequence[str]) -> str:
-    """The first of some names, which come from outside."""
+    """Return the first of some names, which come from outside."""
     shown = ", ".join(one_line(name, _NAME_WIDTH) for name in names[:_NAMES])
     return f"{shown}, …" if len(names) > _NAMES else shown
 
@@ -288,7 +288,7 @@ def _import_summary(found: ImportReport) -> str:
 
 
 def _read_as(found: ImportReport) -> str:
-    """The formats and domains: a person who chose the wrong log or bank sees it here."""
+    """Return the formats and domains: a person who chose the wrong log or bank sees it here."""
     formats = list(dict.fromkeys(name for each in found.files.values() for name in each.formats))
     domains = found.domains
     facts = [f"read as {_names(formats)}"] if formats else []

@@ -66,7 +66,7 @@ def view_learning(
 
 
 def _lesson_counts(found: LearningReport, collections: Iterable[str]) -> dict[str, Any]:
-    """What the lessons came to; an episode that another process learnt first is not of this run."""
+    """Return what the lessons came to, without episodes that another process learnt first."""
     new = [lesson for lesson in found.lessons if lesson.new]
     nodes = Counter(dict.fromkeys(collections, 0))
     consolidated = skipped = 0
@@ -158,7 +158,7 @@ def bill_text(usage: Usage) -> str:
 
 
 def in_flight_notes(calls: int) -> list[ReportNote]:
-    """Calls that had no answer when the run ended."""
+    """Return notes on calls that had no answer when the run ended."""
     if not calls:
         return []
     were = counted(calls, "call was", "calls were")

@@ -64,7 +64,7 @@ def view_export(outgoing: PreparedExport) -> ReportView:
 
 
 def leak_position(leak: Leak) -> str:
-    """The record and the field that hold a secret."""
+    """Return the record and the field that hold a secret."""
     return f"{one_line(leak.record, 40)} {one_line(leak.field, 60)}".strip()
 
 
@@ -147,7 +147,7 @@ def node_facts(method: str, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def _claim(value: Any) -> str | None:
-    """A value of the manifest, short and on one line; None if it is empty."""
+    """Return a value of the manifest, short and on one line; None if it is empty."""
     if isinstance(value, list):
         value = ", ".join(map(str, value))
     return one_line(str(value), _TEXT_WIDTH) if value not in (None, "") else None
@@ -231,7 +231,7 @@ def _conflict_lines(plan: MergePlan) -> Iterator[str]:
 
 
 def _lost_fields(conflict: Conflict) -> Iterator[str]:
-    """What else than its condition the lost state has otherwise."""
+    """Return what else than its condition the lost state has otherwise."""
     lost, kept = conflict.lost, conflict.kept
     if lost.deleted or kept.deleted:
         return
@@ -252,7 +252,7 @@ def field_text(change: FieldChange) -> str:
 
 
 def value_change(change: FieldChange) -> str:
-    """A changed value as before → after."""
+    """Return a changed value as before → after."""
     before, after = (
         "nothing" if value in (None, "") else one_line(str(value), _CONDITION_WIDTH)
         for value in (change.before, change.after)

@@ -67,7 +67,7 @@ def cost_text(usage: Usage) -> str:
 
 
 def usage_facts(usage: Usage) -> dict[str, Value]:
-    """What calls of a model took."""
+    """Return what calls of a model took."""
     return {
         "calls": usage.calls,
         "answers from the cache": usage.cached,

@@ -144,7 +144,7 @@ def _take(bank: Bank, batch: BatchCaller, result: object, report: AnswersReport)
 
 
 def _response(result: dict[str, object]) -> object:
-    """The response in a result.
+    """Return the response in a result.
 
     Raises:
         ServiceError: There is an error in its place.

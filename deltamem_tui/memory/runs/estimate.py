@@ -175,7 +175,7 @@ class _GuessingWriter:
         return self._extractor.estimate(purpose, episode, notes, inputs)
 
     def _with_key(self, name: str, episode: Trajectory, written: Extraction) -> Extraction:
-        """The same lesson under a key of the words, not the numbers, of its collection's question.
+        """Return the lesson under a key of the words, without numbers, of its question.
 
         Which notes later prompts show hangs on the keys. Those of the rules follow the dialect of
         one world; of a model's, nothing is known but what they are to be found by.

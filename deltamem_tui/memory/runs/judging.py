@@ -72,13 +72,13 @@ class JudgedEpisode:
 
 
 def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
-    """The ids of the first waiting episodes without an outcome, in order of import."""
+    """Return the ids of the first waiting episodes without an outcome, in order of import."""
     unknown = (found.id for found in waiting(bank) if not found.outcome.known)
     return list(islice(unknown, limit))
 
 
 def without_judgement(bank: Bank, limit: int | None = None) -> list[str]:
-    """The ids of the first episodes on which no judge has a word yet, in order of import."""
+    """Return the ids of the first episodes on which no judge has a word yet, in order of import."""
     unjudged = (
         found.id
         for found in episodes(bank)

@@ -288,7 +288,7 @@ class LearningRun:
 
 
 def refusal_record(refusal: Refusal) -> dict[str, Any]:
-    """An episode that could not be learnt as the journal has it, bounded in size."""
+    """Return an episode that could not be learnt as the journal has it, bounded in size."""
     record = {
         "trajectory": refusal.trajectory,
         "reason": one_line(str(refusal.error), REASON_WIDTH),
@@ -362,7 +362,7 @@ class Candidates:
 
 
 def candidates(bank: Bank, policy: Policy | None = None, limit: int | None = None) -> Candidates:
-    """The episodes to learn from.
+    """Return the episodes to learn from.
 
     These are the first `limit` of those whose outcome the policy admits, by default the bank's.
     """

@@ -118,7 +118,7 @@ def _is_for(use: PromptUse, trajectory: Trajectory) -> bool:
 def _chain(
     bank: Bank, use: PromptUse, trajectory: Trajectory, embedder: Embedder | None
 ) -> Sequence[Node]:
-    """The chain of the match, or of the node that comes nearest to being one."""
+    """Return the chain of the match, or of the node that comes nearest to being one."""
     tree = use.collection
     question = method_of(bank).questions(trajectory)[tree]
     answer = search(bank, question, (tree,), 1, embedder=embedder)[0]
@@ -128,7 +128,7 @@ def _chain(
 
 
 def _any_chain(bank: Bank, tree: str) -> Sequence[Node]:
-    """The chain to the first residual, else the first root alone."""
+    """Return the chain to the first residual, else the first root alone."""
     shown = bank.tree(tree)
     first = next(iter(shown), None)
     if first is None:

@@ -97,7 +97,7 @@ def prepare(
 
 
 def leaks(bank: Bank, *, with_episodes: bool = False) -> tuple[Leak, ...]:
-    """The secrets in the nodes and the manifest of a bank, which leave in every form.
+    """Return the secrets in the nodes and the manifest of a bank, which leave in every form.
 
     Those in its episodes too, if they leave.
 
@@ -142,7 +142,7 @@ def _shared(origin: LineOrigin) -> tuple[str, ...]:
 
 
 def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
-    """The secrets in the lines of a tree; dead ones leave, too."""
+    """Return the secrets in the lines of a tree; dead ones leave, too."""
     snapshot = bank.snapshots[tree]
     lines = snapshot.table.lines(snapshot.extent)
     while piece := list(islice(lines, _PIECE_LINES)):
@@ -204,7 +204,7 @@ def _manifest_leaks(bank: Bank, provenance: Mapping[str, Any]) -> Iterator[Leak]
 
 
 def _record_leaks(place: str, record_id: str, record: Mapping[str, Any]) -> Iterator[Leak]:
-    """The secrets in a JSON object, by the field of it that holds them."""
+    """Return the secrets in a JSON object, by the field of it that holds them."""
     for name, value in record.items():
         for kind in sorted(
             {kind for text in _texts(name, value) for kind in kinds_of_secrets(text)}
@@ -239,7 +239,7 @@ def _parsed(line: bytes, path: Path) -> dict[str, Any]:
 
 
 def _contents(bank: Bank, origins: _Origins) -> Contents:
-    """What the bank was made of, by its lines or by its manifest."""
+    """Return what the bank was made of, by its lines or by its manifest."""
     learnt = set(bank.episodes.ids()) - set(bank.episodes.waiting())
     found = (origins.episodes | learnt) - {""}
     before = bank.manifest.provenance.get(_CONTENTS)
@@ -252,6 +252,6 @@ def _contents(bank: Bank, origins: _Origins) -> Contents:
 
 
 def _provenance(before: Mapping[str, Any], contents: Contents, builder: str) -> dict[str, Any]:
-    """The manifest's provenance, without a clock or a place."""
+    """Return the manifest's provenance, without a clock or a place."""
     by = {"builder": builder} if builder else {}
     return {**before, **by, _CONTENTS: asdict(contents)}

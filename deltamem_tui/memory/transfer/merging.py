@@ -160,7 +160,7 @@ def _refuse_impossible(banks: Sequence[Bank], near: float | None, policy: str) -
 
 
 def _refuse_unsound_archive(first: Bank) -> None:
-    """The first bank is copied as it is, and an archive has not been checked yet."""
+    """Return the first bank is copied as it is, and an archive has not been checked yet."""
     if not first.archived:
         return
     for flaw in chain(line_flaws(first), vector_flaws(first)):
@@ -198,7 +198,7 @@ class _Neighbours:
         self._displays = displays
 
     def reconcile(self, join: Join, side: Claims) -> Reconciliation:
-        """What happens to the roots of the next bank."""
+        """Return what happens to the roots of the next bank."""
         if not self._displays[join.tree].comparable:
             return Reconciliation()
         pairs: list[tuple[int, int]] = []
@@ -243,14 +243,14 @@ class _Neighbours:
 
 
 def _roots(join: Join, side: Claims) -> Rows:
-    """The living roots of what was joined so far that the next bank does not have itself."""
+    """Return the living roots of what was joined so far that the next bank does not have itself."""
     roots = join.resolution.living & (join.resolution.above == len(join))
     places: Rows = np.flatnonzero(roots & ~np.isin(join.ids, side.ids))
     return places
 
 
 def _new_roots(join: Join, side: Claims) -> Rows:
-    """The living roots that only the next bank has."""
+    """Return the living roots that only the next bank has."""
     index = side.snapshot.index[side.rows]
     roots = (index["parent"] < 0) & ~index["deleted"]
     places: Rows = np.flatnonzero(roots & ~np.isin(side.ids, join.ids))
@@ -258,7 +258,7 @@ def _new_roots(join: Join, side: Claims) -> Rows:
 
 
 def _vectors(join: Join, places: Rows) -> NDArray[np.float32]:
-    """The vectors of some nodes, read bank by bank. float32 [places, dimensions]."""
+    """Return the vectors of some nodes, read bank by bank. float32 [places, dimensions]."""
     vectors = np.empty((len(places), join.sides[0].snapshot.vectors.shape[1]), dtype=np.float32)
     source = join.source[places]
     order = np.argsort(source, kind="stable")
@@ -270,7 +270,7 @@ def _vectors(join: Join, places: Rows) -> NDArray[np.float32]:
 
 
 def _with_all_below(side: Claims, tops: Sequence[int]) -> Flags:
-    """Some nodes of a bank and everything that claims a place below them. bool [nodes]."""
+    """Return some nodes of a bank and everything that claims a place below them. bool [nodes]."""
     chosen = np.zeros(len(side), dtype=np.bool_)
     chosen[list(tops)] = True
     holds = columns.resolution(side.ids, side.parents, side.roots, side.deleted)

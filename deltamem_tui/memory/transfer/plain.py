@@ -84,7 +84,7 @@ def node_record(tree: Tree, node: Node) -> dict[str, Any]:
 
 
 def markdown(bank: Bank) -> Iterator[str]:
-    """The bank as one markdown document, in parts to be joined by blank lines."""
+    """Return the bank as one markdown document, in parts to be joined by blank lines."""
     yield f"# {escaped(one_line(bank.name))}"
     if bank.manifest.description:
         yield escaped(one_line(bank.manifest.description))

@@ -111,7 +111,7 @@ def _rows(parts: Mapping[int, Parts]) -> int:
 
 
 def _prefix(tree: Tree, kind: str) -> str:
-    """What the names of a form's folders begin with, until other files take the bank's place.
+    """Return the beginning of a form's folder names, until other files take the bank's place.
 
     Empty if the file is gone: then a name would be every form's.
     """
@@ -127,7 +127,7 @@ def _prefix(tree: Tree, kind: str) -> str:
 
 
 def _stored(prefix: str, vectors: NDArray[np.float32], names: Set[str]) -> dict[int, Parts]:
-    """The stored form that covers most rows, by their number; empty if there is none."""
+    """Return the stored form that covers most rows, by their number; empty if there is none."""
     found: dict[int, Parts] = {}
     for folder in cache_folder().glob(f"{prefix}-*"):
         with suppress(OSError, ValueError):
@@ -178,12 +178,12 @@ def _new_file(path: Path, array: NDArray[Any]) -> NpyFile:
 
 
 def _sampled(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Some rows by which vectors are known again, the first and the last among them."""
+    """Return some rows by which vectors are known again, the first and the last among them."""
     return np.array(vectors[np.linspace(0, len(vectors) - 1, _SAMPLE).astype(np.int64)])
 
 
 def _pieces(vectors: NDArray[np.float32], start: int) -> Iterator[NDArray[np.float32]]:
-    """The vectors from a row on, some at a time."""
+    """Return the vectors from a row on, some at a time."""
     step = max(_PIECE_NUMBERS // max(vectors.shape[1], 1), 1)
     plain = np.asarray(vectors)
     return (plain[row : row + step] for row in range(start, len(plain), step))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def embedder_of(bank: Bank, given: Embedder | None = None) -> Embedder:
-    """The bank's embedder: the given one if it fits, else loaded.
+    """Return the bank's embedder: the given one if it fits, else loaded.
 
     Raises:
         EmbedderUnavailableError: It cannot be loaded.
@@ -40,7 +40,7 @@ def weighting_of(bank: Bank) -> Weighting:
 
 
 def card_of(bank: Bank) -> EmbedderCard:
-    """What the bank remembers of its embedder.
+    """Return what the bank remembers of its embedder.
 
     Raises:
         BankCorruptError: The manifest does not describe it.

@@ -17,7 +17,7 @@ SAME_TEXT = 1.0 - 1e-3
 
 
 def nodes_with_key(tree: Tree, text: str, vector: NDArray[np.float32]) -> list[Node]:
-    """The living nodes of a collection whose key is this text, in order of birth.
+    """Return the living nodes of a collection whose key is this text, in order of birth.
 
     `vector` is the text's as a passage, float32 [dimensions], of unit length: only nodes with the
     same vector are read.

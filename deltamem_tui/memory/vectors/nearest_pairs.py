@@ -20,7 +20,7 @@ Matrix = NDArray[np.float32]
 def nearest(
     vectors: Matrix, others: Matrix, limit: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The nearest of `others` to each of `vectors`, if it is near enough; of equals the first.
+    """Return the nearest of `others` to each of `vectors`, if near enough; of equals the first.
 
     Args:
         vectors: Unit rows. float32 [rows, dimensions].

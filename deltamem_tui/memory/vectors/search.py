@@ -50,7 +50,7 @@ _scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 
 def scan_of(tree: Tree, weighting: Weighting) -> Scan:
-    """The scan of a collection, made once for each commit that a handle shows."""
+    """Return the scan of a collection, made once for each commit that a handle shows."""
     scan = _scans.get(tree)
     if scan is None or scan.weighting != weighting:
         scan = _scans[tree] = Scan(_with_smaller_form(rows_of(tree), tree), weighting)
@@ -58,7 +58,7 @@ def scan_of(tree: Tree, weighting: Weighting) -> Scan:
 
 
 def any_scan_of(tree: Tree) -> Scan:
-    """A scan of a collection for `Scan.alike`, to which no weighting matters."""
+    """Return a scan of a collection for `Scan.alike`, to which no weighting matters."""
     return _scans.get(tree) or scan_of(tree, "none")
 
 
@@ -66,7 +66,7 @@ _scans_by_use: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 
 def scan_by_use(tree: Tree, weighting: Weighting) -> Scan:
-    """The scan of the successes of a collection, of equals those first that were of use most.
+    """Return the scan of the successes of a collection, of equals the most useful first.
 
     It is made once for each commit that a handle shows.
     """
@@ -122,7 +122,7 @@ def _with_smaller_form(rows: Rows, tree: Tree) -> Rows:
 
 
 def rows_of(tree: Tree) -> Rows:
-    """The rows of a collection, deleted and outdated ones marked dead."""
+    """Return the rows of a collection, deleted and outdated ones marked dead."""
     source = str(tree.snapshot.table.folder / f"{tree.name}.embeddings.npy")
     # A node that stands by itself comes before one that needs its chain, so that a fused
     # root takes the place of the chain it was made from; then the older before the younger.
@@ -133,14 +133,14 @@ def rows_of(tree: Tree) -> Rows:
 def as_fresh(
     tree: Tree, rows: NDArray[np.integer], scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The scores of some rows as far as those are fresh, for what ranks without a scan."""
+    """Return the scores of some rows as far as those are fresh, for what ranks without a scan."""
     return scores if tree.freshness is None else faded(scores, tree.freshness[rows])
 
 
 def ranked(
     tree: Tree, vector: NDArray[np.float32], weighting: Weighting, penalty: float, count: int
 ) -> list[tuple[int, Candidate]]:
-    """The best nodes for a question, best first, each with its row.
+    """Return the best nodes for a question, best first, each with its row.
 
     `vector` is float32 [dimensions], of unit length; `penalty` is taken off the similarity of
     failures.
@@ -160,7 +160,7 @@ def ranked(
 
 
 def _faded_by(tree: Tree, row: int, similarity: float) -> float:
-    """What a row's similarity loses because it is stale."""
+    """Return what a row's similarity loses because it is stale."""
     if tree.freshness is None or similarity <= 0:
         return 0.0
     return round(similarity * (1.0 - float(tree.freshness[row])), DECIMALS)

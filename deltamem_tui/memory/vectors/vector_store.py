@@ -31,7 +31,7 @@ _DIGITS = 32
 
 
 def key_of(text: str) -> bytes:
-    """What a text's vector is found by: 32 hexadecimal digits."""
+    """Return what a text's vector is found by: 32 hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS].encode()
 
 
@@ -91,7 +91,7 @@ class VectorStore:
         self._rows += len(keys)
 
     def gathered(self, keys: Sequence[bytes], piece: int) -> Iterator[NDArray[np.float32]]:
-        """The vectors of some texts in order, float32 [up to `piece`, dimensions] at a time.
+        """Return the vectors of some texts in order, float32 [up to `piece`, dimensions] at a time.
 
         An empty key has no text: it gets a vector of unit length without a meaning.
         """
@@ -108,7 +108,7 @@ class VectorStore:
 
 @contextmanager
 def opened(folder: Path, card: EmbedderCard) -> Iterator[VectorStore]:
-    """The store beside a bank, for one process at a time. It stays until `remove`.
+    """Return the store beside a bank, for one process at a time. It stays until `remove`.
 
     Raises:
         BankBusyError: Another process gives the bank new vectors.

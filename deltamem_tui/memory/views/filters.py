@@ -358,7 +358,7 @@ class EpisodeTable:
         order: EpisodeOrder = "import",
         stopped: Callable[[], bool] = lambda: False,
     ) -> list[int]:
-        """The numbers of the episodes that a filter lets through.
+        """Return the numbers of the episodes that a filter lets through.
 
         The oldest come first, or the `newest`, or what has to be looked at by its `outcome`, or the
         most `steps` or `nodes`. Once `stopped` returns True, the answer is not complete.
@@ -376,7 +376,7 @@ class EpisodeTable:
         return found
 
     def column(self, name: str) -> NDArray[Any]:
-        """The values of all episodes, -1 where a record cannot be read. [episodes]."""
+        """Return the values of all episodes, -1 where a record cannot be read. [episodes]."""
         import numpy as np
 
         if name == "nodes":
@@ -403,7 +403,7 @@ class EpisodeTable:
         return "\n".join((episode.task, episode.environment, episode.outcome.reason, *steps))
 
     def _recorded(self) -> NDArray[Any]:
-        """What the records hold: (outcome, source, steps) [episodes]."""
+        """Return what the records hold: (outcome, source, steps) [episodes]."""
         import numpy as np
 
         if self._read is not None:

@@ -72,12 +72,12 @@ def history(bank: Bank) -> History:
 
 
 def _stated_by(commit: Commit) -> Usage:
-    """What the questions to models took that one commit states."""
+    """Return what the questions to models took that one commit states."""
     return sum(map(_usage_in, _calls(commit.event, commit.detail)), Usage())
 
 
 def _calls(event: str, detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The questions to a model that a commit records, or the sum of all that were compacted."""
+    """Yield the questions to a model that a commit records, or the sum of the compacted ones."""
     before = detail.get("folded")
     if event == "compact" and isinstance(before, dict) and isinstance(before.get("usage"), dict):
         yield before["usage"]
@@ -92,7 +92,7 @@ def _calls(event: str, detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
 
 
 def _usage_in(record: object) -> Usage:
-    """What a record says that a question took; nothing if it does not say."""
+    """Return what a record says that a question took; nothing if it does not say."""
     if not isinstance(record, dict) or "prompt_tokens" not in record:
         return Usage()
     names = ("calls", "cached", "prompt_tokens", "completion_tokens")

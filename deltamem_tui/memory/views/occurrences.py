@@ -11,12 +11,12 @@ Span = tuple[int, int]
 
 
 def fold(text: str) -> str:
-    """Returns a text in which upper and lower case are alike: words are sought in nothing else."""
+    """Return a text in which upper and lower case are alike: words are sought in nothing else."""
     return text.casefold()
 
 
 def occurrences(text: str, words: Sequence[str]) -> list[Span]:
-    """Returns the stretches of a text in which words stand.
+    """Return the stretches of a text in which words stand.
 
     Args:
         text: The text as it is shown.
