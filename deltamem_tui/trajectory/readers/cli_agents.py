@@ -20,11 +20,9 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as
 from deltamem_tui.trajectory.workspace import workspace
 
 _Act = Callable[[Conversation], None]
-_STATUSES: dict[object, StepStatus] = {
-    "success": "ok",
-    True: "ok",
-    "error": "error",
-    False: "error",
+_STATUSES: dict[str, StepStatus] = {
+    **dict.fromkeys(("success", "true"), "ok"),
+    **dict.fromkeys(("error", "false"), "error"),
 }
 
 
@@ -113,7 +111,7 @@ def _copilot_answer(conversation: Conversation, data: Json) -> None:
     result, error = as_mapping(data.get("result")), as_mapping(data.get("error"))
     text = content_text(result.get("content") or error.get("message") or "")
     status = exit_status(as_mapping(data.get("shellExecution")).get("exitCode"))
-    status = status or _STATUSES.get(data.get("success"))
+    status = status or _STATUSES.get(as_text(data.get("success")))
     failed = data.get("success") is False
     if end := _SHELL_END.search(text):
         text = text[: end.start()]
@@ -160,7 +158,7 @@ def _qwen_answers(conversation: Conversation, message: Json, result: Json) -> No
         answer = as_mapping(response.get("response"))
         error = answer.get("error")
         text, status = shell_answer(content_text(answer.get("output") or error or ""))
-        status = status or _STATUSES.get(result.get("status"))
+        status = status or _STATUSES.get(as_text(result.get("status")))
         name = as_text(response.get("id"))
         conversation.answer(text, name, failed=bool(error), status=status)
 

@@ -50,7 +50,7 @@ def _responses(value: object) -> _Run | None:
     if not isinstance(record.get("output"), list) or "input" not in record:
         return None
     output = as_list(record["output"])
-    if not all(as_mapping(each).get("type") in _RESPONSE_ITEMS for each in output):
+    if not all(as_text(as_mapping(each).get("type")) in _RESPONSE_ITEMS for each in output):
         return None
     asked = record["input"]
     messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else as_list(asked)
@@ -64,7 +64,7 @@ def _responses(value: object) -> _Run | None:
 
 def _is_item(value: object) -> bool:
     item = as_mapping(value)
-    return "role" in item or item.get("type") in _RESPONSE_ITEMS
+    return "role" in item or as_text(item.get("type")) in _RESPONSE_ITEMS
 
 
 def _langchain(value: object) -> _Run | None:

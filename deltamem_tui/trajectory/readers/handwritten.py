@@ -238,8 +238,16 @@ def _delimiter(line: str) -> str:
     return max(",;\t", key=line.count)
 
 
+def _plain_line(text: str) -> str:
+    return text.replace("\r", " ").replace("\0", " ")
+
+
 def _columns(line: str) -> list[str]:
-    cells = next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
+    line = _plain_line(line)
+    try:
+        cells = next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
+    except csv.Error:  # a cell longer than any name
+        return []
     return [cell.strip().lstrip("\ufeff").lower().replace(" ", "_") for cell in cells]
 
 
@@ -268,7 +276,8 @@ def _table(log: Log) -> Iterator[Record | RecordError]:
     columns = _columns(head.text) if head else []
     # A cell in quotation marks may have line breaks in it.
     reader = csv.reader(
-        (f"{line.text}\n" for line in lines), delimiter=_delimiter(head.text if head else "")
+        (f"{_plain_line(line.text)}\n" for line in lines),
+        delimiter=_delimiter(head.text if head else ""),
     )
     try:
         for cells in reader:
