@@ -193,7 +193,7 @@ def test_recall_gives_the_context_and_says_why(program: Program) -> None:
         assert (candidate["node"]["label"] == "failure") == (candidate["penalty"] == 0.05)
     assert len(explained["task"]["candidates"]) == len(nodes_of(program))
     first, head, second = program("recall", "kitchen", TASK, "--explain").out.splitlines()[:3]
-    assert first == "task tree, threshold 0.5"
+    assert first.startswith("task tree, threshold 0.5, by work: ")
     assert head == "\tnode\tsimilarity\tpenalty\tscore\twhen"
     assert second.split("\t")[:2] == ["match", explained["task"]["match"][:8]]
 
@@ -208,7 +208,7 @@ def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> 
     assert (answer.code, answer.out) == (0, "")
     assert answer.err.startswith("nothing matches: the best of the task tree scores 0.")
     assert answer.err.endswith(", below 0.5\n")
-    assert "below 0.5 (nearest: Your task is to: heat" in program("recall", "kitchen", "apple").err
+    assert "Solved “Your task is to: heat" in program("recall", "kitchen", "apple").out
     data = program.json("recall", "kitchen", "prove Fermat's theorem").data
     assert data["why_nothing"] in answer.err
     assert (data["context"], data["task"], data["env"]) == ("", None, None)

@@ -129,7 +129,7 @@ def test_show_gives_the_source_as_it_is(empty: Program) -> None:
         ("env_residual", "### Base knowledge"),
         ("task_consolidation", "### Base skill"),
         ("environment", "You are in a kitchen."),
-        ("memory_header", "What follows was learnt"),
+        ("memory_header", "Learnt from past tasks"),
     ],
 )
 def test_each_prompt_is_rendered_with_an_episode_it_is_for(

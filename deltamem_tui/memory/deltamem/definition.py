@@ -165,7 +165,8 @@ class Parameters(Settings, frozen=True):
         task: Those of the task tree.
         env: Those of the env tree.
         budget: How many tokens the entries of a context may have. Beyond it facts go first,
-            then warnings; a procedure stays whole.
+            then warnings; a procedure stays whole. Of real work the whole context counts, four
+            characters a token.
     """
 
     meaningless = ("env.recall",)
@@ -186,11 +187,13 @@ class Parameters(Settings, frozen=True):
     @classmethod
     def preset(cls, domain: str) -> Self:
         """Return the published numbers of a domain; the generic ones for a domain without any."""
-        from deltamem_tui.memory.domain import domain_for
+        from deltamem_tui.memory.domain import GENERAL, domain_for
 
         numbers = {**_GENERIC, **domain_for(domain).presets.get("deltamem", {})}
         task = TreeParameters(numbers["tau_task"], k_cons=int(numbers["k_cons"]), tau_fixed=False)
-        return cls(task, msgspec.structs.replace(task, tau_base=numbers["tau_env"]))
+        env = msgspec.structs.replace(task, tau_base=numbers["tau_env"])
+        is_work = domain_for(domain) is GENERAL
+        return cls(task, env, budget=_WORK_BUDGET) if is_work else cls(task, env)
 
     @classmethod
     def presets(cls) -> AnyCollection[str]:
@@ -201,6 +204,7 @@ class Parameters(Settings, frozen=True):
         return (*published, GENERIC)
 
 
+_WORK_BUDGET = 300  # the lists of real work could go on for ever
 _GENERIC = {"tau_task": 0.82, "tau_env": 0.85, "k_cons": 3}
 """τ of the task tree, τ of the env tree, and K_cons; one ε for all."""
 
@@ -223,6 +227,7 @@ METHOD = Method(
         "match if it reaches the threshold (tau_base)"
     ),
     rules={
+        "work": "what all episodes of the bank say of such tasks, the near ones most",
         "kind": "the kind of goal is known; a score is the similarity of names within it",
     },
     prompts=PROMPTS,

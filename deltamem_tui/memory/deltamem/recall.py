@@ -18,6 +18,7 @@ matches, then the older one.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ from deltamem_tui.memory.vectors.search import (
     ranked,
     scan_of,
 )
+from deltamem_tui.memory.work.writing import task_text
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -133,6 +135,10 @@ def question_to(
     dialect: Domain,
 ) -> TreeQuestion:
     """A question made ready for a tree; a task is read in the words of a dialect."""
+    from deltamem_tui.memory.domain import GENERAL
+
+    if tree == "task" and dialect is GENERAL:
+        text = task_text(text) or text
     vector = embedder.embed_queries([text])[0]
     if not _by_kind(tree, parameters):
         return TreeQuestion(text, vector)
@@ -164,12 +170,14 @@ def rank(
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> Recollection:
     """Ask the trees that are switched on and for which there is a question."""
-    settings = of_bank(bank, Parameters, query.settings)
-    from deltamem_tui.memory.domain import domain_for, goal_in
+    from deltamem_tui.memory.domain import GENERAL, domain_for, goal_in
 
+    settings = of_bank(bank, Parameters, query.settings)
     domain, weighting = bank.manifest.domain, weighting_of(bank)
     texts = questions(query.task, query.environment)
     dialect = domain_for(domain)
+    if dialect is GENERAL and settings.task.recall != "paper":
+        return _recall_work(bank, query, texts, settings, embedder)
     asked = {
         name: question_to(name, text, settings[name], embedder, dialect)
         for name, text in texts.items()
@@ -190,6 +198,28 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> Recollection:
     entries = context_entries(bank, found, dialect, task, settings.budget)
     context = compose(domain, entries, query.folders)
     return Recollection(found.get("task"), found.get("env"), context)
+
+
+def _recall_work(
+    bank: Bank,
+    query: Query,
+    texts: Mapping[str, str],
+    settings: Parameters,
+    embedder: Embedder,
+) -> Recollection:
+    """Ask all that is known of real work."""
+    from deltamem_tui.memory.deltamem import general
+
+    room = general.room_for_lines(bank, settings.budget, query.folders)
+    task = env = None
+    lines: list[str] = []
+    traps: list[str] = []
+    if texts["task"] and settings.task.enabled:
+        numbers = settings.task
+        task, lines = general.recall_task(bank, texts["task"], numbers, embedder, room, query.count)
+    if texts["env"] and settings.env.enabled:
+        env, traps = general.recall_env(bank, texts["env"], settings.env.tau_base, embedder)
+    return Recollection(task, env, general.compose(bank, lines, traps, room, query.folders))
 
 
 def _by_kind(tree: str, parameters: TreeParameters) -> bool:

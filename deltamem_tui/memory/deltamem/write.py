@@ -5,13 +5,14 @@ For each tree: recall, write or skip, count, and fuse a chain that was hit often
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.deltamem import general
 from deltamem_tui.memory.deltamem.consolidate import duplicate_of, fuse, is_due
 from deltamem_tui.memory.deltamem.definition import (
     COLLECTIONS,
@@ -27,6 +28,7 @@ from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.record_sets import addition
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.work.writing import with_facts
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Trajectory
@@ -59,15 +61,18 @@ def _recalled(
     bank: Bank, episode: Trajectory, settings: Parameters, writer: str, embedder: Embedder
 ) -> dict[str, CollectionRecall]:
     """What the trees know of an episode that are switched on and for which it has a question."""
-    from deltamem_tui.memory.domain import domain_for
+    from deltamem_tui.memory.domain import GENERAL, domain_for
 
     found = {}
     dialect = domain_for(episode.domain)
+    weighting = weighting_of(bank)
+    by_scene = writer == "rules" and dialect is GENERAL and settings.task.recall != "paper"
     for name, text in questions_of(episode).items():
         if text and settings[name].enabled:
             question = question_to(name, text, settings[name], embedder, dialect)
-            weighting = weighting_of(bank)
             each = recall_tree(bank.tree(name), question, settings[name], weighting)
+            if name == "env" and by_scene:
+                each = general.by_scene(each, bank.tree(name), text, embedder, weighting)
             # The rules tell kinds apart by themselves: a new kind is a root.
             is_root = each.new_kind and writer == "rules"
             found[name] = replace(each, chains=()) if is_root else each
@@ -130,17 +135,27 @@ class _TreePlanner:
             prompt=extraction.prompt,
         )
         parent = parent_of(chain, self.parameters.d_max)
+        payload = self._completed(extraction.payload)
         node = born(
             self.tree.name,
             parent,
             label,
-            cleaned(extraction.payload, COLLECTIONS[self.tree.name].fields, OPTIONAL),
+            cleaned(payload, COLLECTIONS[self.tree.name].fields, OPTIONAL),
             origin,
         )
         vector = self.embedder.embed_passages([node.payload["activation_condition"]])[0]
         if same := duplicate_of(self.tree, node, vector):
             return None, same.reason, ()
         return node, extraction.reason, (addition(self.tree, node, vector),)
+
+    def _completed(self, payload: Mapping[str, str]) -> Mapping[str, str]:
+        """What a model wrote of real work, with the facts of the log below it."""
+        from deltamem_tui.memory.domain import GENERAL, domain_for
+
+        by_model = self.tree.name == "task" and self.writer.name != "rules"
+        if by_model and domain_for(self.episode.domain) is GENERAL:
+            return with_facts(payload, self.episode)
+        return payload
 
     def _counts(self, chain: Sequence[Node]) -> list[Count]:
         success = bool(self.episode.outcome.success)

@@ -204,6 +204,7 @@ def test_a_bank_that_does_not_say_keeps_its_thresholds(tmp_path: Path) -> None:
     old = {
         name: {key: value for key, value in numbers.items() if key != "tau_fixed"}
         for name, numbers in bank.manifest.settings.items()
+        if name in bank.trees
     }
     bank.change_manifest("test", lambda now: (replace(now, settings=old), {}))
     assert set_first_thresholds(bank, hashing_embedder()) == []

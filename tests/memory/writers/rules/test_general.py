@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import structs
 from msgspec.structs import replace
 
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Step
 from tests.memory.support import extract
 from tests.memory.writers.rules.episodes import CODING, HAIR, LOST, learnt
 
@@ -47,41 +45,11 @@ def test_a_shop_is_known_by_its_options() -> None:
 def test_an_agent_with_tools() -> None:
     payload = learnt(CODING)[0].payload
     assert payload["activation_condition"] == (
-        "Make the test in tests/test_dates.py pass, see issue N."
+        "Make the test in tests/test_dates.py pass, see issue 4213."
     )
-    assert payload["execution_procedure"] == (
-        "1. bash: grep -n strptime src/dates.py\n2. edit src/dates.py\n3. bash: pytest -q"
-    )
-    assert payload["termination_condition"] == "`bash: pytest -q` is answered: 1 passed"
-    assert learnt(CODING, "env")[0].payload["execution_procedure"] == (
-        '- bash answers: 12: return datetime.strptime(text, "%Y"); 1 passed\n'
-        "- edit answers: The file has been edited.\n"
-        "- bash fails: bash: pytst → bash: pytst: command not found"
-    )
-
-
-def test_what_was_offered_and_not_tried_is_unexplored() -> None:
-    episode = Trajectory(
-        task="open the gate",
-        outcome=LOST,
-        steps=(
-            Step("push gate", "It does not move.\nAvailable actions: ['push gate', 'pull gate']"),
-        ),
-    )
-    record = learnt(episode)[0].payload["execution_procedure"]
-    assert record.splitlines()[-1] == "[UNEXPLORED] pull gate"
-
-
-def test_a_repeat_is_written_out() -> None:
-    steps = tuple(Step("poll", f"{part} %") for part in (20, 60, 100))
-    payload = learnt(replace(CODING, steps=steps))[0].payload
-    assert payload["execution_procedure"] == "1. poll\n2. poll\n3. poll"
-
-
-def test_a_procedure_without_end_ends_after_as_many_steps_as_an_agent_has() -> None:
-    steps = tuple(Step(f"step {number}", "ok") for number in range(200))
-    lines = learnt(replace(CODING, steps=steps))[0].payload["execution_procedure"].splitlines()
-    assert lines == [f"{number}. step {number - 1}" for number in range(1, 151)]
+    lines = payload["execution_procedure"].splitlines()
+    assert "Edited: src/dates.py" in lines
+    assert not payload["termination_condition"]
 
 
 def test_without_a_task_there_is_no_skill() -> None:
@@ -90,7 +58,7 @@ def test_without_a_task_there_is_no_skill() -> None:
 
 
 def test_without_an_outcome_there_is_no_skill_but_there_is_knowledge() -> None:
-    unknown = CODING.with_outcome(Outcome())
+    unknown = replace(CODING, steps=(Step("make test", "ok"),)).with_outcome(Outcome())
     with pytest.raises(OutcomeUnknownError, match="outcome"):
         extract(RULES, "task", unknown, ())
     assert extract(RULES, "env", unknown, ()).payload is not None
@@ -101,13 +69,3 @@ def test_an_episode_without_steps_says_nothing(tree: str) -> None:
     extraction = extract(RULES, "task" if tree == "task" else "env", replace(CODING, steps=()), ())
     assert extraction.payload is None
     assert extraction.reason
-
-
-def test_chains_written_by_hand_are_understood() -> None:
-    by_hand = Payload(
-        learnt(CODING)[0].payload["activation_condition"],
-        "First grep -n strptime src/dates.py with bash: grep -n strptime "
-        "src/dates.py. Then *edit src/dates.py*, and at the end bash: pytest -q.",
-    )
-    chain = (structs.replace(learnt(CODING)[0], payload=by_hand),)
-    assert extract(RULES, "task", CODING, chain).payload is None

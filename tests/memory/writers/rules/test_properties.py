@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.node import Node
 from deltamem_tui.lab.games.alfworld import kinds
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.domain import domain_for
+from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.findings import (
     effective_actions,
     failure_of,
@@ -86,7 +86,8 @@ def test_any_episode_gives_a_whole_clean_bounded_payload_or_a_reason(
     )
     assert clean(text) == text
     assert count_tokens(text) <= MOST_TOKENS
-    if tree == "task" and not episode.outcome.success:
+    of_work = domain_for(episode.domain) is GENERAL
+    if tree == "task" and not episode.outcome.success and not of_work:
         assert payload["termination_condition"] == ""
         assert payload["execution_procedure"].startswith("[")
 
@@ -96,7 +97,9 @@ def test_a_chain_that_holds_the_episode_has_nothing_to_learn_from_it(
     tree: str, episode: Trajectory, chain: tuple[Node, ...]
 ) -> None:
     first = extract(RULES, tree, episode, ())
-    if first.payload is not None:
+    # Each episode of real work counts as evidence, the same one again too.
+    counts = tree == "task" and domain_for(episode.domain) is GENERAL
+    if first.payload is not None and not counts:
         held = learnt(episode, tree)
         assert extract(RULES, tree, episode, held).payload is None
 
@@ -124,7 +127,7 @@ def test_long_texts_are_cut_and_long_commands_left_out(size: int) -> None:
         episode = Trajectory(long, long, steps, Outcome(success, None, "user"))
         payload = learnt(episode)[0].payload
         assert count_tokens(payload["execution_procedure"]) < 400
-        assert count_tokens(payload["activation_condition"]) < 100
+        assert count_tokens(payload["activation_condition"]) <= 200
 
 
 @given(EPISODES)

@@ -1,0 +1,213 @@
+"""Steps of real work as acts: a call, a command, a statement or a message, and how it went.
+
+What a log states of a step is taken from its typed fields. A log that states nothing is read by
+the shape of its text alone: `name(key="value")`, a command line, a statement of SQL; everything
+else is the agent's prose.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from deltamem_tui.trajectory.model import Step
+
+Form = Literal["call", "command", "statement", "message"]
+
+_CALL = re.compile(r"([A-Za-z_][\w.-]*)\s?[(\[{](.*)[)\]}]\s*", re.DOTALL)
+_NAMED = re.compile(r"""(\w+)\s*[=:]\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,\s]+)""")
+_HEADED = re.compile(r"([A-Z][A-Za-z]+|[a-z]+(?:_[a-z]+)+)\s*\n")
+_STATEMENT = re.compile(
+    r"(?:select\s.*|show\s+\w+|desc(?:ribe)?\s+[`\w.]+|insert\s+into\s|update\s+\S+\s+set\s"
+    r"|delete\s+from\s|with\s+\w+\s+as\s*\(|(?:create|alter|drop)\s+(?:table|view|index)\s)",
+    re.IGNORECASE | re.DOTALL,
+)
+_COMMAND = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+)*(?:\.{0,2}/|~/)?[a-z_][\w./+-]*(?=\s|$|;)")
+_PROSE = re.compile(
+    r"(?:\S+\s+){3,}[^\n|;&$<>]*[a-z]{2}[.!?:]\s*$"
+    r"|(?!(?:\S+\s+){0,9}\S+\s*$)\S+,?\s+(?:the|a|an|to|is|are|was|that|this|it|we|you|i|my|your|for|of"
+    r"|and|be|me|us|let|all)\b",
+    re.IGNORECASE,
+)
+_SHELLS = re.compile(
+    r"(?:bash|shell|sh|terminal|execute_?command|run_?(?:shell|command)\w*|exec)$", re.IGNORECASE
+)
+_FAILED = re.compile(
+    r"^\W*(?:[\w.]*(?:error|exception)\b|invalid\b|unknown\b|no such\b|cannot\b|can't\b|could not\b"
+    r"|failed\b|fatal\b|not found\b|permission denied|usage:)|^[^\n]{0,80}\b(?:error|fatal): ",
+    re.IGNORECASE,
+)
+_FAILED_BELOW = re.compile(
+    r"^traceback \(most recent|command not found|: no such file|exit (?:code|status):? [1-9]"
+    r"|^(?:--- )?FAIL\b|^FAILED\b|^E   |\b[1-9]\d* (?:failed|errors?)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LISTING = re.compile(r"^\s*\d+\s*[:→|\t]")
+_ERROR_LINE = re.compile(
+    r"\b(?:error|fail(?:ed|ure)?|exception|fatal|panic|denied|refused|undefined|unknown|invalid"
+    r"|missing|unable|cannot|can't|no space|quota|timed? ?out"
+    r"|not (?:found|allowed|defined|installed)|no such|noauth|exceeded"
+    r"|unauthori[sz]ed|forbidden|conflict|unexpected)\b",
+    re.IGNORECASE,
+)
+_REDIRECT = re.compile(r"\s*\d?>{1,2}&?\s*(?:\d\b|/dev/null)")
+_BETWEEN = frozenset(("do", "then", "else", "done", "fi", "{", "}", "!"))
+_HANDING_ON = frozenset(("-exec", "-execdir", "-ok", "xargs"))
+_CARRYING = frozenset(("sudo", "time", "nohup", "env", "for", "while", "if"))
+_PARSED = 1500
+_ANSWER = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A step of work.
+
+    Attributes:
+        index: Which step of the episode it is.
+        form: A tool's call, a command line, a statement of a query language, or prose.
+        tool: The tool called; a command's first word.
+        text: What was done, as the agent wrote it.
+        arguments: A call's arguments by name; what has no name is at "".
+        answer: What came back of it, without what the user said.
+        failed: Whether the answer says that it went wrong.
+    """
+
+    index: int
+    form: Form
+    tool: str
+    text: str
+    answer: str = ""
+    failed: bool = False
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def error(self) -> str:
+        """The line of the answer that says what went wrong; empty if none does."""
+        return error_line(self.answer) if self.failed else ""
+
+
+def read_step(index: int, step: Step) -> Act:
+    """A step as an act, by what the log states and else by its shape."""
+    text = step.action.strip()
+    kind, tool = getattr(step, "kind", None), getattr(step, "tool", None)
+    status, speaker = getattr(step, "status", None), getattr(step, "speaker", None)
+    answer = "" if speaker == "user" else step.observation[:_ANSWER]
+    if said := getattr(step, "said", ""):
+        answer = answer.removesuffix(said).rstrip()
+    arguments = getattr(step, "arguments", None)
+    if kind == "message":
+        return Act(index, "message", "", text)
+    if tool:
+        arguments = arguments or {}
+        command = next(
+            (str(arguments[key]) for key in ("command", "cmd", "script") if arguments.get(key)), ""
+        )
+        command = command or (text if _SHELLS.search(tool) and not text.startswith(tool) else "")
+        form: Form = "command" if command else "call"
+        if not command and (query := str(arguments.get("query") or arguments.get("sql") or "")):
+            form, command = ("statement", query) if _STATEMENT.match(query) else (form, "")
+        text = command or text
+        tool = head_of(text) if form == "command" else tool
+    else:
+        form, tool, arguments = _shape(text)
+        if form == "message":
+            return Act(index, "message", "", text)
+    failed = status == "error" or (status is None and has_failed(answer))
+    return Act(index, form, tool, text, answer, failed, arguments)
+
+
+def _shape(text: str) -> tuple[Form, str, Mapping[str, Any]]:
+    """Form, tool and arguments of an action of which the log states nothing."""
+    if _STATEMENT.match(text):
+        return "statement", "sql", {}
+    if call := _CALL.fullmatch(text):
+        return "call", call.group(1), _arguments(call.group(2)[:_PARSED])
+    if headed := _HEADED.match(text):
+        return "call", headed.group(1), {"": text[headed.end() :][:_PARSED]}
+    first = text.partition("\n")[0][:_PARSED]
+    if _COMMAND.match(first) and not _PROSE.match(first):
+        return "command", head_of(first), {}
+    return "message", "", {}
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    named = {name: value.strip("\"'") for name, value in _NAMED.findall(text)}
+    return (
+        named
+        if named and re.match(r"\s*\w+\s*[=:]|\s*[{\"']", text)
+        else {"": text.strip("\"'`\n ")}
+    )
+
+
+def has_failed(answer: str) -> bool:
+    """Whether an answer says that something went wrong, by its form."""
+    start = answer[:_ANSWER].lstrip("\n")
+    if _LISTING.match(start) or start.startswith(("diff ", "[File", "commit ")):
+        return False
+    return bool(_FAILED.search(start) or _FAILED_BELOW.search(start))
+
+
+def error_line(answer: str) -> str:
+    """The line of an answer that tells most of what went wrong; empty if none does."""
+    best = ""
+    for line in (each.strip().strip("`") for each in answer[:_ANSWER].splitlines()):
+        if (
+            len(line) < 8
+            or _LISTING.match(line)
+            or re.fullmatch(r"(?i)exit (?:code|status):? \d+", line)
+        ):
+            continue
+        if line.startswith(("Traceback", "File ")):
+            continue
+        if _ERROR_LINE.search(line):
+            best = line
+            if not re.match(r"(?i)^\W*(?:FAIL|failed)\b", line):
+                break
+    return best[:200]
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name in snake, kebab or camel case, in lower letters."""
+    split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    return re.findall(r"[a-z]+|\d+", split.lower())
+
+
+def head_of(command: str) -> str:
+    """A command's first word after its assignments, without its folder."""
+    for word in command.split():
+        if not re.match(r"[A-Za-z_]\w*=", word) and word not in _CARRYING:
+            return word
+    return ""
+
+
+def simple_commands(line: str) -> list[list[str]]:
+    """The commands of a shell line, each as its words: pipes, lists and `-exec` taken apart."""
+    commands: list[list[str]] = [[]]
+    for word in _shell_words(_REDIRECT.sub("", line[:_PARSED])):
+        if set(word) <= set("|;&()\n") or word in _BETWEEN:
+            commands.append([])
+            continue
+        commands[-1].append(word.strip("`"))
+        if word in _HANDING_ON:
+            commands.append([])
+    return [own for each in commands if (own := _without_prefix(each))]
+
+
+def _shell_words(line: str) -> list[str]:
+    try:
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="|;&()<>\n")
+        lexer.whitespace_split, lexer.commenters, lexer.whitespace = True, "", " \t\r"
+        return [word for word in lexer if word]
+    except ValueError:  # a quotation mark without its other half
+        return [word for word in re.split(r"\s+|(?<=[;|])|(?=[;|])", line) if word]
+
+
+def _without_prefix(words: list[str]) -> list[str]:
+    """A command's words without assignments and what only carries it out."""
+    at = 0
+    while at < len(words) and (words[at] in _CARRYING or re.match(r"[A-Za-z_]\w*=", words[at])):
+        at += 1
+    return words[at:]

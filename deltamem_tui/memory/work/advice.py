@@ -1,0 +1,366 @@
+"""The text of a recall: what such work usually needs, and what the nearest tasks add to it.
+
+What failed at this very task comes first, then the base, then what the task's own kind adds, then
+what went wrong before and what mended it. One line tells the evidence. All of it stays within
+a number of characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from deltamem_tui.embedding.lexical import Lexical, terms
+from deltamem_tui.memory.work.counting import Counted, Experience, Lesson
+from deltamem_tui.text import counted, one_line
+
+CHARS = 4  # of a token
+NEAR = 0.45  # from this nearness on a task is called like another
+_SAME = 0.85  # the share of two tasks' words that are in both, from which on they are one
+_LOOKED_AT = 24
+_BASE = 3
+_FIXES = 4
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """Numbers of the text, tuned on the development parts of the yardstick."""
+
+    base_files: int = 6
+    base_share: float = 0.08
+    path: float = 0.5
+    cut: float = 0.3
+    read: float = 0.6
+    head_read: float = 0.25
+    head_base: float = 0.3
+    tool_cut: float = 0.17
+    ways: int = 2
+    way_gap: float = 0.1
+    far: float = 0.1
+    agree: float = 0.15
+    bonus: float = 0.07
+    title: int = 40
+    sure: float = 0.45
+    fixes: int = 1
+    fix_said: float = 0.3
+    fix_near: float = 0.3
+    fix_top: float = 0.6
+    code_way: float = 0.6
+    step: int = 200
+
+
+DEFAULT = Knobs()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A text for a task.
+
+    Attributes:
+        lines: Its lines; none if there is nothing to say.
+        quoted: The lessons that it speaks of by name, or that are near, by their places.
+    """
+
+    lines: list[str]
+    quoted: list[int]
+
+
+def advice(experience: Experience, room: int, knobs: Knobs = DEFAULT) -> Advice:
+    """What an experience says for its task, in at most `room` characters."""
+    return _Writer(experience, room, knobs).write()
+
+
+class _Writer:
+    def __init__(self, experience: Experience, room: int, knobs: Knobs) -> None:
+        self.e, self.k, self.left = experience, knobs, room
+        self.quoted: list[int] = []
+        self.order = experience.order()
+        self.near = [row for row in self.order[:50] if experience.nearness[row] >= NEAR]
+
+    def write(self) -> Advice:
+        e = self.e
+        if not e.lessons:
+            return Advice([], [])
+        files = e.counted(["edit", "read", "new"])
+        of_files = sum(each.base for each in files) >= 0.5
+        evidence = self.evidence()
+        self.left -= len(evidence) + 1
+        failed = self.failures()
+        fixes = self.fixes()
+        if len(e.lessons) < _BASE and e.top < self.k.far and not fixes:
+            return Advice([], [])  # a task or two are no base
+        if of_files:
+            checks = self.checks()
+            ways = self.ways(1, self.left // 3) if e.top >= self.k.code_way else []
+            shown = [*checks, *self.files(files), *ways]
+        else:
+            ways = self.ways(self.k.ways, self.left)
+            shown = [*ways, *self.tools(), *self.checks()]
+        lines = [*failed, *shown, *fixes]
+        if not lines:
+            return Advice([], [])
+        return Advice([*lines, evidence], self.quoted or self.near[:3])
+
+    def taken(self, lines: Iterable[str]) -> list[str]:
+        """The lines for which there is room; it is used up by them."""
+        kept = []
+        for line in lines:
+            if line and len(line) < self.left:
+                kept.append(line)
+                self.left -= len(line) + 1
+        return kept
+
+    def evidence(self) -> str:
+        """How much stands behind the text."""
+        whole = counted(len(self.e.lessons), "past task")
+        if not self.near:
+            return f"Nothing near is known; this is what {whole} here needed."
+        solved = sum(self.e.lessons[row].solved for row in self.near)
+        return f"Evidence: {whole}, {len(self.near)} near this one, {solved} of these solved."
+
+    def failures(self) -> list[str]:
+        """What failed at this very task."""
+        e = self.e
+        asked = set(terms(e.task))
+        failed = (row for row in self.order[:_LOOKED_AT] if not e.lessons[row].solved)
+        rows = [row for row in failed if _is_same(asked, set(terms(e.lessons[row].task)))]
+        lines = []
+        for row in rows[:2]:
+            if text := "; ".join(self.steps(e.lessons[row])[-3:]):
+                lines.append(f"Failed at this task before: {one_line(text, 300)}")
+                self.quoted.append(row)
+        return self.taken(dict.fromkeys(lines))
+
+    def steps(self, lesson: Lesson) -> list[str]:
+        """A lesson's way, with the present task's names in place of its own."""
+        did = [fact.value for fact in lesson.facts if fact.kind == "did"]
+        renamed = renaming(lesson.task, self.e.task)
+        if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
+            renamed = {old: new for old, new in renamed.items() if not old.isalpha()}
+        return [one_line(rename(step, renamed), self.k.step) for step in did]
+
+    def ways(self, most: int, room: int) -> list[str]:
+        """The nearest ways, word by word: solved ones, and what was tried in vain."""
+        e, k = self.e, self.k
+        tables = {("table", each.value): each.near for each in e.counted(["table"])}
+
+        def rank(row: int) -> float:
+            own = [tables[fact] for fact in e.facts[row] if fact in tables]
+            agreed = sum(own) / len(own) if own else 0.0
+            return e.nearness[row] + k.agree * agreed + (k.bonus if e.lessons[row].solved else 0.0)
+
+        order = sorted(self.order[:_LOOKED_AT], key=lambda row: -rank(row))
+        best = rank(order[0])
+        lines: list[str] = []
+        told: set[str] = set()
+        for row in order:
+            if len(told) >= most or rank(row) < best - k.way_gap or e.nearness[row] < k.far:
+                break
+            if told and e.nearness[self.quoted[-1]] >= k.sure:
+                continue
+            lesson, steps = e.lessons[row], self.steps(e.lessons[row])
+            if not steps or steps[-1] in told or row in self.quoted:
+                continue
+            how = "Solved" if lesson.solved else "Tried, not solved:"
+            title = f"{how} “{one_line(lesson.task, k.title)}”:"
+            while len(steps) > 1 and sum(map(len, steps)) + 4 * len(steps) > room - len(title):
+                del steps[0]
+            own = [f"{title} {steps[0]}"]
+            if steps[1:]:
+                own = [title, *(f"{number}. {step}" for number, step in enumerate(steps, 1))]
+            if kept := self.taken(own):
+                lines += kept
+                told.add(steps[-1])
+                self.quoted.append(row)
+        return lines
+
+    def checks(self) -> list[str]:
+        """What verifies the work: each command once, in its most usual form."""
+        e = self.e
+        forms: dict[str, list[Counted]] = {}
+        for each in e.counted(["check"]):
+            forms.setdefault(_check_name(each.value), []).append(each)
+        ranked = []
+        for name, same in forms.items():
+            seen = sum(each.seen for each in same)
+            usual = max(same, key=lambda each: (each.seen, -len(each.value)))
+            text = usual.value if usual.seen > 1 or len(same) == 1 else name
+            ranked.append((sum(each.near for each in same), seen, text))
+        least = max(2, 0.04 * len(e.lessons))
+        good = [
+            text
+            for near, seen, text in sorted(ranked, reverse=True)
+            if seen >= least or near > 0.25
+        ]
+        return self.taken([f"Check with: {'; '.join(good[:6])}"] if good else [])
+
+    def files(self, files: Sequence[Counted]) -> list[str]:
+        """The files that such work is about: the base, the likeliest for this task, the rest."""
+        e, k = self.e, self.k
+        edits = {each.value: each for each in e.counted(["edit", "new"])}
+        reads = {each.value: each for each in e.counted(["read"])}
+        changed = {each.value for each in e.counted(["edit"])}
+        made = {each.value: each.seen for each in e.counted(["new"])}
+        # What is made anew again and again, or in vain, is no file of the project.
+        passing = {
+            p
+            for p, seen in made.items()
+            if p not in changed and (seen > 1 or not e.solved_by("new", p))
+        }
+        paths = [each.value for each in files if each.value not in passing and each.value[0] != "/"]
+        match = _matches(e.task, paths)
+        none = Counted("", 0.0, 0.0, 0)
+        first: dict[str, float] = {}
+        later: dict[str, float] = {}
+        for path in paths:
+            edit, read = edits.get(path, none), reads.get(path, none)
+            said = k.path * max(0.0, match[path] - k.cut)
+            first[path] = edit.near + k.head_read * read.near + k.head_base * edit.base + said
+            later[path] = edit.near + k.read * read.near + said
+        by_base = sorted(
+            (each for each in edits.values() if each.value in match), key=lambda each: -each.base
+        )
+        base = [each for each in by_base if each.base >= k.base_share and each.seen > 2][
+            : k.base_files
+        ]
+        head = [each.value for each in base]
+        own = [p for p in sorted(paths, key=lambda p: (-first[p], p)) if p not in head][
+            : 10 - len(head)
+        ]
+        rest = [
+            p for p in sorted(paths, key=lambda p: (-later[p], p)) if p not in head and p not in own
+        ]
+        lines = self.row_of("Edited most: ", head)
+        lines += self.row_of("Likely here: ", own)
+        return [*lines, *self.by_folder("Also: ", rest)]
+
+    def row_of(self, title: str, items: Sequence[str]) -> list[str]:
+        """A title with as many items as there is room for."""
+        kept: list[str] = []
+        size = len(title)
+        for item in items:
+            if size + len(item) + 2 >= self.left:
+                break
+            kept.append(item)
+            size += len(item) + 2
+        return self.taken([title + ", ".join(kept)] if kept else [])
+
+    def by_folder(self, title: str, paths: Sequence[str]) -> list[str]:
+        """Paths by their folders, as many as there is room for, the best first."""
+        folders: dict[str, list[str]] = {}
+        size = len(title) + 1
+        for path in paths:
+            folder, _, name = path.rpartition("/")
+            more = len(name) + 2 + (0 if folder in folders else len(folder) + 3)
+            if size + more < self.left:
+                folders.setdefault(folder, []).append(name)
+                size += more
+        groups = [
+            (f"{folder}/: " if folder else "") + ", ".join(names)
+            for folder, names in folders.items()
+        ]
+        return self.taken([title + "; ".join(groups)] if groups else [])
+
+    def tools(self) -> list[str]:
+        """The tools of such tasks, and what only failed attempts used."""
+        e, k = self.e, self.k
+        tools = [each for each in e.counted(["tool"]) if each.near >= k.tool_cut]
+        if not tools:
+            return []
+        good = {each.value for each in tools}
+        won = {each.value: each.near for each in e.counted(["tool"], solved=True)}
+        lost = e.counted(["tool"], solved=False)
+        bad = [
+            each.value
+            for each in lost
+            if each.near > 0.25
+            and each.near - won.get(each.value, 0.0) > 0.2
+            and each.value not in good
+        ]
+        lines = [f"Tools of such tasks: {', '.join(each.value for each in tools)}"]
+        if bad:
+            some = ", ".join(bad[:3])
+            lines.append(f"Only failed attempts used {some}: avoid unless the rules ask for it.")
+        return self.taken(lines)
+
+    def fixes(self) -> list[str]:
+        """Errors that came before in such tasks or that the task names, and what mended them."""
+        e, k = self.e, self.k
+        found = e.counted(["fix"])
+        asked = set(terms(e.task))
+        words = [set(terms(each.value)) for each in found]
+        shares = [len(asked & own) / (len(asked) or 1) for own in words]
+        if len(found) >= _FIXES:  # of many, the rare words tell which one is meant
+            shares = Lexical([each.value for each in found]).scores(e.task)
+        ranked = []
+        for each, share in zip(found, shares, strict=True):
+            if share >= k.fix_said or (each.near >= k.fix_near and e.top >= k.fix_top):
+                ranked.append((share + each.near, each.value))
+        lines = []
+        for _, value in sorted(ranked, reverse=True)[: k.fixes]:
+            what, _, mended = value.partition(" ⇒ ")
+            lines.append(
+                f"Went wrong before: {one_line(what, 170)}; then worked: {one_line(mended, 100)}"
+            )
+        return self.taken(lines)
+
+
+def _is_same(words: set[str], others: set[str]) -> bool:
+    return bool(words) and len(words & others) >= _SAME * len(words | others)
+
+
+def _check_name(command: str) -> str:
+    """A check without its files and packages."""
+    kept: list[str] = []
+    for word in command.split():
+        if word.startswith("-") or "/" in word or ("." in word and kept):
+            break
+        kept.append(word)
+    return " ".join(kept[:3]) or command
+
+
+def _matches(task: str, paths: Sequence[str]) -> dict[str, float]:
+    """How much of each path's words a task says, from 0 to 1."""
+    words = {path: set(terms(re.sub(r"\.\w+$|[/.]", " ", path))) for path in paths}
+    told = Lexical([" ".join(each) for each in words.values()])
+    asked = set(terms(task))
+    found = {}
+    for path, own in words.items():
+        said = sum(told.weight(word) for word in own & asked)
+        found[path] = said / (sum(told.weight(word) for word in own) + 2.0)
+    return found
+
+
+_WORDS = re.compile(r"[\w.*/-]*\w")
+_ALIKE = 0.6
+
+
+def renaming(old: str, new: str) -> dict[str, str]:
+    """What stands in a task for what an older one of the same form names."""
+    before, after = _WORDS.findall(old)[:60], _WORDS.findall(new)[:60]
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if matcher.ratio() < _ALIKE:
+        return {}
+    return {
+        before[at]: after[to]
+        for kind, at, at_end, to, to_end in matcher.get_opcodes()
+        if kind == "replace" and at_end - at == to_end - to == 1 and len(before[at]) > 1
+    }
+
+
+def rename(text: str, names: dict[str, str]) -> str:
+    """A text with names replaced where they stand by themselves."""
+    if not names:
+        return text
+    ordered = sorted(names, key=len, reverse=True)
+    pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
+    return re.sub(rf"(?:{pattern})(?!\w)", lambda found: names[found.group()], text)
+
+
+def _before(name: str) -> str:
+    """What may stand before a name: a plain word is one only as a part of a path or a value."""
+    if name[0].isdigit():
+        return r"(?<![\d.])"
+    return r"(?<=[/=:.])" if name.isalpha() else r"(?<![\w*])"

@@ -1,0 +1,138 @@
+"""What the episodes of a bank say together for a task: facts counted, the near ones more.
+
+Each episode speaks with a weight that falls with its distance from the task. Where none is near,
+all speak alike and what is left is the base: what tasks of this bank usually need.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import exp
+
+from deltamem_tui.embedding.lexical import Lexical
+from deltamem_tui.memory.work.facts import Fact
+from deltamem_tui.memory.work.paths import canonical
+
+FAILED_SHARE = 0.5  # what a failed episode's word counts beside a solved one's
+_FILES = ("edit", "new", "read")
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What one episode left: a node's task, facts and label.
+
+    Attributes:
+        key: Its node's id.
+        task: What was asked.
+        facts: What was found in it.
+        solved: Whether it succeeded.
+    """
+
+    key: str
+    task: str
+    facts: tuple[Fact, ...]
+    solved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A fact with its evidence.
+
+    Attributes:
+        base: The share of all episodes that have it.
+        near: The share of the weight of the near ones that have it.
+        seen: In how many episodes.
+    """
+
+    value: str
+    base: float
+    near: float
+    seen: int
+
+
+@dataclass
+class Options:
+    """Numbers of the count, tuned on the development parts."""
+
+    width: float = 0.05
+    lexical: float = 0.4
+    floor: float = 0.25
+    kappa: float = 1.0
+
+
+@dataclass
+class Experience:
+    """Lessons with their weights for one task."""
+
+    task: str
+    lessons: Sequence[Lesson]
+    similarities: Sequence[float]
+    options: Options = field(default_factory=Options)
+
+    def __post_init__(self) -> None:
+        texts = [
+            " ".join([each.task, *(fact.value for fact in each.facts if fact.kind == "ask")])
+            for each in self.lessons
+        ]
+        self.lexical = Lexical(texts).scores(self.task)
+        o = self.options
+        self.nearness = [
+            (1 - o.lexical) * max(0.0, cosine) + o.lexical * shared
+            for cosine, shared in zip(self.similarities, self.lexical, strict=True)
+        ]
+        top = max(self.nearness, default=0.0)
+        self.top = top
+        # An episode at the top speaks with weight `strength`, one `width` below with a third of it.
+        self.strength = exp((min(top, 0.9) - o.floor) / 0.08)
+        self.weights = [
+            self.strength * exp((near - top) / o.width) * (1.0 if each.solved else FAILED_SHARE)
+            for near, each in zip(self.nearness, self.lessons, strict=True)
+        ]
+        names = canonical(
+            Counter(f.value for each in self.lessons for f in each.facts if f.kind in _FILES)
+        )
+        self.facts = [
+            {
+                (f.kind, names.get(f.value, f.value) if f.kind in _FILES else f.value)
+                for f in each.facts
+            }
+            for each in self.lessons
+        ]
+
+    def order(self) -> list[int]:
+        """The lessons, the nearest first."""
+        return sorted(range(len(self.lessons)), key=lambda row: -self.nearness[row])
+
+    def solved_by(self, kind: str, value: str) -> bool:
+        """Whether an episode that succeeded has a fact."""
+        return any(
+            each.solved and (kind, value) in facts
+            for each, facts in zip(self.lessons, self.facts, strict=True)
+        )
+
+    def counted(self, kinds: Iterable[str], solved: bool | None = None) -> list[Counted]:
+        """The facts of some kinds, the likeliest first."""
+        kinds = set(kinds)
+        base: dict[str, float] = defaultdict(float)
+        near: dict[str, float] = defaultdict(float)
+        seen: dict[str, int] = defaultdict(int)
+        whole = all_weight = 0.0
+        for lesson, facts, weight in zip(self.lessons, self.facts, self.weights, strict=True):
+            if solved is not None and lesson.solved is not solved:
+                continue
+            share = 1.0 if lesson.solved or solved is not None else FAILED_SHARE
+            whole += share
+            all_weight += weight
+            for value in {value for kind, value in facts if kind in kinds}:
+                base[value] += share
+                near[value] += weight
+                seen[value] += 1
+        kappa = self.options.kappa
+        found = []
+        for value, count in base.items():
+            prior = count / whole
+            posterior = (near[value] + kappa * prior) / (all_weight + kappa)
+            found.append(Counted(value, prior, posterior, seen[value]))
+        return sorted(found, key=lambda each: (-each.near, -each.base, each.value))

@@ -1,0 +1,495 @@
+"""Facts of one episode of real work: files, commands, tools, tables, and what mended what.
+
+A fact is a kind and a value, and a node keeps them as lines (`Edited: pkg/cli/main.go`). They are
+found by structure: tools and arguments, paths, commands, statements, errors and how a step ended.
+What identifies a person, an account or a run is never kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from deltamem_tui.memory.work.acts import Act, has_failed, read_step, simple_commands, words_of
+from deltamem_tui.memory.work.paths import Folder, paths_in
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+
+class Fact(NamedTuple):
+    """A fact of an episode.
+
+    Attributes:
+        kind: `edit`, `new`, `read`, `check`, `run`, `tool`, `table`, `clause`, `fix`, `error`,
+            `did` or `ask`.
+        value: What was edited, run, asked.
+    """
+
+    kind: str
+    value: str
+
+
+_LISTED = {
+    "edit": "Edited",
+    "new": "Made",
+    "read": "Read",
+    "tool": "Called",
+    "table": "Tables",
+    "clause": "Clauses",
+}
+_JOINED = {"check": "Checked with", "run": "Ran"}
+_SINGLE = {"did": "Did", "fix": "Went wrong", "error": "Stayed wrong", "ask": "Asked also"}
+_LABELS = {**_SINGLE, **_LISTED, **_JOINED}
+_KIND_OF = {label: kind for kind, label in _LABELS.items()}
+KINDS = tuple(_LABELS)
+_MOST = {
+    "edit": 60,
+    "new": 20,
+    "read": 60,
+    "check": 12,
+    "run": 30,
+    "did": 12,
+    "fix": 8,
+    "error": 6,
+    "ask": 6,
+}
+_MOST_OF_OTHERS = 30
+
+_EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
+_READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
+_SEARCHES = {
+    "grep",
+    "rg",
+    "glob",
+    "search",
+    "find",
+    "list",
+    "ls",
+    "tree",
+    "locate",
+    "fd",
+    "scroll",
+    "goto",
+    "pwd",
+    "cd",
+    "echo",
+    "wc",
+}
+_QUIET = {"ls", "cd", "pwd", "cat", "tree", "open", "goto", "scroll_up", "scroll_down", "head"}
+_CHECKS = {
+    "test",
+    "tests",
+    "pytest",
+    "build",
+    "lint",
+    "check",
+    "vet",
+    "tox",
+    "mypy",
+    "ruff",
+    "typecheck",
+    "clippy",
+    "verify",
+    "flake8",
+    "eslint",
+    "tsc",
+    "jest",
+    "vitest",
+    "fmt",
+    "gofmt",
+    "runtests",
+    "validate",
+    "golangci",
+    "nox",
+    "ctest",
+    "rspec",
+}
+_CLAUSES = re.compile(
+    r"\b(join|group by|order by|limit|having|distinct|intersect|except|union|not in|like|between"
+    r"|count|avg|sum|max|min)\b",
+    re.IGNORECASE,
+)
+_TABLES = re.compile(
+    r"(?:\b(?:from|join|into|update)|^desc(?:ribe)?)\s+[`\"\[]?([A-Za-z_]\w*(?:\.\w+)?)",
+    re.IGNORECASE,
+)
+_PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
+_TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
+_PERSONAL = (
+    (re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.]+\b"), "<address>"),
+    (re.compile(r"\b[a-z]+_[a-z]+_\d{3,}\b"), "<user>"),
+    (re.compile(r"(?<![\w/.-])(?:\+\d[\d -]{8,}\d|\d{4}(?:[ -]?\d{4}){3})\b"), "<number>"),
+    (re.compile(r"/(?:Users|home)/[\w.-]+"), "~"),
+    (re.compile(r"(?i)\b((?:api[_-]?key|token|password|secret)\s*[=:]\s*)\S+"), r"\1<secret>"),
+)
+_VERBATIM = 200
+_FIX_WITHIN = 8
+
+
+def impersonal(text: str) -> str:
+    """A text without addresses, accounts, homes and secrets."""
+    for pattern, kind in _PERSONAL:
+        text = pattern.sub(kind, text)
+    return text
+
+
+def shown(text: str, width: int = _VERBATIM) -> str:
+    """A text of a log on one line, as it was but for what is personal."""
+    return one_line(impersonal(text.strip()), width)
+
+
+def facts_of(episode: Trajectory) -> list[Fact]:
+    """The facts of an episode, each once, grouped by kind, in order of their first evidence."""
+    acts = [read_step(index, step) for index, step in enumerate(episode.steps)]
+    found: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
+    for fact in _all(episode, acts):
+        if fact.value and len(found[fact.kind]) < _MOST.get(fact.kind, _MOST_OF_OTHERS):
+            found[fact.kind].setdefault(fact.value)
+    return [Fact(kind, value) for kind, values in found.items() for value in values]
+
+
+def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[Fact]:
+    folder = Folder(episode)
+    yield from _files(folder, acts)
+    for act in acts:
+        if act.form == "command":
+            yield from _commands(act)
+        elif act.form == "call" and not (_is_edit(act) or _is_read(act)) and not act.failed:
+            yield Fact("tool", act.tool)
+        elif act.form == "statement" and not act.failed:
+            yield from _terms(act.text)
+    yield from _fixes(acts, folder)
+    yield from _outcome(acts, folder)
+    yield from _asked(episode)
+
+
+def _is_edit(act: Act) -> bool:
+    """Whether an act changes a file: its tool's name says so, and it is about a file."""
+    if not _EDITS.intersection(words_of(act.tool)[:2]):
+        return False
+    if act.form == "command":
+        return act.tool in _EDITS
+    return not act.arguments or "" in act.arguments or bool(_named_files(act))
+
+
+def _is_read(act: Act) -> bool:
+    return bool(_READS.intersection(words_of(act.tool)[:2]))
+
+
+def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[Fact]:
+    """Files edited, made and read, relative to the folder."""
+    made: set[str] = set()
+    opened = ""
+    for act in acts:
+        if act.form in ("message", "statement"):
+            continue
+        named, told = _named_files(act), paths_in(act.answer, 300)
+        if _is_edit(act):
+            touched = _edited(act, named, told, opened)
+            opened = touched[0][1] if touched and len(touched) == 1 else opened
+        else:
+            touched = _shell_edits(act, named)
+            if act.form == "command" and act.answer.startswith("["):
+                opened = next(iter(told), opened)
+            if _is_read(act) and named:
+                opened = named[0]
+            if not act.failed and (_is_read(act) or act.tool == "sed"):
+                touched += [("read", path) for path in named[:3]]
+        for kind, path in touched:
+            if not (own := folder.relative(path)):
+                continue
+            if kind == "new":
+                made.add(own)
+            # What an episode changes of a file that it made itself is all its making.
+            yield Fact("new" if kind == "edit" and own in made else kind, own)
+
+
+def _edited(
+    act: Act, named: Sequence[str], told: Sequence[str], opened: str
+) -> list[tuple[str, str]]:
+    """The files that a tool for it changed or made, as kind and path."""
+    if patched := _PATCHED.findall(act.text):
+        return [("new" if how == "Add" else "edit", path) for how, path in patched]
+    start = act.answer[:80].lower()
+    path = next(iter(named or told), opened)
+    if act.failed and (told[:1] != [path] or "error" in start):
+        return []
+    is_new = "create" in words_of(act.tool) or "creat" in start
+    return [("new" if is_new else "edit", path)] if path else []
+
+
+def _shell_edits(act: Act, named: Sequence[str]) -> list[tuple[str, str]]:
+    """The files that a command line changed: by `sed -i`, or by what it wrote into them."""
+    if act.form != "command" or act.failed:
+        return []
+    written = _TO_FILE.findall(act.text.partition("\n")[0])
+    found = [("new", path) for path in written if paths_in(path)]
+    if act.tool in ("sed", "perl") and "-i" in " ".join(act.text.split()[1:3]):
+        found += [("edit", path) for path in named]
+    return found
+
+
+def _named_files(act: Act) -> list[str]:
+    """The files that a call's arguments or a command's line name."""
+    if act.form == "command":
+        return paths_in(act.text.partition("\n")[0], 400)
+    keyed = [
+        str(value)
+        for key, value in act.arguments.items()
+        if re.search(r"path|file|uri", key, re.IGNORECASE)
+    ]
+    loose = str(act.arguments.get("", ""))
+    if not keyed and "\n" not in loose[:200]:
+        keyed = [loose[:300]]
+    if not keyed and not act.arguments.get(""):
+        keyed = [
+            str(value)[:300] for value in act.arguments.values() if "\n" not in str(value)[:300]
+        ]
+    if found := [path for text in keyed for path in paths_in(text)]:
+        return found
+    head = next(
+        (
+            line
+            for line in loose.splitlines()
+            if re.search(r"[Tt]he file /|at: /|^\*\*\* |File:", line)
+        ),
+        "",
+    )
+    return paths_in(head)
+
+
+def _commands(act: Act) -> Iterator[Fact]:
+    """Commands by head and flags; what checks the work in full."""
+    line = act.text.partition("\n")[0] if "<<" in act.text or len(act.text) > 800 else act.text
+    if act.tool in _SEARCHES - {"find", "grep", "ls", "echo", "wc", "cd"} or (
+        _is_edit(act) and act.form == "command"
+    ):
+        return
+    commands = simple_commands(line)
+    for words in commands:
+        head = words[0].rpartition("/")[2] if words[0].startswith("/") else words[0]
+        if not re.fullmatch(r"[a-z_.][\w./+-]*", head) or len(head) > 40:
+            continue
+        if not act.failed:
+            flags = [
+                word.partition("=")[0]
+                for word in words[1:]
+                if re.fullmatch(r"--?[A-Za-z][\w-]*(?:=.*)?", word)
+            ]
+            yield Fact("run", " ".join([_head(words, head), *dict.fromkeys(flags[:8])]))
+        if check := _check(words, head):
+            yield Fact("check", check)
+
+
+_SUBCOMMANDS = {
+    "go",
+    "git",
+    "npm",
+    "npx",
+    "yarn",
+    "pnpm",
+    "cargo",
+    "docker",
+    "kubectl",
+    "make",
+    "just",
+    "uv",
+    "pip",
+    "poetry",
+    "gh",
+    "aws",
+    "terraform",
+    "helm",
+    "systemctl",
+    "apt",
+    "apt-get",
+    "dotnet",
+    "mvn",
+    "gradle",
+    "rails",
+    "bundle",
+    "mix",
+    "golangci-lint",
+}
+
+
+def _head(words: Sequence[str], head: str) -> str:
+    if head in _SUBCOMMANDS:
+        rest = [word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]*", word)]
+        take = (
+            2
+            if head in ("uv", "npm", "kubectl", "aws", "docker")
+            and rest[:1] in (["run"], ["get"], ["compose"])
+            else 1
+        )
+        return " ".join([head, *rest[:take]])
+    if head in ("python", "python3", "node", "bash", "sh", "ruby"):
+        if words[1:2] == ["-m"]:
+            return " ".join(words[:3])
+        if len(words) > 1 and paths_in(words[1]):
+            return f"{head} {words[1]}"
+    return head
+
+
+def _check(words: Sequence[str], head: str) -> str:
+    """A command that tests, builds or checks, with what selects a single case left away."""
+    parts = [
+        word for part in _head(words, head).split() for word in words_of(part.rpartition("/")[2])
+    ]
+    if not _CHECKS.intersection(parts) or head in (
+        "git",
+        "cd",
+        "echo",
+        "find",
+        "grep",
+        "ls",
+        "cat",
+    ):
+        return ""
+    kept = []
+    skip = False
+    for word in words[:8]:
+        if skip or re.search(r"[=*^$|\\]|::|\d>", word) or word in (">", "<", "&"):
+            skip = False
+            continue
+        if re.fullmatch(r"-(?:run|k|t|timeout|count|bench|tags|coverprofile)", word):
+            skip = True
+            continue
+        kept.append(word)
+    text = shown(" ".join(kept), 80)
+    return "" if "~" in text else text
+
+
+def _terms(statement: str) -> Iterator[Fact]:
+    for table in _TABLES.findall(statement):
+        if table.lower() not in ("select", "set", "where"):
+            yield Fact("table", table.lower())
+    for clause in _CLAUSES.findall(statement):
+        yield Fact("clause", re.sub(r"\s+", " ", clause).upper())
+
+
+def _fixes(acts: Sequence[Act], folder: Folder) -> Iterator[Fact]:
+    """What went wrong, and what worked next in its stead."""
+    done = [act for act in acts if act.form != "message"]
+    for at, act in enumerate(done):
+        if not act.failed or _is_quiet(act) or _is_edit(act) or not (error := act.error):
+            continue
+        after = [
+            each
+            for each in done[at + 1 : at + 1 + _FIX_WITHIN]
+            if not each.failed and not _is_quiet(each)
+        ]
+        again = [each for each in after if _is_again(act, each)]
+        others = after if act.form == "command" else []  # another tool's call mends nothing
+        fix = next(iter(again or others), None)
+        what, wrong = _tells(act, folder), shown(error, 140)
+        if fix is None:
+            yield Fact("error", f"{what} → {wrong}")
+        elif (mended := _tells(fix, folder)) != what:
+            yield Fact("fix", f"{what} → {wrong} ⇒ {mended}")
+
+
+def _is_again(act: Act, later: Act) -> bool:
+    """Whether a later act does the same in another way: with its tool, or half of its words."""
+    own, others = set(act.text.split()), set(later.text.split())
+    return later.form == act.form and (later.tool == act.tool or len(own & others) * 2 >= len(own))
+
+
+def _is_quiet(act: Act) -> bool:
+    """Whether an act only looks around: what it answers tells of files, not of itself."""
+    if act.form == "command":
+        return act.tool in _QUIET
+    if act.form == "statement":
+        return act.text[:4].lower() in ("show", "desc")
+    return act.form == "call" and (
+        _is_read(act) or bool(_SEARCHES.intersection(words_of(act.tool)))
+    )
+
+
+def _tells(act: Act, folder: Folder) -> str:
+    """An act in few words: a command or a statement as it was, a call by its name and arguments."""
+    if _is_edit(act):
+        path = next(iter(_named_files(act) or paths_in(act.answer, 300)), "")
+        return f"edit {folder.relative(path) or 'a file'}"
+    if act.form == "call":
+        if "" in act.arguments:
+            return shown(act.text.partition("\n")[0], 120)
+        return f"{act.tool}({', '.join(key for key in act.arguments if key)})"
+    return shown(act.text, 240)
+
+
+def _outcome(acts: Sequence[Act], folder: Folder) -> Iterator[Fact]:
+    """The way: the acts that counted in order, and what went wrong in them.
+
+    An act that a later one only says better is left out, and of statements the last one counts.
+    """
+    done = [act for act in acts if act.form != "message" and not _is_quiet(act)]
+    counted = [act for act in done if act.tool.lower() not in ("submit", "think")]
+    if len(counted) > 2 * _MOST["did"]:
+        counted = [act for act in counted if not act.failed and not _is_edit(act)]
+    kept: list[Act] = []
+    for act in counted:
+        if act.form == "statement":
+            kept = [each for each in kept if each.form != "statement"]
+        if not _is_edit(act):
+            kept = [each for each in kept if not _is_said_better(each, act)]
+        kept.append(act)
+    for act in kept[-_MOST["did"] :]:
+        error = f" → {shown(act.error, 140)}" if act.error else ""
+        yield Fact("did", _tells(act, folder) + error)
+
+
+def _is_said_better(act: Act, later: Act) -> bool:
+    """Whether a later act is another try of the same: its command or most of its words."""
+    if act.form != later.form or act.tool != later.tool or act.form == "call":
+        return act.text == later.text
+    own, others = set(act.text.split()), set(later.text.split())
+    return own == others or (len(own) > 2 and len(own & others) > 0.4 * max(len(own), len(others)))
+
+
+def _asked(episode: Trajectory) -> Iterator[Fact]:
+    """The user's further words in a session: other ways of asking for the same."""
+    for step in episode.steps:
+        words = getattr(step, "said", "") or (
+            step.observation if getattr(step, "speaker", None) == "user" else ""
+        )
+        unsaid = not words and getattr(step, "speaker", None) is None and len(step.action) > 80
+        if unsaid and read_step(0, step).form == "message":
+            words = step.observation
+        if len(words.split()) > 3 and len(words) < 2000 and not has_failed(words):
+            yield Fact("ask", shown(words, 200))
+
+
+def as_text(facts: Iterable[Fact]) -> str:
+    """Facts as a node keeps them: a line a kind, or a line a fact where those are long."""
+    kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for fact in facts:
+        kinds[fact.kind].append(fact.value)
+    lines = []
+    for kind, values in kinds.items():
+        label, between = _LABELS[kind], "; " if kind in _JOINED else ", "
+        if kind in _SINGLE:
+            lines += [f"{label}: {value}" for value in values]
+        elif plain := [value for value in values if between.strip() not in value]:
+            lines.append(f"{label}: {between.join(plain)}")
+    return "\n".join(lines)
+
+
+def from_text(text: str) -> list[Fact]:
+    """The facts that a node keeps; numbered lines are a way, lines of another kind are not read."""
+    found = []
+    for line in text.splitlines():
+        if numbered := re.match(r"\d+\. (.+)", line):
+            found.append(Fact("did", numbered.group(1)))
+            continue
+        label, _, rest = line.partition(": ")
+        if (kind := _KIND_OF.get(label)) and rest:
+            values = [rest] if kind in _SINGLE else rest.split("; " if kind in _JOINED else ", ")
+            found += [Fact(kind, value) for value in values]
+    return found
+
+
+def has_facts(text: str) -> bool:
+    """Whether a text has a line of facts."""
+    return any(line.partition(": ")[0] in _KIND_OF for line in text.splitlines())

@@ -1,0 +1,113 @@
+"""Paths of files in what an agent did, relative to the folder that it worked in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+from deltamem_tui.trajectory.model import Trajectory
+
+_PATH = re.compile(r"(?<![\w@:/.~$-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*[\w.@+-]*\w(?![\w/(])")
+_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
+_HOST = re.compile(r"^(?:www\.|[\w-]+\.(?:com|org|net|io|dev|example|local))(?:/|$)")
+_NAMED = re.compile(r"(?:Makefile|Dockerfile|Rakefile|Gemfile|Justfile|Procfile)$", re.IGNORECASE)
+_PASSING = re.compile(
+    r"(?:^|/)(?:tmp|temp|private|node_modules|site-packages|__pycache__|dist-packages"
+    r"|\.(?!github\b|gitlab|circleci|golangci|eslint|pre-commit|gitignore|editorconfig)[a-z]\w*)(?:/|$)"
+)
+_FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)\W{1,3}((?:/|~)[^\s\"'<>]+)")
+_TOP = re.compile(r"[\w.-]+/[\w.-]+$")
+_LENGTH = 120
+
+
+def paths_in(text: str, most: int = 100_000) -> list[str]:
+    """What looks like the path of a file, in the order of the text, each once.
+
+    Of a text of more than `most` characters only whole words of its beginning are read.
+    """
+    if len(text) > most:
+        text = text[:most].rpartition(" ")[0]
+    found = (path.strip("`'\"@") for path in _PATH.findall(text))
+    return list(dict.fromkeys(path for path in found if _is_file(path)))
+
+
+def _is_file(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    if _HOST.match(path) or len(path) > _LENGTH:
+        return False
+    if _NAMED.search(name):
+        return True
+    suffix = _SUFFIX.search(name)
+    if suffix is None or suffix.start() == 0:
+        return False
+    return "/" in path or name.count(".") < 3
+
+
+class Folder:
+    """The folder that an episode was worked in; it makes paths relative.
+
+    What the episode calls its working folder is one root. Another is found where a file is named
+    once by its whole path and once by a relative one.
+    """
+
+    def __init__(self, episode: Trajectory) -> None:
+        roots = Counter(root.rstrip("/.") for root in _FOLDER.findall(episode.environment[:4000]))
+        whole: set[str] = set()
+        relative: set[str] = set()
+        for step in episode.steps:
+            for path in paths_in(step.action, 600) + paths_in(step.observation, 600):
+                (whole if path.startswith("/") else relative).add(path.removeprefix("./"))
+        tails = {path for path in relative if not path.startswith(("..", "~"))}
+        for path in whole:
+            parts = path.split("/")
+            for at in range(2, len(parts)):
+                if "/".join(parts[at:]) in tails:
+                    roots["/".join(parts[:at])] += 1
+                    break
+        self.roots = [root for root, _ in roots.most_common(8) if root.count("/") >= 1]
+
+    def relative(self, path: str) -> str:
+        """A path below the folder; empty for one elsewhere, or of a file that is soon gone."""
+        path = path.removeprefix("./")
+        for root in self.roots:
+            if path.startswith(root + "/"):
+                path = path[len(root) + 1 :]
+                break
+        while path.startswith("../"):
+            path = path[3:]
+        if path.startswith("~") or _PASSING.search(path):
+            return ""
+        return path
+
+
+def canonical(counts: Mapping[str, int]) -> dict[str, str]:
+    """Each path → the path that the same file mostly has.
+
+    `/home/x/app/a/b.py` and `b.py`'s folder `a` name one file with `a/b.py`, where no other file
+    ends alike; a folder before paths that are known without it is that of the repository.
+    """
+    endings: dict[str, list[str]] = defaultdict(list)
+    for path in counts:
+        parts = path.split("/")
+        for at in range(1, len(parts)):
+            endings["/".join(parts[at:])].append(path)
+    outer = Counter(
+        path[: -len(ending) - 1]
+        for ending, longer in endings.items()
+        if ending in counts
+        for path in longer
+        if "/" not in path[: -len(ending) - 1]
+    )
+    found = {}
+    for path in counts:
+        top, _, below = path.partition("/")
+        if outer[top] > 2 and below in counts:
+            found[path] = below
+            continue
+        longer = endings.get(path, []) if "/" in path else []
+        shorter = [each for each in counts if "/" in each and path.endswith("/" + each)]
+        same = [*(longer if len(longer) == 1 else ()), *shorter]
+        best = max(same, key=lambda each: (counts[each], each), default=path)
+        found[path] = best if counts[best] >= counts[path] else path
+    return found

@@ -1,0 +1,246 @@
+"""What a bank says of real work, asked as a person would ask: learnt and recalled in the open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from deltamem_tui import Outcome, Step, Trajectory, create_bank, learn, recall
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.embedding.load import load
+from deltamem_tui.memory.deltamem.definition import Parameters
+from deltamem_tui.memory.work.facts import as_text, facts_of, from_text
+
+Steps = Sequence[tuple[str, str]]
+
+
+def episode(task: str, steps: Steps, success: bool = True, environment: str = "") -> Trajectory:
+    said = tuple(Step(action, observation) for action, observation in steps)
+    return Trajectory(task, environment, said, Outcome(success, source="stated"))
+
+
+def bank_of(path: Path, episodes: Sequence[Trajectory], numbers: Parameters | None = None) -> Bank:
+    embedder = load("hashing")
+    bank = create_bank(path / "bank", embedder=embedder, parameters=numbers)
+    for each in episodes:
+        learn(bank, each, embedder=embedder)
+    return bank
+
+
+def deploy(version: str) -> Trajectory:
+    return episode(
+        f"Deploy release {version} of the shop to production",
+        [
+            (f"git checkout v{version}", f"HEAD is now at v{version}"),
+            ("make build", "built"),
+            (f"kubectl set image deployment/shop shop=registry/shop:{version}", "image updated"),
+            ("kubectl rollout status deployment/shop", "successfully rolled out"),
+        ],
+    )
+
+
+def test_the_next_release_is_deployed_like_the_last_ones(tmp_path: Path) -> None:
+    bank = bank_of(tmp_path, [deploy("2.4"), deploy("2.5"), deploy("2.6")])
+    told = recall(bank, "Deploy release 2.7 of the shop to production").context
+    assert "kubectl set image deployment/shop shop=registry/shop:2.7" in told
+    assert "git checkout v2.7" in told
+    assert "3 near this one" in told
+
+
+def test_a_repository_that_was_mended_before_says_where_and_how(tmp_path: Path) -> None:
+    bugs = ["Boolean truthy values", "Nested unknown fields", "Enum by value", "UUID versions"]
+    mended = [
+        episode(
+            f"Fix the failing test: {bug}",
+            [
+                ("cat src/marshal/fields.py", "class Field: ..."),
+                ('edit_file(path="src/marshal/fields.py", old="a", new="b")', "ok"),
+                ("pytest tests/test_fields.py -q", "212 passed in 9.02s"),
+            ],
+        )
+        for bug in bugs
+    ]
+    told = recall(bank_of(tmp_path, mended), "TimeDelta serialization loses precision").context
+    assert "src/marshal/fields.py" in told
+    assert "Check with: pytest tests/test_fields.py -q" in told
+    assert "Nothing near is known" in told
+
+
+def test_what_failed_at_the_very_task_is_shown_with_what_it_saw(tmp_path: Path) -> None:
+    restore = "Restore last night's backup of the {} database into staging"
+    episodes = [
+        episode(
+            restore.format("orders"),
+            [
+                ("df -h /restore", "/dev/sdb 400G 20G 380G 5% /restore"),
+                ("pg_restore -j 4 -d staging /restore/orders.dump", "restored"),
+            ],
+        ),
+        episode(
+            restore.format("users"),
+            [
+                (
+                    "pg_restore -d staging /tmp/users.dump",
+                    "pg_restore: error: No space left on device",
+                ),
+                ("The backup could not be restored.", ""),
+            ],
+            success=False,
+        ),
+    ]
+    told = recall(bank_of(tmp_path, episodes), restore.format("users")).context
+    failed = next(line for line in told.splitlines() if line.startswith("Failed at this task"))
+    assert "/tmp/users.dump" in failed
+    assert "No space left on device" in failed
+    assert "pg_restore -j 4" in told
+    assert "df -h /restore" in told
+
+
+def test_the_clue_of_a_failure_is_kept(tmp_path: Path) -> None:
+    mailer = episode(
+        "The mailer sends nothing since noon, find out why",
+        [
+            ("systemctl restart mailer", "restarted"),
+            ("rabbitmqctl list_queues", "mail 12000 error: 0 consumers allowed, quota 0"),
+            ("Finish[I restarted the mailer twice; it does not help]", ""),
+        ],
+        success=False,
+    )
+    told = recall(bank_of(tmp_path, [mailer]), "The mailer sends nothing since noon, find out why")
+    assert "0 consumers allowed, quota 0" in told.context
+    assert "systemctl restart mailer" in told.context
+
+
+def test_a_command_that_was_not_found_is_told_with_what_worked(tmp_path: Path) -> None:
+    lint = episode(
+        "Run the linter over the package",
+        [
+            ("ruff check .", "bash: line 1: ruff: command not found"),
+            ("uv run ruff check .", "All checks passed!"),
+        ],
+    )
+    told = recall(bank_of(tmp_path, [lint]), "lint the project with ruff").context
+    assert "ruff check . → bash: line 1: ruff: command not found" in told
+    assert "uv run ruff check ." in told
+
+
+def test_a_step_that_failed_to_find_out_is_kept(tmp_path: Path) -> None:
+    fix = episode(
+        "Fix test_parse_date, it fails only on CI",
+        [
+            ("pytest tests/test_dates.py", "12 passed"),
+            ("TZ=UTC pytest tests/test_dates.py", "FAILED tests/test_dates.py::test_parse_date"),
+            ('edit_file(path="app/dates.py", old="a", new="b")', "ok, 1 replacement"),
+            ("pytest", "212 passed"),
+            ("Fixed: parse_date used the machine's local zone.", ""),
+        ],
+    )
+    told = recall(bank_of(tmp_path, [fix]), "test_parse_date fails only on CI, please fix").context
+    assert "TZ=UTC pytest tests/test_dates.py → FAILED tests/test_dates.py::test_parse_date" in told
+    assert "app/dates.py" in told
+    assert "1 replacement" not in told
+
+
+def test_prose_and_the_users_words_are_no_tools() -> None:
+    said = episode(
+        "Sum the numbers in numbers.txt",
+        [
+            ("cat numbers.txt", "1\n2\n3"),
+            ("The sum is 6.", "Now double it please"),
+            ("Now it is 12.", ""),
+        ],
+    )
+    facts = facts_of(said)
+    assert {fact.value for fact in facts if fact.kind in ("run", "tool", "did")} <= {"cat"}
+    assert ("read", "numbers.txt") in facts
+
+
+def test_no_person_is_remembered() -> None:
+    asked = episode(
+        "Cancel the order of mohamed_hernandez_5188",
+        [
+            ('find_user(email="mo.her@example.com")', "mohamed_hernandez_5188"),
+            ('cancel(user_id="mohamed_hernandez_5188", card="4929 3921 0028 1172")', "cancelled"),
+            ("curl -u mo.her@example.com https://shop.example.com", "ok"),
+        ],
+    )
+    text = as_text(facts_of(asked))
+    assert "cancel(user_id, card)" in text
+    assert not any(word in text for word in ("hernandez", "5188", "mo.her", "4929"))
+
+
+def test_facts_are_read_back_as_they_were_written() -> None:
+    worked = episode(
+        "Add a flag",
+        [
+            ("Read(./pkg/cli/main.go)", "1→package main"),
+            ("Edit()", "The file /home/u/app/pkg/cli/main.go has been updated."),
+            ("go test ./... 2>&1 | tail -1", "ok"),
+            ("SELECT name FROM users JOIN teams ON teams.id = users.team", "[]"),
+        ],
+    )
+    facts = facts_of(worked)
+    assert from_text(as_text(facts)) == facts
+    assert ("edit", "pkg/cli/main.go") in facts
+    assert ("check", "go test ./...") in facts
+    assert ("did", "go test ./... 2>&1 | tail -1") in facts
+    assert {("table", "users"), ("table", "teams"), ("clause", "JOIN")} <= set(facts)
+
+
+def test_typed_fields_come_before_the_shape_of_a_text() -> None:
+    typed = Step(
+        "x", "boom", tool="Bash", arguments={"command": "make lint"}, kind="call", status="error"
+    )
+    talk = Step("make it so", "", kind="message")
+    facts = facts_of(Trajectory("t", "", (typed, talk), Outcome(True, source="stated")))
+    assert ("check", "make lint") in facts
+    assert not any("it so" in fact.value for fact in facts)
+
+
+@pytest.mark.parametrize("budget", [60, 150, 300])
+def test_a_context_stays_within_its_budget(tmp_path: Path, budget: int) -> None:
+    files = [
+        (f'edit_file(path="src/part{n}/module{n}.py", old="a", new="b")', "ok") for n in range(60)
+    ]
+    episodes = [episode(f"Change all parts, time {n}", files) for n in range(3)]
+    bank = bank_of(tmp_path, episodes, replace(Parameters.preset("generic"), budget=budget))
+    told = recall(bank, "Change the parts again").context
+    assert "src/part" in told
+    assert len(told) <= budget * 4
+
+
+def test_one_policy_is_one_root(tmp_path: Path) -> None:
+    policy = "Shop policy. Refunds need a confirmation. " * 40
+    calls = [('refund(order="1")', "Error: not confirmed"), ('confirm(order="1")', "ok")]
+    episodes = [episode(f"Refund order {n}", calls, environment=policy) for n in range(5)]
+    bank = bank_of(tmp_path, episodes)
+    assert len(list(bank.tree("env").roots())) == 1
+    assert len(bank.tree("task")) == 5
+    other = episode("Refund it", calls, environment=f"{policy} No refunds on Sundays.")
+    learn(bank, other, embedder=load("hashing"))
+    assert len(list(bank.tree("env").roots())) == 2
+
+
+def test_a_folder_is_no_scene(tmp_path: Path) -> None:
+    bank = bank_of(
+        tmp_path,
+        [episode("Sum it up", [("cat a.txt", "1")], environment="Working directory: ~/proj")],
+    )
+    assert len(bank.tree("env")) == 0
+
+
+def test_an_empty_bank_says_nothing(tmp_path: Path) -> None:
+    assert recall(bank_of(tmp_path, []), "Deploy it").context == ""
+
+
+def test_the_papers_rule_can_be_chosen(tmp_path: Path) -> None:
+    numbers = Parameters.preset("generic")
+    paper = replace(numbers, task=replace(numbers.task, recall="paper", tau_base=0.99))
+    bank = bank_of(tmp_path, [deploy("2.4")], paper)
+    assert recall(bank, "Sing a song").context == ""
+    assert (
+        recall(bank, "Deploy release 2.4 of the shop to production").context.count("### Base") == 1
+    )
