@@ -266,7 +266,8 @@ class _Writer:
     def tools(self) -> list[str]:
         """The tools of such tasks, and what only failed attempts used."""
         e, k = self.e, self.k
-        tools = [each for each in e.counted(["tool"]) if each.near >= k.tool_cut]
+        counts = e.counted(["tool"])
+        tools = [each for each in counts if each.near >= k.tool_cut] or counts[:3]
         if not tools:
             return []
         good = {each.value for each in tools}

@@ -224,6 +224,14 @@ def test_one_policy_is_one_root(tmp_path: Path) -> None:
     assert len(list(bank.tree("env").roots())) == 2
 
 
+def test_where_no_tool_is_likely_the_usual_ones_are_named(tmp_path: Path) -> None:
+    episodes = [
+        episode(f"Do errand number {n}", [(f'tool_{n}(order="1")', "ok")]) for n in range(20)
+    ]
+    told = recall(bank_of(tmp_path, episodes), "Say something else entirely").context
+    assert "Tools of such tasks: tool_" in told
+
+
 def test_a_folder_is_no_scene(tmp_path: Path) -> None:
     bank = bank_of(
         tmp_path,
