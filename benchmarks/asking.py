@@ -47,7 +47,7 @@ class LoopbackWriter:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Extraction:
-        """What the model answers."""
+        """Return what the model answers."""
         request = self.model.request(purpose, episode, notes, inputs)
         if request is not None:
             quote = self._quote(purpose, episode, notes)
@@ -85,7 +85,9 @@ class LoopbackWriter:
         return json.dumps(texts[0] if texts else {SKIP: True, QUOTE: quote})
 
     def _quote(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str:
-        """What covers an episode that the rules find nothing new in: all of the last such note."""
+        """Return what covers an episode that the rules find nothing new in: all of the last such
+        note.
+        """
         success = bool(episode and episode.outcome.success)
         use = self.method.use_of(purpose)
         found = quotable(use, notes, success=success) if use.body else ()
@@ -93,7 +95,9 @@ class LoopbackWriter:
 
 
 def _within(contract: Contract, payload: Mapping[str, str]) -> dict[str, str]:
-    """The texts that are asked for, each of at most as many words; line ends count as blanks."""
+    """Return the texts that are asked for, each of at most as many words; line ends count as
+    blanks.
+    """
     texts = {}
     for field in contract.fields:
         lines, left = [], field.most_words
@@ -106,7 +110,7 @@ def _within(contract: Contract, payload: Mapping[str, str]) -> dict[str, str]:
 
 
 def asked(bank: Bank, episodes: Iterable[Trajectory], embedder: Embedder) -> dict[str, float]:
-    """Calls and tokens an episode, with which a bank learns from some episodes.
+    """Call and tokens an episode, with which a bank learns from some episodes.
 
     Tokens are words between blanks. Episodes that could not be learnt are counted beside.
     """

@@ -64,13 +64,13 @@ def unit_rows(rows: int, dimensions: int = DIMENSIONS, seed: int = 0) -> NDArray
 
 @cache
 def shared(rows: int) -> Bank:
-    """A big bank that several benchmarks of one run read, and none writes."""
+    """Return a big bank that several benchmarks of one run read, and none writes."""
     return build(_workroom() / f"rows-{rows}", rows)
 
 
 @cache
 def _workroom() -> Path:
-    """A folder that lasts as long as the process."""
+    """Return a folder that lasts as long as the process."""
     _kept.append(tempfile.TemporaryDirectory(prefix="deltamem-bench-"))
     return Path(_kept[0].name)
 
@@ -79,12 +79,12 @@ _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def hashed(rows: int) -> Bank:
-    """A big bank of the hashing embedder, like `shared`."""
+    """Return a big bank of the hashing embedder, like `shared`."""
     return build(_workroom() / f"hashed-{rows}", rows, embedder=hashing_embedder())
 
 
 def build(folder: Path, rows: int, first: int = 0, embedder: HashingEmbedder | None = None) -> Bank:
-    """A bank whose task tree holds `rows` nodes in chains of four; its env tree is empty.
+    """Return a bank whose task tree holds `rows` nodes in chains of four; its env tree is empty.
 
     Args:
         folder: The new bank's folder.
@@ -135,7 +135,7 @@ def _manifest(name: str, card: EmbedderCard) -> Manifest:
 
 
 def _pieces(rows: int, first: int) -> Iterator[tuple[int, list[Node]]]:
-    """All nodes in pieces: a root, then residuals down to `DEPTH`, and so on."""
+    """Yield all nodes in pieces: a root, then residuals down to `DEPTH`, and so on."""
     parent: Node | None = None
     for start in range(0, rows, _PIECE_ROWS):
         nodes = []
@@ -156,13 +156,15 @@ def _node(number: int, parent: Node | None) -> Node:
 
 
 def trigger(number: int) -> str:
-    """A node's trigger: sixteen words, few of which are frequent."""
+    """Return a node's trigger: sixteen words, few of which are frequent."""
     things = Random(number).choices(_THINGS, cum_weights=_FREQUENCY, k=14)
     return f"clean some {' '.join(things)}"
 
 
 def _index(nodes: list[Node], lines: list[bytes], start: int, length: int) -> NDArray[np.void]:
-    """The pieces of the index for these nodes; every parent stands one row above its child."""
+    """Return the pieces of the index for these nodes; every parent stands one row above its
+    child.
+    """
     offsets = length + np.concatenate(([0], np.cumsum([len(line) for line in lines])))
     rows = [
         index_row(node, int(offset), row, row - 1 if node.parent else NO_PARENT)

@@ -138,7 +138,7 @@ def _begin_to_learn(terminal: Terminal) -> None:
 
 
 def _key_times(terminal: Terminal, ids: Sequence[str]) -> list[float]:
-    """The milliseconds that each of some keys takes to its answer."""
+    """Return the milliseconds that each of some keys takes to its answer."""
     times: list[float] = []
     terminal.press("g")
     seen = terminal.until(ids[0])
@@ -151,7 +151,7 @@ def _key_times(terminal: Terminal, ids: Sequence[str]) -> list[float]:
 
 
 def _filter_times(terminal: Terminal) -> list[float]:
-    """The seconds that each of some words takes from its first letter to what it leaves."""
+    """Return the seconds that each of some words takes from its first letter to what it leaves."""
     times: list[float] = []
     terminal.press("/")
     for word in WORDS:
@@ -165,7 +165,8 @@ def _filter_times(terminal: Terminal) -> list[float]:
 
 
 def _bank_to_learn(big: Path, path: Path) -> tuple[Path, list[str]]:
-    """A copy of the big bank with episodes that wait; the first roots' ids, in order of birth.
+    """Return a copy of the big bank with episodes that wait; the first roots' ids, in order of
+    birth.
 
     Its vectors stay random. They are as many and as wide as the model's, which is what a
     lesson's questions cost.

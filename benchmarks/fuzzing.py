@@ -131,7 +131,7 @@ def main() -> int:
 
 
 def samples() -> list[bytes]:
-    """The samples of the tests, and those that lie beside the project."""
+    """Return the samples of the tests, and those that lie beside the project."""
     from tests.trajectory.readers.samples import first_logs
 
     found = [content for _, content in first_logs().values()]
@@ -143,7 +143,7 @@ def samples() -> list[bytes]:
 
 
 def broken(chance: random.Random, corpus: list[bytes]) -> bytes:
-    """A sample that is no longer what it was."""
+    """Return a sample that is no longer what it was."""
     data = chance.choice(corpus)
     ways: tuple[Callable[[bytes], bytes], ...] = (
         partial(_broken_json, chance),
@@ -174,7 +174,9 @@ def _spliced(chance: random.Random, other: bytes, data: bytes) -> bytes:
 
 
 def _broken_json(chance: random.Random, data: bytes) -> bytes:
-    """A log of JSON with some values of other kinds; any other as `_broken_bytes` leaves it."""
+    """Return a log of JSON with some values of other kinds; any other as `_broken_bytes` leaves
+    it.
+    """
     try:
         return _dumped(_mutated(chance, orjson.loads(data)))
     except ValueError:
@@ -197,7 +199,7 @@ def _dumped(value: object) -> bytes:
 
 
 def _mutated(chance: random.Random, value: object) -> object:
-    """The same JSON value but for a few places in it."""
+    """Return the same JSON value but for a few places in it."""
     for _ in range(chance.choice((1, 1, 2, 6))):
         holders = list(_holders(value))
         if not holders:
@@ -236,7 +238,7 @@ def _change(chance: random.Random, holder: _Holder, piece: object) -> None:
 
 
 def _holders(value: object) -> Iterator[_Holder]:
-    """All objects and arrays in a value that hold something."""
+    """Yield all objects and arrays in a value that hold something."""
     waiting = [value]
     while waiting:
         at_hand = waiting.pop()
@@ -246,7 +248,7 @@ def _holders(value: object) -> Iterator[_Holder]:
 
 
 def tried(chance: random.Random, path: Path, seconds: int) -> str:
-    """Where in the code a log breaks something; empty if it breaks nothing."""
+    """Return where in the code a log breaks something; empty if it breaks nothing."""
     try:
         with _alarm(seconds):
             _read(chance, path)

@@ -34,7 +34,7 @@ class Goal:
 
 
 def line(benchmark: str, goals: Iterable[Goal], measured: Mapping[str, Any]) -> str:
-    """A benchmark's result as one line of JSON.
+    """Return a benchmark's result as one line of JSON.
 
     Args:
         benchmark: Its name.
@@ -59,7 +59,7 @@ def line(benchmark: str, goals: Iterable[Goal], measured: Mapping[str, Any]) -> 
 
 
 def skipped(benchmark: str, reason: str) -> str:
-    """The line of a benchmark that cannot run here."""
+    """Return the line of a benchmark that cannot run here."""
     return orjson.dumps({"benchmark": benchmark, "met": None, "skipped": reason}).decode()
 
 

@@ -46,7 +46,7 @@ def run() -> str:
 
 
 def _measured(command: list[str], cache: str) -> tuple[float, float]:
-    """The seconds and the most megabytes that a command takes."""
+    """Return the seconds and the most megabytes that a command takes."""
     environment = {**os.environ, "XDG_CACHE_HOME": cache}
     started = perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)

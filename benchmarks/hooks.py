@@ -50,7 +50,7 @@ def run() -> str:
 
 
 def _bank(folder: Path, embedder: str) -> Bank:
-    """A big bank of an embedder; a model's has random vectors, so that nothing is near."""
+    """Return a big bank of an embedder; a model's has random vectors, so that nothing is near."""
     if embedder == "hashing":
         return big_bank.hashed(ROWS)
     bank = big_bank.build(folder / embedder, ROWS)
@@ -60,7 +60,7 @@ def _bank(folder: Path, embedder: str) -> Bank:
 
 
 def _seconds(command: list[str], home: Path, number: int) -> float:
-    """What a command takes of the processor that is told of a prompt in a new session."""
+    """Return what a command takes of the processor that is told of a prompt in a new session."""
     told = {"session_id": f"s{number}", "cwd": "/work", "prompt": big_bank.trigger(number)}
     environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
     process = subprocess.Popen(

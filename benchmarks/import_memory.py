@@ -77,7 +77,7 @@ def write_log(path: Path, line: Callable[[Trajectory], bytes], size: int) -> Non
 
 
 def chat_line(trajectory: Trajectory) -> bytes:
-    """An episode as a chat with tool calls, with its reward beside the messages."""
+    """Return an episode as a chat with tool calls, with its reward beside the messages."""
     return orjson.dumps(
         {"messages": list(_messages(trajectory)), "reward": trajectory.outcome.reward},
         option=orjson.OPT_APPEND_NEWLINE,
@@ -113,7 +113,7 @@ def _probe(log: Path) -> dict[str, float]:
 
 
 def peak() -> int:
-    """The peak memory of this process in bytes.
+    """Return the peak memory of this process in bytes.
 
     Linux hands the peak of whoever started a process down to it in its usage, so there it is
     read where each program's own is kept.

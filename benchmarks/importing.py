@@ -130,7 +130,7 @@ def _logs_beside() -> Iterator[tuple[Log, Reader]]:
 
 
 def _seconds(log: Log, reader: Reader) -> float:
-    """The processor's time: to read is the work of one thread, whoever else is at work."""
+    """Return the processor's time: to read is the work of one thread, whoever else is at work."""
     started = process_time()
     for _ in read_log(log, reader):
         pass

@@ -39,7 +39,7 @@ def run() -> str:
 
 
 def _probe(folder: Path) -> dict[str, int]:
-    """What opening a bank and ten recalls add to this process, in bytes."""
+    """Return what opening a bank and ten recalls add to this process, in bytes."""
     import psutil  # type: ignore[import-untyped]
 
     from benchmarks.recall import PARAMETERS

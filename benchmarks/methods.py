@@ -64,7 +64,7 @@ def run() -> str:
 def compared(
     folder: Path, method: str, simulator: str, log: Path, embedder: Embedder
 ) -> dict[str, Any]:
-    """What a method makes of the episodes of a simulator, and what it recalls of it."""
+    """Return what a method makes of the episodes of a simulator, and what it recalls of it."""
     episodes = episodes_of(log)
     folds = fold_numbers(episodes)
     held_out = {variation_of(each): each for each in episodes if not folds[variation_of(each)]}
@@ -86,7 +86,7 @@ def compared(
 def _by_model(
     folder: Path, like: Bank, episodes: Sequence[Trajectory], embedder: Embedder
 ) -> dict[str, float]:
-    """What learning some of the episodes through a model takes, evenly chosen."""
+    """Return what learning some of the episodes through a model takes, evenly chosen."""
     chosen = episodes[:: max(len(episodes) // _ASKED, 1)][:_ASKED]
     domain, method = like.manifest.domain, like.manifest.method
     bank = create_bank(folder, embedder=embedder, domain=domain, method=method)
@@ -96,7 +96,9 @@ def _by_model(
 def _asked(
     bank: Bank, training: Sequence[Trajectory], questions: Sequence[Trajectory], embedder: Embedder
 ) -> dict[str, float]:
-    """The share of questions for which what is recalled first comes from an episode of the kind."""
+    """Return the share of questions for which what is recalled first comes from an episode of the
+    kind.
+    """
     kinds = {each.id: kind_of(each) for each in training}
     same, context = 0, 0
     for question in questions:
@@ -117,14 +119,18 @@ def _asked(
 
 
 def episodes_behind(tree: Tree, node: Node) -> list[str]:
-    """The ids of the episodes that a node comes from; a fused root's are those of its chain."""
+    """Return the ids of the episodes that a node comes from; a fused root's are those of its
+    chain.
+    """
     living = (tree.node(name) for name in node.origin.nodes if tree.find(name))
     parts = (each for part in living for each in episodes_behind(tree, part))
     return [*node.origin.episodes, *parts]
 
 
 def _recall_ms(folder: Path, method: str) -> float:
-    """The time of a recall from a bank of many records and dense vectors, in milliseconds."""
+    """Return the time of a recall from a bank of many records and dense vectors, in
+    milliseconds.
+    """
     embedder = RememberingEmbedder(load("minilm"))
     bank = create_bank(folder, embedder=embedder, domain="alfworld", method=method)
     for episode in episodes_of(LOGS["alfworld"])[:_LEARNT]:
@@ -160,7 +166,7 @@ def multiply(bank: Bank, records: int) -> None:
 
 
 def seconds_of_recall(bank: Bank, embedder: Embedder) -> float:
-    """The median time of a recall, once what it needs was read."""
+    """Return the median time of a recall, once what it needs was read."""
     found = []
     for task in ("put a clean mug in coffeemachine.", "look at book under the desklamp."):
         for _ in range(ROUNDS // 2 + 1):

@@ -134,12 +134,12 @@ def _loaded(name: str) -> Embedder:
 
 
 def episodes_of(path: Path) -> list[Trajectory]:
-    """All episodes of a log of rollouts."""
+    """Return all episodes of a log of rollouts."""
     return [each for each in read_logs([path], format="rollout") if isinstance(each, Trajectory)]
 
 
 def fold_numbers(episodes: Sequence[Trajectory]) -> dict[tuple[str, str], int]:
-    """The fold of every (kind, variation): dealt out in turn within a kind."""
+    """Return the fold of every (kind, variation): dealt out in turn within a kind."""
     folds: dict[tuple[str, str], int] = {}
     dealt: Counter[str] = Counter()
     for kind, variation in sorted({variation_of(episode) for episode in episodes}):
@@ -151,7 +151,7 @@ def fold_numbers(episodes: Sequence[Trajectory]) -> dict[tuple[str, str], int]:
 def calibrated_bank(
     folder: Path, simulator: str, episodes: Sequence[Trajectory], embedder: Embedder
 ) -> Bank:
-    """A bank learnt with the threshold that a first bank of the same episodes proposes.
+    """Return a bank learnt with the threshold that a first bank of the same episodes proposes.
 
     Only the task tree is grown: the trees know nothing of each other, and it is the one that
     is asked for a kind of task.
@@ -194,7 +194,7 @@ def _folds(simulator: str, episodes: Sequence[Trajectory], embedder: Embedder) -
 
 
 def _unseen(embedder: Embedder) -> dict[str, Any]:
-    """What a bank of all ALFWorld episodes answers to the goals of other games."""
+    """Return what a bank of all ALFWorld episodes answers to the goals of other games."""
     training = episodes_of(LOGS["alfworld"])
     known = {episode.task for episode in training}
     questions = [game for game in _games() if game.task not in known]
@@ -204,7 +204,7 @@ def _unseen(embedder: Embedder) -> dict[str, Any]:
 
 
 def _games() -> list[Trajectory]:
-    """Each goal of the games that no episode was rolled out on, once, with its kind."""
+    """Return each goal of the games that no episode was rolled out on, once, with its kind."""
     found: dict[str, Trajectory] = {}
     with tarfile.open(_GAMES) as archive:
         for member in archive:
@@ -261,20 +261,20 @@ def _asked(
 
 
 def _episode(bank: Bank, node: Node) -> str:
-    """The episode behind a node; for a fused root, the one behind the end of its chain."""
+    """Return the episode behind a node; for a fused root, the one behind the end of its chain."""
     while node.origin.nodes:
         node = bank.tree("task").node(node.origin.nodes[-1])
     return node.origin.trajectory
 
 
 def variation_of(episode: Trajectory) -> tuple[str, str]:
-    """The kind of an episode's task, and what varies within the kind."""
+    """Return the kind of an episode's task, and what varies within the kind."""
     facts = episode.metadata
     return facts["task_type"], facts.get("game") or facts["variation"]
 
 
 def kind_of(episode: Trajectory) -> str:
-    """The kind of an episode's task, as the simulator names it."""
+    """Return the kind of an episode's task, as the simulator names it."""
     return episode.metadata["task_type"]
 
 
@@ -310,7 +310,7 @@ def _part(some: int, all_: int) -> float:
 
 
 def _worst(by_simulator: Mapping[str, Any]) -> float:
-    """The lower share of the two simulators; 0 if the embedder cannot be had here."""
+    """Return the lower share of the two simulators; 0 if the embedder cannot be had here."""
     return min(
         (by_simulator[name]["same_kind"] for name in LOGS if name in by_simulator), default=0.0
     )

@@ -77,7 +77,9 @@ def compare(tree: Tree, rounds: int) -> dict[str, Any]:
 
 
 def _quartiles(timings: Timings, name: str) -> list[float]:
-    """How many times the other's time recall took in a round: lower quartile, median, upper."""
+    """Return how many times the other's time recall took in a round: lower quartile, median,
+    upper.
+    """
     ratios = np.array(timings.seconds["recall"]) / np.array(timings.seconds[name])
     return [float(ratio) for ratio in np.quantile(ratios, (0.25, 0.5, 0.75))]
 
@@ -96,7 +98,7 @@ def _recall(tree: Tree) -> Find:
 
 
 def _best(tree: Tree, vectors: Vectors, question: Vectors) -> str:
-    """The node that recall must find, by the definition."""
+    """Return the node that recall must find, by the definition."""
     scores = (vectors @ question).astype(np.float64)
     scores -= PARAMETERS.failure_penalty * tree.failure
     return tree.node_at(int(scores.argmax())).id
@@ -112,7 +114,7 @@ def _faiss_flat(vectors: Vectors) -> Find:
 
 
 def _usearch_exact(vectors: Vectors) -> Find:
-    """The exhaustive search of usearch, by inner product."""
+    """Return the exhaustive search of usearch, by inner product."""
     from usearch.index import MetricKind, search
 
     return lambda question: search(vectors, question, 1, MetricKind.IP, exact=True)

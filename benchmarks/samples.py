@@ -19,7 +19,7 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"
 
 @cache
 def sample() -> tuple[Trajectory, ...]:
-    """The sample episodes, once."""
+    """Return the sample episodes, once."""
     return tuple(each for each in read_logs([SAMPLE]) if isinstance(each, Trajectory))
 
 
@@ -30,7 +30,7 @@ def varied(trajectories: tuple[Trajectory, ...]) -> Iterator[Trajectory]:
 
 
 def written_log(name: str, size: int) -> bytes:
-    """A log of a format, of about some bytes.
+    """Return a log of a format, of about some bytes.
 
     Args:
         name: The format's reader.

@@ -64,7 +64,7 @@ def _recalls() -> list[Goal]:
 
 
 def _usage(command: list[str]) -> tuple[float, float]:
-    """The processor's seconds and the most megabytes that a command takes."""
+    """Return the processor's seconds and the most megabytes that a command takes."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

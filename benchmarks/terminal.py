@@ -60,7 +60,7 @@ class Terminal:
         self._selector.register(self._ours, selectors.EVENT_READ)
 
     def __enter__(self) -> Self:
-        """The terminal."""
+        """Return the terminal."""
         return self
 
     def __exit__(

@@ -24,11 +24,13 @@ class Timings:
     seconds: Mapping[str, list[float]]
 
     def ratio(self, way: str, yardstick: str) -> float:
-        """How many times the yardstick's time one way takes, fastest round against fastest."""
+        """Return how many times the yardstick's time one way takes, fastest round against
+        fastest.
+        """
         return min(self.seconds[way]) / min(self.seconds[yardstick])
 
     def paired_ratio(self, way: str, yardstick: str) -> float:
-        """How many times the yardstick's time one way takes: the median over the rounds.
+        """Return how many times the yardstick's time one way takes: the median over the rounds.
 
         For rounds that differ in their work, of which the fastest is not the same for both.
         """
@@ -36,7 +38,7 @@ class Timings:
         return median(one / other for one, other in pairs)
 
     def milliseconds(self) -> dict[str, float]:
-        """Every way's fastest round, for the report."""
+        """Return every way's fastest round, for the report."""
         return {f"{way}_ms": 1000 * min(seconds) for way, seconds in self.seconds.items()}
 
 

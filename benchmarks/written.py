@@ -81,7 +81,7 @@ def run() -> str:
 
 
 def _unexplained(small: Cost, big: Cost) -> int:
-    """The bytes that are more by something else than longer numbers."""
+    """Return the bytes that are more by something else than longer numbers."""
     return (big.written - small.written) - (big.digits - small.digits)
 
 
@@ -112,7 +112,7 @@ def _learnt(rows: int) -> list[Cost]:
 
 
 def _digits(value: Any) -> int:
-    """How many characters the numbers in a JSON value take."""
+    """Return how many characters the numbers in a JSON value take."""
     if isinstance(value, dict):
         return sum(map(_digits, value.values()))
     if isinstance(value, list):
@@ -128,7 +128,7 @@ class _Counted:
 
 @contextmanager
 def _counting() -> Iterator[_Counted]:
-    """Counts every effect on the disk, by whichever function of `os`, and every byte."""
+    """Count every effect on the disk, by whichever function of `os`, and every byte."""
     counted = _Counted()
 
     def watched(name: str) -> Callable[..., Any]:
@@ -153,7 +153,9 @@ def _counting() -> Iterator[_Counted]:
 
 
 def _by_kernel() -> int | None:
-    """All bytes that this process ever handed to a write; None if the system does not tell."""
+    """Return all bytes that this process ever handed to a write; None if the system does not
+    tell.
+    """
     if not _KERNEL.exists():
         return None
     (told,) = [line for line in _KERNEL.read_text().splitlines() if line.startswith("wchar:")]
@@ -161,7 +163,7 @@ def _by_kernel() -> int | None:
 
 
 def _episode(number: int) -> Trajectory:
-    """An episode with something new to tell both trees, as long as any other."""
+    """Return an episode with something new to tell both trees, as long as any other."""
     thing = f"{ascii_lowercase[number]}cup"
     return Trajectory(
         task=f"put the {thing} on the shelf",

@@ -31,7 +31,9 @@ class BrowserRequest:
 
 
 def browser_request(arguments: Sequence[str]) -> BrowserRequest | None:
-    """The request that the command line makes, if it opens the browser and prints nothing."""
+    """Return the request that the command line makes, if it opens the browser and prints
+    nothing.
+    """
     from deltamem_tui.cli.invocation import SharedOptions
 
     options, rest = SharedOptions.take(arguments)
@@ -81,13 +83,15 @@ def _end(code: int) -> NoReturn:
 
 
 def _goes_on() -> bool:
-    """Whether the browser was left while something that it had begun was still at work."""
+    """Return whether the browser was left while something that it had begun was still at work."""
     background = sys.modules.get("deltamem_tui.tui.core.background")
     return background is not None and bool(background.still_running())
 
 
 def _has_screen() -> bool:
-    """Whether there is a terminal, or a web page that a driver of textual's stands in for one."""
+    """Return whether there is a terminal, or a web page that a driver of textual's stands in for
+    one.
+    """
     return "TEXTUAL_DRIVER" in os.environ or (sys.stdin.isatty() and sys.stdout.isatty())
 
 

@@ -97,12 +97,12 @@ class DeltaMemError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """The whole error on one line: `source, position: message (hint)`."""
+        """Return the whole error on one line: `source, position: message (hint)`."""
         return on_one_line(self.message, self.source, self.position, self.hint)
 
 
 def on_one_line(message: str, source: str | None, position: str | None, hint: str | None) -> str:
-    """What, where and what to do as one line: `source, position: message (hint)`."""
+    """Return what, where and what to do as one line: `source, position: message (hint)`."""
     where = ", ".join(part for part in (source, position) if part)
     line = f"{where}: {message}" if where else message
     return f"{line} ({hint})" if hint else line
@@ -113,7 +113,7 @@ class UsageError(DeltaMemError):
 
 
 def wrong_argument(name: str, wanted: str, given: object) -> UsageError:
-    """The error of a call that hands over something of another kind than was asked for."""
+    """Return the error of a call that hands over something of another kind than was asked for."""
     return UsageError(f"{name} must be {wanted}, not {type(given).__name__}")
 
 

@@ -116,7 +116,7 @@ def settings_file() -> Path | None:
 
 
 def find_banks(folder: Path) -> tuple[BankPlace, ...]:
-    """All banks of `folder` and of the package, sorted by name.
+    """Return all banks of `folder` and of the package, sorted by name.
 
     A bank of the folder hides one of the same name that came with the package.
 

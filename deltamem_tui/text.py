@@ -61,17 +61,19 @@ def one_line(text: str, width: int | None = None) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: `1 node`, `2,000 nodes`, `3 children`."""
+    """Return a number with its noun: `1 node`, `2,000 nodes`, `3 children`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def count_tokens(text: str) -> int:
-    """The number of whitespace-separated tokens, the unit in which the papers report size."""
+    """Return the number of whitespace-separated tokens, the unit in which the papers report
+    size.
+    """
     return len(text.split())
 
 
 def word_diff(before: str, after: str) -> str:
-    """The second text with `[−what went−]` and `{+what came+}` in place, word by word.
+    """Return the second text with `[−what went−]` and `{+what came+}` in place, word by word.
 
     Of texts that are too long to be compared, only the lengths are shown.
     """

@@ -28,7 +28,7 @@ def converted(value: object, kind: type[T]) -> T:
 
 
 def decoder_of(kind: type[T]) -> msgspec.json.Decoder[T]:
-    """Reads JSON as a type."""
+    """Read JSON as a type."""
     with _TURN:
         return msgspec.json.Decoder(kind)
 

@@ -164,7 +164,9 @@ def main() -> int:
 
 @contextmanager
 def _workers(number: int, scheduler: str | None) -> Iterator[Client]:
-    """Those of a cluster that runs already, or as many here, for as long as the block lasts."""
+    """Provide those of a cluster that runs already, or as many here, for as long as the block
+    lasts.
+    """
     with ExitStack() as stack:
         here = {"n_workers": number, "threads_per_worker": 1, "dashboard_address": None}
         cluster = scheduler or stack.enter_context(

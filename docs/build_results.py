@@ -62,7 +62,7 @@ class Experiment:
 
 
 def experiments(environment: str, embedder: str) -> Iterator[Experiment]:
-    """The tables of one environment."""
+    """Yield the tables of one environment."""
     by = ("--embedder", embedder)
     yield Experiment(
         "methods, frozen",
@@ -118,7 +118,7 @@ def main() -> None:
 def played(
     environment: str, number: int, experiment: Experiment, options: argparse.Namespace
 ) -> ContestResult:
-    """The result of one experiment, played as far as it was not before."""
+    """Return the result of one experiment, played as far as it was not before."""
     games = min(options.games or MOST[environment], MOST[environment])
     out = KEPT / code_digest() / f"{environment}-{number}-{games}-{options.embedder}"
     log = ["--learn-from", str(LOGS[environment])] if experiment.learns else []
@@ -136,7 +136,7 @@ class _Printed(msgspec.Struct):
 
 
 def section(environment: str, experiment: Experiment, found: ContestResult) -> str:
-    """One table with its heading, and what is to be known of it."""
+    """Return one table with its heading, and what is to be known of it."""
     lines = [f"### {environment}: {experiment.title}", "", experiment.text, ""]
     lines += [f"{title_of(found)}; embedder {found.embedder}.", "", *main_table(found), ""]
     lines += [leaders(found), *(f"{each}." for each in warnings(found))]
@@ -144,7 +144,7 @@ def section(environment: str, experiment: Experiment, found: ContestResult) -> s
 
 
 def leaders(found: ContestResult) -> str:
-    """Who has the highest score, and by how few steps; a baseline is named as one."""
+    """Return who has the highest score, and by how few steps; a baseline is named as one."""
 
     def rank(at: int) -> tuple[float, float]:
         measures = found.contestants[at].measures
@@ -160,7 +160,7 @@ def leaders(found: ContestResult) -> str:
 
 
 def with_tables(page: str, tables: str) -> str:
-    """The page with other tables between the two marks."""
+    """Return the page with other tables between the two marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{tables}\n{END}{after}"

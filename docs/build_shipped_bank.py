@@ -75,7 +75,8 @@ def build(name: str, folder: Path) -> Bank:
 
 
 def _with_few_episodes(bank: Bank, path: Path) -> Bank:
-    """A copy with few episodes and no journal, under an origin that follows from its content.
+    """Return a copy with few episodes and no journal, under an origin that follows from its
+    content.
 
     The workshop's bank is thrown away, so nothing else counts what was counted in it: the copy
     may count it as its own.
@@ -97,7 +98,7 @@ def _with_few_episodes(bank: Bank, path: Path) -> Bank:
 
 
 def _examples(bank: Bank) -> list[Trajectory]:
-    """The shortest successes, one a kind of goal."""
+    """Return the shortest successes, one a kind of goal."""
     successes = [each for each in episodes(bank) if each.outcome.success]
     successes.sort(key=lambda each: (len(each.steps), each.id))
     of_kind: dict[str, Trajectory] = {}
@@ -107,7 +108,7 @@ def _examples(bank: Bank) -> list[Trajectory]:
 
 
 def differences(built: Bank, shipped: Bank) -> list[str]:
-    """The files in which two builds differ; vectors may by as much as two machines do."""
+    """Return the files in which two builds differ; vectors may by as much as two machines do."""
     found = []
     for name in built.trees:
         one, other = built.snapshots[name], shipped.snapshots[name]

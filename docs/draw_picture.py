@@ -128,7 +128,7 @@ def _draw_commands(file: Path) -> None:
 
 
 def _printed(command: list[str]) -> str:
-    """What a command prints on a terminal of the picture's width."""
+    """Return what a command prints on a terminal of the picture's width."""
     program = [str(Path(sys.executable).parent / "deltamem"), *command]
     ours, theirs = pty.openpty()
     size = {"COLUMNS": str(WIDTH), "LINES": "100", "TERM": "xterm-256color"}

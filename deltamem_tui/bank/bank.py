@@ -133,7 +133,7 @@ class Bank:
 
     @property
     def frozen(self) -> bool:
-        """Whether the bank may no longer be written."""
+        """True if the bank may no longer be written."""
         return self.manifest.frozen
 
     @property
@@ -148,7 +148,7 @@ class Bank:
 
     @property
     def archived(self) -> bool:
-        """Whether the bank is read straight from its archive, and so can never be written."""
+        """True if the bank is read straight from its archive, and so can never be written."""
         return archive_view.is_archive(self.path)
 
     @property

@@ -70,7 +70,7 @@ class TreeDiff:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing differs."""
+        """True if nothing differs."""
         return not (self.added or self.removed or self.changed or self.moved or self.counted)
 
 
@@ -85,7 +85,7 @@ class EpisodeDiff:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing differs."""
+        """True if nothing differs."""
         return not (self.added or self.removed or self.changed or self.learnt)
 
 
@@ -102,7 +102,7 @@ class BankDiff:
 
     @property
     def empty(self) -> bool:
-        """Whether the banks hold the same."""
+        """True if the banks hold the same."""
         trees = all(tree.empty for tree in self.trees.values())
         return not self.manifest and trees and self.episodes.empty
 

@@ -21,7 +21,7 @@ INDEX_TYPE = np.dtype([("id", "S16"), ("offset", "<u8"), ("first", "<i8")])
 
 
 class EpisodeState(IntEnum):
-    """Whether an episode was learnt; the one counter of its row.
+    """True if an episode was learnt; the one counter of its row.
 
     One that was replaced no longer counts: its session went on, and a longer record of it is
     another episode. Its last line says which.

@@ -92,7 +92,7 @@ class Past:
 
     @property
     def begins_empty(self) -> bool:
-        """Whether the first moment is the bank's own beginning."""
+        """True if the first moment is the bank's own beginning."""
         return bool(self.moments) and self.moments[0].event == _BEGINS
 
     def commit(self, number: int) -> Commit:

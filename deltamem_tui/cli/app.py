@@ -67,7 +67,7 @@ def run(arguments: Sequence[str], output: Output | None = None) -> int:
 
 
 def _result(invocation: Invocation, arguments: list[str]) -> Result | int:
-    """What the command returned, help, or the exit code of one that printed completions."""
+    """Return what the command returned, help, or the exit code of one that printed completions."""
     if invocation.options.version:
         return _version()
     try:
@@ -97,7 +97,7 @@ def _version() -> Result:
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """The command that was meant, if it can be recognised; else the program's name."""
+    """Return the command that was meant, if it can be recognised; else the program's name."""
     names = {entry.name for entry in COMMANDS}
     return next((argument for argument in arguments if argument in names), PROGRAM)
 
@@ -113,7 +113,7 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> Usage
 
 
 def for_people(error: BaseException) -> DeltaMemError:
-    """Any error as one that is meant for people."""
+    """Return any error as one that is meant for people."""
     if isinstance(error, DeltaMemError):
         return error
     if isinstance(error, KeyboardInterrupt):

@@ -101,7 +101,7 @@ def recall(
 
 
 def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[str, str]) -> None:
-    """The rules, and what they recalled and did not, with all that a score is made of."""
+    """Show each rule's matches and near misses with what their scores are made of."""
     from deltamem_tui.memory.methods import display_of, key_label
 
     display = display_of(bank, answer.collection)
@@ -136,21 +136,21 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
 
 
 def _candidate_mark(answer: CollectionRecall, candidate: Candidate) -> str:
-    """Whether a candidate is recalled, and by which rule if not by that of the best."""
+    """Return whether a candidate is recalled, and by which rule if not by that of the best."""
     if not answer.matches(candidate):
         return ""
     return "match" if candidate.rule == answer.rule else f"by {candidate.rule}"
 
 
 def _nothing(bank: Bank, answers: Iterable[CollectionRecall | None]) -> str:
-    """Why there is no context."""
+    """Return why there is no context."""
     asked = [answer for answer in answers if answer is not None]
     reasons = [_why_unmatched(bank, answer) for answer in asked]
     return "nothing matches: " + "; ".join(reasons or ["nothing was asked"])
 
 
 def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
-    """How far the best is below the threshold, and what the nearest roots are for."""
+    """Return how far the best is below the threshold, and what the nearest roots are for."""
     from deltamem_tui.memory.methods import display_of
 
     display, tree = display_of(bank, answer.collection), bank.tree(answer.collection)
@@ -165,7 +165,7 @@ def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
 
 
 def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict[str, Any]:
-    """A node and how well it fits a query, as `search` and `recall --explain` list it."""
+    """Return a node and how well it fits a query, as `search` and `recall --explain` list it."""
     from deltamem_tui.memory.transfer.plain import node_record
 
     return {
@@ -180,7 +180,7 @@ def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict
 def _answer_record(
     tree: Tree, answer: CollectionRecall | None, *, explain: bool
 ) -> dict[str, Any] | None:
-    """The answer of one tree; None if nothing matched, unless `explain` asks why."""
+    """Return the answer of one tree; None if nothing matched, unless `explain` asks why."""
     from deltamem_tui.memory.transfer.plain import node_record
 
     if answer is None or not (answer.chain or explain):

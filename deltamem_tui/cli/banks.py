@@ -49,7 +49,7 @@ def list_(context: typer.Context) -> Result:
 
 
 def _method_of(place: paths.BankPlace) -> str:
-    """The method of a bank; empty if the bank cannot be opened."""
+    """Return the method of a bank; empty if the bank cannot be opened."""
     from deltamem_tui.bank import manifest
 
     try:
@@ -59,7 +59,7 @@ def _method_of(place: paths.BankPlace) -> str:
 
 
 def _kind(bank: paths.BankPlace) -> str:
-    """Where a bank comes from, or that it is still packed."""
+    """Return where a bank comes from, or that it is still packed."""
     if bank.path.is_file():
         return "archive"
     return "shipped" if bank.shipped else "own"
@@ -139,7 +139,7 @@ def init(
 
 
 def _preset_notes(made: Bank) -> list[str]:
-    """Where the method's usual numbers may not be the right ones for a bank."""
+    """Return where the method's usual numbers may not be the right ones for a bank."""
     from deltamem_tui.memory.methods import method_of
 
     numbers, manifest = method_of(made).settings, made.manifest
@@ -228,7 +228,7 @@ def info(context: typer.Context, bank: options.Bank) -> Result:
 
 
 def _without_outcome(waiting: int, bank: str) -> str:
-    """How to give waiting episodes an outcome."""
+    """Return how to give waiting episodes an outcome."""
     return (
         f"{counted(waiting, 'episode waits', 'episodes wait')} for an outcome: import again with "
         "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
@@ -244,7 +244,7 @@ _OF_LAYERS = (
 
 
 def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[Any]]:
-    """The collections' numbers side by side, a row a number."""
+    """Return the collections' numbers side by side, a row a number."""
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.views.statistics import TreeStatistics
 
@@ -359,7 +359,9 @@ def _beginning(torn: bytes) -> str:
 
 
 def _strange_vectors(invocation: Invocation, bank: Bank) -> list[Flaw]:
-    """The vectors that are not of their lines; a bank whose files have flaws is not embedded."""
+    """Return the vectors that are not of their lines; a bank whose files have flaws is not
+    embedded.
+    """
     from deltamem_tui.memory.vectors.embedder import embedder_of
     from deltamem_tui.memory.vectors.vector_check import strange_vectors
 

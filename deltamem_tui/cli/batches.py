@@ -74,7 +74,7 @@ def batch_round(
     answers: Sequence[Path] | None,
     others: Mapping[str, object],
 ) -> BatchRound | None:
-    """The round that was asked for; None if none was.
+    """Return the round that was asked for; None if none was.
 
     `others` are the options that do not go with it, by name.
 

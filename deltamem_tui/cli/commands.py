@@ -146,7 +146,7 @@ class SharedHelpCommand(TyperCommand):
     """A command whose help ends with the options that all commands share."""
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
-        """The help option, which raises `HelpRequestError` instead of printing."""
+        """Return the help option, which raises `HelpRequestError` instead of printing."""
         return _raising(super().get_help_option(ctx))
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
@@ -165,7 +165,7 @@ class LazyGroup(TyperGroup):
             self.add_command(TyperCommand(entry.name, rich_markup_mode=None))
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
-        """A command by its name. One that is not loaded yet knows its summary at least."""
+        """Return a command by its name. One that is not loaded yet knows its summary at least."""
         command = super().get_command(ctx, cmd_name)
         for entry in COMMANDS:
             if command is not None and command.help is None and entry.name == cmd_name:
@@ -173,7 +173,7 @@ class LazyGroup(TyperGroup):
         return command
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
-        """The help option, which raises `HelpRequestError` instead of printing."""
+        """Return the help option, which raises `HelpRequestError` instead of printing."""
         return _raising(super().get_help_option(ctx))
 
     def resolve_command(

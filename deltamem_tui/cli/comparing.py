@@ -198,7 +198,7 @@ def _text_dump(path: Path, banks: list[str]) -> Result:
 
 
 def _diff_record(found: BankDiff) -> dict[str, Any]:
-    """A difference as JSON."""
+    """Return a difference as JSON."""
     return {
         "different": not found.empty,
         "manifest": [asdict(each) for each in found.manifest],

@@ -175,7 +175,7 @@ def _result(command: str, change: Change, bank: str) -> Result:
 
 
 def _assigned(texts: list[str], payload: Mapping[str, str]) -> dict[str, str]:
-    """The texts that FIELD=TEXT arguments give.
+    """Return the texts that FIELD=TEXT arguments give.
 
     Raises:
         UsageError: One is not of this form, or the node has no such field.
@@ -193,7 +193,7 @@ def _assigned(texts: list[str], payload: Mapping[str, str]) -> dict[str, str]:
 
 
 def _in_editor(invocation: Invocation, payload: Mapping[str, str]) -> dict[str, str]:
-    """The texts as a person leaves them in $EDITOR.
+    """Return the texts as a person leaves them in $EDITOR.
 
     Raises:
         UsageError: There is no editor or no terminal, it failed, or a heading is missing.

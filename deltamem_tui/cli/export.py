@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Whether an earlier export may be written over, and even files changed in it since."""
+    """True if an earlier export may be written over, and even files changed in it since."""
 
     allowed: bool = False
     changed: bool = False
@@ -98,7 +98,7 @@ _ENDINGS = {"archive": ARCHIVE_SUFFIX, "markdown": ".md", "jsonl": ".jsonl"}
 
 
 def _checked_name(form: str, path: Path) -> Path:
-    """A path to write a form to, unless its name ends as that of another form."""
+    """Return a path to write a form to, unless its name ends as that of another form."""
     for other, ending in _ENDINGS.items():
         is_own = other == form or (form == _EPISODES and other == "jsonl")
         if not is_own and path.name.endswith(ending):
@@ -215,7 +215,7 @@ def _require_export(path: Path) -> None:
 
 
 def _path(out: Path | None, name: str, ending: str) -> Path:
-    """Where to write: what was named, or a path called like the bank."""
+    """Return where to write: what was named, or a path called like the bank."""
     own = Path(name).name + ending
     if out is None:
         return Path(own)
@@ -238,7 +238,7 @@ def _in_form(
 
 
 def _kept_here(bank: Bank, leaks: Sequence[Leak]) -> Result:
-    """The bank stays where it is, because of the secrets in it."""
+    """Return the bank stays where it is, because of the secrets in it."""
     return Result("export", {"bank": bank.name, "secrets": leaks}, _errors(leaks), "error")
 
 

@@ -154,7 +154,7 @@ def _estimated(
     draw_scenes: bool,
     stopped: Interruption,
 ) -> LearningReport:
-    """What the run will take. Nothing is sent, and the rules cost nothing."""
+    """Return what the run will take. Nothing is sent, and the rules cost nothing."""
     from deltamem_tui.memory.runs.learning import LearningReport
     from deltamem_tui.memory.writers.model import ModelExtractor
 

@@ -111,7 +111,9 @@ def run(
 
 
 def _row(bank: Bank, each: Deletion) -> tuple[str | int, ...]:
-    """A deletion for a person. The line of a node that was deleted still says what it was."""
+    """Return a deletion for a person. The line of a node that was deleted still says what it
+    was.
+    """
     from deltamem_tui.bank.credit import UNIT
     from deltamem_tui.memory.methods import display_of
 

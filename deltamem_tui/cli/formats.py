@@ -103,7 +103,7 @@ def _tried(invocation: Invocation, paths: list[str], name: str | None) -> Result
 def _attempt(
     log: Log, named: Reader | None, errors: list[DeltaMemError]
 ) -> tuple[str | None, list[Trial]]:
-    """The format that an import would choose, and what all that claim the log make of it."""
+    """Return the format that an import would choose, and what all that claim the log make of it."""
     from deltamem_tui.trajectory.readers.reading import try_readers
     from deltamem_tui.trajectory.readers.registry import reader_of
 
@@ -117,7 +117,7 @@ def _attempt(
 
 
 def _reasons(source: str, chosen: str | None, trials: list[Trial]) -> Iterator[str]:
-    """Why outcomes are unknown, as an import would read the log."""
+    """Yield why outcomes are unknown, as an import would read the log."""
     from deltamem_tui.memory.reports.imports import reason_notes
 
     for trial in trials:

@@ -80,7 +80,7 @@ def run(
 
 
 def _notes_on(context: typer.Context, bank: str) -> list[str]:
-    """Whether sessions can come home to a bank."""
+    """Return whether sessions can come home to a bank."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import BankFrozenError
 

@@ -112,7 +112,7 @@ def run(
 
 
 def _is_skills(source: Path) -> bool:
-    """Whether a path is a folder of skills, and not a bank."""
+    """Return whether a path is a folder of skills, and not a bank."""
     from deltamem_tui.bank import manifest
     from deltamem_tui.bank.disk import files
     from deltamem_tui.memory.skills.install import is_skills_folder

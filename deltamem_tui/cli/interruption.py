@@ -15,7 +15,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruption:
-    """Whether Ctrl+C was pressed or SIGTERM came."""
+    """True if Ctrl+C was pressed or SIGTERM came."""
 
     def __init__(self) -> None:
         self._asked = threading.Event()
@@ -24,7 +24,7 @@ class Interruption:
         return self._asked.is_set()
 
     def __call__(self) -> bool:
-        """Whether the work should stop."""
+        """Return whether the work should stop."""
         return self._asked.is_set()
 
     def ask(self) -> None:

@@ -71,7 +71,7 @@ class Invocation:
 
     @classmethod
     def of(cls, context: typer.Context) -> Invocation:
-        """The invocation that a command's context belongs to."""
+        """Return the invocation that a command's context belongs to."""
         invocation = context.find_object(Invocation)
         if invocation is None:
             raise RuntimeError("a command was called without an invocation")
@@ -94,7 +94,7 @@ class Invocation:
         return configuration.with_flags(banks=folder)
 
     def settings(self, **flags: str | None) -> Configuration:
-        """The settings, overruled by this command's flags (`embedder=embedder`)."""
+        """Return the settings, overruled by this command's flags (`embedder=embedder`)."""
         return self.configuration.with_flags(**flags)
 
     def confirm(self, question: str) -> None:
@@ -120,7 +120,7 @@ class Invocation:
         return paths.banks_folder(self.configuration.banks)
 
     def bank(self, bank: str) -> Path:
-        """The folder or archive of an existing bank, by name or path.
+        """Return the folder or archive of an existing bank, by name or path.
 
         Raises:
             BankNotFoundError: There is none.
@@ -129,7 +129,7 @@ class Invocation:
         return paths.find_bank(bank, self.banks_folder)
 
     def writable_bank(self, bank: str) -> Path:
-        """The folder of an existing bank that may be written to.
+        """Return the folder of an existing bank that may be written to.
 
         Raises:
             BankFrozenError: The bank came with the package, or lies in an archive.
@@ -163,7 +163,7 @@ class Invocation:
         return path if path.is_file() else self.writable_bank(bank)
 
     def new_bank(self, bank: str) -> Path:
-        """Where a bank that is to be made will lie.
+        """Return where a bank that is to be made will lie.
 
         Raises:
             BankExistsError: Something lies there already.
@@ -172,7 +172,7 @@ class Invocation:
         return paths.new_bank_path(bank, self.banks_folder)
 
     def bank_to_install(self, name: str | None, own_name: str, *, replace: bool) -> Path:
-        """Where a bank from elsewhere will lie: under `name`, else as it calls itself.
+        """Return where a bank from elsewhere will lie: under `name`, else as it calls itself.
 
         A name is not used as a path.
 

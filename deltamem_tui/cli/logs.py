@@ -150,7 +150,7 @@ def import_(
 
 
 def redaction_of(*, personal: bool, off: bool) -> Redaction:
-    """What is taken out of texts, as two options say it that contradict each other."""
+    """Return what is taken out of texts, as two options say it that contradict each other."""
     if personal and off:
         raise UsageError("--redact-personal and --no-redact contradict each other")
     return "personal" if personal else "off" if off else "secrets"
@@ -162,7 +162,7 @@ def _interrupted(kept: int) -> InterruptionError:
 
 
 def _checked_domain(domain: str | None) -> str:
-    """The domain that the user gives, if a bank can have it; empty if none is given."""
+    """Return the domain that the user gives, if a bank can have it; empty if none is given."""
     from deltamem_tui.memory.domain import domain_named
     from deltamem_tui.paths import check_domain
     from deltamem_tui.text import clean
@@ -198,7 +198,7 @@ def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
 def without_empty(
     columns: Sequence[str], rows: Sequence[Sequence[Cell]]
 ) -> tuple[Sequence[str], list[Sequence[Cell]]]:
-    """The columns that are neither empty nor zero in every row; all of them without rows."""
+    """Return the columns that are neither empty nor zero in every row; all of them without rows."""
     if not rows:
         return columns, []
     kept = [index for index in range(len(columns)) if any(row[index] for row in rows)]
@@ -313,7 +313,7 @@ def convert(
 
 
 def episodes_of_bank(bank: Bank) -> list[Trajectory]:
-    """All that a bank keeps, in order of import."""
+    """Return all that a bank keeps, in order of import."""
     from deltamem_tui.memory.episodes.stored_episodes import episodes
 
     return [*episodes(bank)]
@@ -327,7 +327,7 @@ def read_logs_once(
     stop: Interruption,
     consequence: str,
 ) -> tuple[list[Trajectory], Mapping[str, int], list[DeltaMemError]]:
-    """The episodes of logs as an import keeps them, how many are none, and why.
+    """Return the episodes of logs as an import keeps them, how many are none, and why.
 
     `consequence` is what it means if Ctrl+C is pressed meanwhile.
     """

@@ -43,7 +43,7 @@ class ModelOptions:
 
 
 def model_client(invocation: Invocation, wanted: ModelOptions) -> Client:
-    """The client for the model that was named, here or in the settings. No call is made.
+    """Return the client for the model that was named, here or in the settings. No call is made.
 
     Raises:
         UsageError: No model is named, or the address is not one.
@@ -67,7 +67,7 @@ def model_client(invocation: Invocation, wanted: ModelOptions) -> Client:
 
 
 def chosen_model(invocation: Invocation, wanted: str | None) -> str:
-    """The name of the model that was asked for, here or in the settings.
+    """Return the name of the model that was asked for, here or in the settings.
 
     Raises:
         UsageError: None is named.
@@ -84,7 +84,7 @@ def chosen_model(invocation: Invocation, wanted: str | None) -> str:
 def chosen_extractor(
     invocation: Invocation, bank: Bank, extractor: str | None, wanted: ModelOptions
 ) -> RulesExtractor | ModelExtractor:
-    """The extractor that was asked for, checked as far as that is possible without a call.
+    """Return the extractor that was asked for, checked as far as that is possible without a call.
 
     Raises:
         UsageError: None was named, two were, or there is none of this name.
@@ -102,7 +102,7 @@ def extractor_for(
     extractor: str | None,
     wanted: ModelOptions,
 ) -> RulesExtractor | ModelExtractor:
-    """The same for banks of a domain and of some methods; see `chosen_extractor`."""
+    """Return the same for banks of a domain and of some methods; see `chosen_extractor`."""
     if extractor is not None:
         return _rules(extractor, wanted)
     if not invocation.settings(model=wanted.model).model:
@@ -122,7 +122,7 @@ def extractor_for(
 
 
 def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, ...]:
-    """Where prompts are looked up; the names of the user's are checked.
+    """Return where prompts are looked up; the names of the user's are checked.
 
     Raises:
         ConfigurationError: The user's folder is not there, or nothing asks for one of its files.
@@ -138,7 +138,9 @@ def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, 
 
 
 def writer_key(invocation: Invocation, wanted: ModelOptions, extractor: str | None) -> str:
-    """What tells the writer from others: the rules, or a model and all prompts it may be given."""
+    """Return what tells the writer from others: the rules, or a model and all prompts it may be
+    given.
+    """
     import hashlib
 
     if extractor is not None:

@@ -70,7 +70,7 @@ def tree(
 
 
 def _rows(tree: Tree, depth: int | None, limit: int | None) -> Iterator[int]:
-    """The rows of the outline, each parent before its children, without recursion."""
+    """Yield the rows of the outline, each parent before its children, without recursion."""
     waiting = [int(row) for row in tree.child_rows(None)[::-1]]
     depths = tree.snapshot.index["depth"]
     count = 0
@@ -83,7 +83,7 @@ def _rows(tree: Tree, depth: int | None, limit: int | None) -> Iterator[int]:
 
 
 def _line(node: Node, counts: Counts, display: Display) -> str:
-    """A node on one line: id, marks, hits, and its title."""
+    """Return a node on one line: id, marks, hits, and its title."""
     marks = "✗" if node.label == "failure" else "●" if node.parent is None else "○"
     if display.layered and marks == "○":
         marks = "△"

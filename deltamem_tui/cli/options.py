@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _complete_bank(incomplete: str) -> list[tuple[str, str]]:
-    """The banks whose names begin with what was typed, for the shell's completion."""
+    """Return the banks whose names begin with what was typed, for the shell's completion."""
     try:
         places = paths.find_banks(paths.banks_folder())
     except DeltaMemError:
@@ -135,7 +135,7 @@ NodeId = Annotated[
 
 
 def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
-    """The tree that was chosen, if one was.
+    """Return the tree that was chosen, if one was.
 
     Raises:
         UsageError: The bank has no such tree.
@@ -150,7 +150,7 @@ def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
 
 
 def tree_names(bank: bank_module.Bank, choice: str | None) -> tuple[str, ...]:
-    """The trees that were chosen: all of the bank's, unless one was named.
+    """Return the trees that were chosen: all of the bank's, unless one was named.
 
     Raises:
         UsageError: The bank has no such tree.

@@ -128,7 +128,9 @@ class Output:
 
 
 def _error_lines(errors: Sequence[DeltaMemError]) -> Iterator[str]:
-    """The errors, a line each; the first `_SHOWN_ERRORS` of each source, and how many more."""
+    """Yield the errors, a line each; the first `_SHOWN_ERRORS` of each source, and how many
+    more.
+    """
     seen = Counter(error.source for error in errors)
     left = {
         source: _SHOWN_ERRORS if count > _SHOWN_ERRORS + 1 else count
@@ -148,7 +150,7 @@ def _stand_still(steps: int = 1, label: str | None = None) -> None:
 
 
 def _progress_bar(stream: TextIO) -> Progress | None:
-    """A bar for the person at the terminal `stream`; None if it cannot be redrawn there."""
+    """Return a bar for the person at the terminal `stream`; None if it cannot be redrawn there."""
     if not is_terminal(stream) or os.environ.get("TERM") == "dumb":
         return None
     from rich.console import Console

@@ -24,7 +24,7 @@ _BOUNDLESS = 1_000_000
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether `stream` is a terminal."""
+    """Return whether `stream` is a terminal."""
     return not stream.closed and stream.isatty()
 
 
@@ -164,7 +164,7 @@ class Page:
 
 
 def _least_width(cells: Sequence[str]) -> int:
-    """The least width at which a column can be read: no word is cut, and prose has room."""
+    """Return the least width at which a column can be read: no word is cut, and prose has room."""
     word = max((len(word) for cell in cells for word in cell.split()), default=0)
     return min(max(map(len, cells), default=0), max(word, _PROSE_WIDTH))
 
@@ -186,7 +186,7 @@ def _shown_cell(cell: Cell) -> str:
 
 
 def _guides(depths: Sequence[int]) -> list[str]:
-    """The guide before each entry: a branch from its parent, and lines to later relatives.
+    """Return the guide before each entry: a branch from its parent, and lines to later relatives.
 
     Built from the last entry to the first, so that each knows whether a sibling follows.
     """

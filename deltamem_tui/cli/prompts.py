@@ -121,7 +121,7 @@ def _listed(folders: tuple[Path, ...], domain: str | None) -> Result:
 
 
 def _origin(path: Path) -> str:
-    """Where a prompt file comes from: `shipped`, or the folder that it is in."""
+    """Return where a prompt file comes from: `shipped`, or the folder that it is in."""
     folder = path.parent.parent
     if folder.resolve() == paths.shipped_prompts_folder().resolve():
         return _SHIPPED
@@ -169,7 +169,7 @@ def _rendered(
 
 
 def _checked(folder: Path | None, folders: tuple[Path, ...]) -> Result:
-    """The flaws of one folder's files, or of all files in use."""
+    """Return the flaws of one folder's files, or of all files in use."""
     from deltamem_tui.memory.methods import prompt_uses
     from deltamem_tui.memory.prompts.check import files, flaws
 
@@ -190,12 +190,12 @@ def _checked(folder: Path | None, folders: tuple[Path, ...]) -> Result:
 
 
 def _as_finding(flaw: ConfigurationError) -> DeltaMemError:
-    """A flaw as what was looked for: not a wrong call, which has an exit code of its own."""
+    """Return a flaw as what was looked for: not a wrong call, which has an exit code of its own."""
     return DeltaMemError(flaw.message, source=flaw.source, position=flaw.position, hint=flaw.hint)
 
 
 def _apart(folders: Iterable[Path]) -> list[Path]:
-    """Each folder once, by the name it is looked up by: `--prompts` may be a usual one."""
+    """Return each folder once, by the name it is looked up by: `--prompts` may be a usual one."""
     apart: dict[Path, Path] = {}
     for folder in folders:
         apart.setdefault(folder.resolve(), folder)

@@ -62,7 +62,7 @@ class Result:
 
     @classmethod
     def failed(cls, command: str, error: DeltaMemError) -> Result:
-        """The result of a command that an error ended."""
+        """Return the result of a command that an error ended."""
         return cls(command, None, (error,), "error")
 
     @classmethod
@@ -73,7 +73,7 @@ class Result:
         errors: Sequence[DeltaMemError] = (),
         status: Status = "success",
     ) -> Result:
-        """The result of a command that did what a report shows."""
+        """Return the result of a command that did what a report shows."""
         return cls(
             command,
             view.record,
@@ -85,7 +85,7 @@ class Result:
 
     @staticmethod
     def verdict(done: int, errors: Sequence[DeltaMemError]) -> Status:
-        """The status of work on many things, of which `done` were done."""
+        """Return the status of work on many things, of which `done` were done."""
         if not errors:
             return "success"
         return "partial" if done else "error"
@@ -103,7 +103,7 @@ class Result:
         return ExitCode.USAGE if usage else ExitCode.FAILURE
 
     def document(self) -> bytes:
-        """The JSON document, in UTF-8, with a newline at its end."""
+        """Return the JSON document, in UTF-8, with a newline at its end."""
         import orjson
 
         options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY

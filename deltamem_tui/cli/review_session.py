@@ -103,7 +103,7 @@ class ReviewSession:
         page.item("", KEYS, style="dim")
 
     def _steps(self, episode: Trajectory) -> None:
-        """The last steps, since an episode ends there."""
+        """Show the last steps, since an episode ends there."""
         first = max(len(episode.steps) - _STEPS, 0)
         if first:
             self._page.text(f"  … {counted(first, 'step')} before")

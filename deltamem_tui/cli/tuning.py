@@ -93,7 +93,7 @@ def _headline(proposal: Proposal) -> str:
 
 
 def _histogram(proposal: Proposal) -> list[str]:
-    """The best scores as bars, with the thresholds at their bins."""
+    """Return the best scores as bars, with the thresholds at their bins."""
     most = max(proposal.bin_counts, default=0) or 1
     lines = []
     for low, high, count in zip(
@@ -224,7 +224,7 @@ def consolidate(
 def _fused(
     bank: Bank, extractor: Writer, concurrency: int, interruption: Interruption
 ) -> Iterator[MaintenanceResult | DeltaMemError]:
-    """Each chain that was due; an error that ended the work comes last."""
+    """Yield each chain that was due; an error that ended the work comes last."""
     from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.runs.learning import consolidate
 
@@ -238,7 +238,7 @@ def _fused(
 
 
 def _foreseen(bank: Bank, extractor: Writer) -> Result:
-    """What is due, and what a model would take for it. Nothing is sent."""
+    """Return what is due, and what a model would take for it. Nothing is sent."""
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.runs.estimate import estimate_fusions
@@ -381,7 +381,7 @@ def _calibrated(bank: Bank, embedder: Embedder, *, apply: bool) -> list[Proposal
 
 
 def _advice(bank: str, proposals: Sequence[Proposal], applied: bool) -> list[str]:
-    """The thresholds were chosen for other scores: what to do about it."""
+    """Return the thresholds were chosen for other scores: what to do about it."""
     if applied:
         return ["the thresholds are now those that fit its scores"]
     warning = "the thresholds were chosen for the embedder before, and mean something else now"

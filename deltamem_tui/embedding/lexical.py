@@ -26,7 +26,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def terms(text: str) -> list[str]:
-    """The words of a text that say something, names in snake and camel case taken apart."""
+    """Return the words of a text that say something, names in snake and camel case taken apart."""
     words = (_stem(word) for word in _WORD.findall(_CAMEL.sub(r"\1 \2", text).lower()))
     return [word for word in words if word not in _COMMON and len(word) > 1]
 
@@ -61,7 +61,7 @@ class Lexical:
         self._size = len(texts)
 
     def weight(self, word: str) -> float:
-        """How much a word tells: the rarer it is, the more."""
+        """Return how much a word tells: the rarer it is, the more."""
         known = len(self._postings.get(word, ()))
         return log(1 + (self._size - known + 0.5) / (known + 0.5))
 

@@ -60,7 +60,7 @@ class Field:
 
     @property
     def required(self) -> bool:
-        """Whether an object without it is of no use."""
+        """True if an object without it is of no use."""
         return bool(self.most_words) and not self.optional
 
 
@@ -142,7 +142,7 @@ class Contract:
         return all(answer.get(field.name) for field in self.fields if field.required)
 
     def _texts(self, answer: Mapping[str, Any]) -> Mapping[str, str]:
-        """The fields of one object, without what else it has."""
+        """Return the fields of one object, without what else it has."""
         required = [field.name for field in self.fields if field.required]
         missing = [name for name in required if name not in answer]
         if missing:
@@ -201,7 +201,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The outermost objects, from the left; a brace that begins none is passed over."""
+    """Yield the outermost objects, from the left; a brace that begins none is passed over."""
     # Line breaks inside of texts are not JSON, but what they mean is plain.
     decoder = json.JSONDecoder(strict=False)
     at = text.find("{")
@@ -231,7 +231,7 @@ def is_loop(text: str) -> bool:
 
 
 def _checked(field: Field, value: object) -> str:
-    """A field's text; a list is one line an entry, and what must stay empty is left out.
+    """Return a field's text; a list is one line an entry, and what must stay empty is left out.
 
     Raises:
         UnusableAnswer: It is not text, is empty, or far too long.

@@ -160,7 +160,9 @@ class ResponseCache:
     def _files(
         self, model: str | None, before: float | None
     ) -> Iterator[tuple[Path, str | None, int]]:
-        """The files that are meant, each with its model and size; a draft belongs to no model."""
+        """Yield the files that are meant, each with its model and size; a draft belongs to no
+        model.
+        """
         latest = time.time() - _ABANDONED
         for path in sorted(self.folder.glob("*/*")) + sorted(self.folder.glob(f"{ASKED}/*/*")):
             is_draft = _DRAFT.fullmatch(path.name) is not None
@@ -184,7 +186,7 @@ class ResponseCache:
 
 
 def _model(path: Path) -> str:
-    """The model that gave an answer; empty if the file cannot be read."""
+    """Return the model that gave an answer; empty if the file cannot be read."""
     record = read_record(path)
     return one_line(str(record["model"]), 200) if record and "model" in record else ""
 

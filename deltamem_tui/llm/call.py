@@ -239,7 +239,7 @@ def _reply(
 
 
 def _tool_arguments(message: Any) -> str:
-    """The arguments of a lone tool call: some servers answer a JSON schema with one."""
+    """Return the arguments of a lone tool call: some servers answer a JSON schema with one."""
     calls: Any = getattr(message, "tool_calls", None) or ()
     return str(calls[0].function.arguments or "") if len(calls) == 1 else ""
 
@@ -270,7 +270,7 @@ def checked_reply(
 
 
 def _credible(stated: Any, ours: int, allowed: int = 0) -> int:
-    """The server's count of tokens if it can be true, else ours; `allowed` may be unseen."""
+    """Return the server's count of tokens if it can be true, else ours; `allowed` may be unseen."""
     most = _ABSURD * (ours + allowed + _MESSAGE_TOKENS)
     return int(stated) if isinstance(stated, int | float) and 0 < stated <= most else ours
 
@@ -404,13 +404,13 @@ def _was_turned_away(raised: BaseException) -> bool:
 
 
 def _headers(raised: BaseException) -> Mapping[str, str]:
-    """The headers of a server's answer; empty if no server answered."""
+    """Return the headers of a server's answer; empty if no server answered."""
     headers = getattr(raised, "litellm_response_headers", None)
     return headers if isinstance(headers, Mapping) else {}
 
 
 def _retry_after(raised: BaseException, now: float) -> float | None:
-    """The seconds that the server asks to wait, written as a number or as a date."""
+    """Return the seconds that the server asks to wait, written as a number or as a date."""
     value = _headers(raised).get("retry-after")
     if value is None:
         return None

@@ -246,7 +246,7 @@ class Client:
 
     @property
     def remembers(self) -> bool:
-        """Whether answers are kept, so that none is paid for twice."""
+        """True if answers are kept, so that none is paid for twice."""
         return self._keeps
 
     def cancel(self) -> None:
@@ -339,13 +339,15 @@ class Client:
         raise NoUsableAnswerError(error, usage, first_usage, REPEATS + 1)
 
     def _answer_tokens(self, contract: Contract | None) -> int:
-        """The most tokens of an answer: what the contract needs, all that there is for thoughts."""
+        """Return the most tokens of an answer: what the contract needs, all that there is for
+        thoughts.
+        """
         if contract is None or litellm().supports_reasoning(model=self.model):
             return self.info.answer_tokens
         return min(self.info.answer_tokens, contract.tokens)
 
     def _reply(self, request: ChatRequest) -> tuple[Reply, Usage]:
-        """A reply from the cache, the batch or the server, counted, reported and kept."""
+        """Return a reply from the cache, the batch or the server, counted, reported and kept."""
         if kept := self._kept(request.key):
             return kept, self._count(Usage(cached=1), request.on_answer)
         reply = self._batch.reply(request) if self._batch else self._call(request)
@@ -418,7 +420,7 @@ class Client:
         )
 
     def _final(self, failed: Failure, failures: int) -> LanguageModelError:
-        """The error for people, with what only the client knows."""
+        """Return the error for people, with what only the client knows."""
         error = failed.error
         if self._server.address:
             error.source = host(self._server.address)
@@ -492,7 +494,9 @@ def _read(reply: Reply, read: Callable[[str], T]) -> T:
 def _again(
     prompt: str, messages: list[Message], reply: Reply, reason: str, *, useless: bool
 ) -> list[Message]:
-    """The turns that ask once more; a useless answer is not shown, or it would be repeated."""
+    """Return the turns that ask once more; a useless answer is not shown, or it would be
+    repeated.
+    """
     once_more = "Give the whole answer again, exactly in the form that was asked for."
     if useless or not reply.text.strip():
         note = f"An earlier answer could not be used: {reason}. {once_more}"

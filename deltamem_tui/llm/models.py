@@ -196,7 +196,7 @@ def _provider(model: str) -> str:
 
 
 def _entry(model: str, provider: str) -> Mapping[str, Any]:
-    """The model's line in the price list: of this provider, or of none."""
+    """Return the model's line in the price list: of this provider, or of none."""
     # Not asked through the library, which would ask servers.
     table = litellm().model_cost
     bare = model.removeprefix(f"{provider}/")
@@ -208,7 +208,9 @@ def _entry(model: str, provider: str) -> Mapping[str, Any]:
 
 
 def _price(entry: Mapping[str, Any], name: str) -> ListedPrice | None:
-    """The price by the list; None if it has none, or a hosted model's placeholder of zeros."""
+    """Return the price by the list; None if it has none, or a hosted model's placeholder of
+    zeros.
+    """
     is_free = entry.get("litellm_provider") in _OWN_MACHINE or name.endswith(":free")
     priced = "input_cost_per_token" in entry or "tiered_pricing" in entry
     price = ListedPrice(name)

@@ -57,7 +57,7 @@ def _needed(header: str, entries: str) -> str:
 
 
 def chain_entries(display: Display, chain: Sequence[Node]) -> list[str]:
-    """One chain, an entry a node: the base, then each delta in order."""
+    """Return one chain, an entry a node: the base, then each delta in order."""
     return [_entry(display, number, node) for number, node in enumerate(chain)]
 
 
@@ -86,7 +86,7 @@ def fenced(text: str) -> str:
 
 
 def header(domain: str, folders: Sequence[Path] | None = None) -> str:
-    """How to read the memory, in the domain's terms, else in general ones.
+    """Return how to read the memory, in the domain's terms, else in general ones.
 
     Raises:
         ConfigurationError: There is no header, or it cannot be read.

@@ -64,7 +64,7 @@ class Display:
         return self.levels[min(node.depth, len(self.levels)) - 1] if self.levels else node.kind
 
     def sizes(self, depths: Mapping[int, int]) -> str:
-        """How many there are of each sort, by the number of nodes at each depth."""
+        """Return how many there are of each sort, by the number of nodes at each depth."""
         counts = dict.fromkeys(self.levels or (self.noun,), 0)
         for depth, count in depths.items():
             counts[[*counts][min(depth, len(counts)) - 1]] += count

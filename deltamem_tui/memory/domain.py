@@ -139,7 +139,7 @@ class Move:
 
     @property
     def failed(self) -> bool:
-        """Whether it was refused or cost reward."""
+        """True if it was refused or cost reward."""
         return self.effect == "refused" or self.reward < 0
 
 
@@ -218,7 +218,9 @@ class Domain:
         return Goal(trigger, variant=listed(replaced, 4))
 
     def contradicts(self, task: str, condition: str) -> bool:  # noqa: ARG002
-        """Whether a skill for a condition is certainly none for a task, however alike they are."""
+        """Return whether a skill for a condition is certainly none for a task, however alike they
+        are.
+        """
         return False
 
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
@@ -226,7 +228,7 @@ class Domain:
         return [self.move(step, goal) for step in trajectory.steps]
 
     def move(self, step: Step, goal: Goal) -> Move:
-        """One step, understood."""
+        """Return one step, understood."""
         return Move(
             action=one_line(goal.generalise(step.action)) or "no action",
             answer=condense(goal.generalise(step.observation), self.answer_words) or "no answer",
@@ -236,11 +238,11 @@ class Domain:
         )
 
     def effect(self, step: Step) -> Effect:
-        """Whether a step changed something, only showed something, or was refused."""
+        """Return whether a step changed something, only showed something, or was refused."""
         return "refused" if _REFUSAL.search(step.observation[:2000]) else "done"
 
     def is_lesson(self, move: Move) -> bool:  # noqa: ARG002
-        """Whether a failure should warn of a move, if it failed or led nowhere."""
+        """Return whether a failure should warn of a move, if it failed or led nowhere."""
         return True
 
     def fruitless(self, moves: Sequence[Move]) -> list[tuple[Move, int]]:
@@ -269,7 +271,7 @@ class Domain:
         task: TaskAtHand,
         known: Sequence[Procedure],  # noqa: ARG002
     ) -> dict[str, list[Chance]]:
-        """Where to look for what a task names, as far as anything is known of it.
+        """Return where to look for what a task names, as far as anything is known of it.
 
         Args:
             task: The task.
@@ -345,7 +347,7 @@ class Domain:
         return self.facts(trajectory)
 
     def is_effective(self, move: Move) -> bool:
-        """Whether a move belongs to what was done: it had an effect, or was paid for."""
+        """Return whether a move belongs to what was done: it had an effect, or was paid for."""
         return move.effect == "done" or move.reward > 0
 
     def blanked(self, action: str) -> str:
@@ -366,7 +368,7 @@ class Domain:
         self,
         trajectory: Trajectory,  # noqa: ARG002
     ) -> Iterator[tuple[str, str]]:
-        """Each thing and its place whenever a step shows or changes it."""
+        """Yield each thing and its place whenever a step shows or changes it."""
         return iter(())
 
     def kind_of(self, thing: str) -> str:
@@ -378,7 +380,7 @@ class Domain:
         return self.facts(trajectory)
 
     def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:  # noqa: ARG002
-        """Why a failed episode failed; None if no more is known than what any log shows."""
+        """Return why a failed episode failed; None if no more is known than what any log shows."""
         return None
 
     def task_facts(self, task: str) -> dict[str, str]:  # noqa: ARG002

@@ -268,7 +268,7 @@ def _refuse_left_below(tree: Tree, nodes: Sequence[Node]) -> None:
 
 
 def _comes_after(newer: Commit, commit: Commit) -> bool:
-    """Whether a newer commit makes another one no longer the last to be undone."""
+    """Return whether a newer commit makes another one no longer the last to be undone."""
     if newer.event == UNDO:
         return newer.detail.get("undoes") == commit.sequence
     return newer.event in (*BY_HAND, REDO)

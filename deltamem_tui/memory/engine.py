@@ -173,7 +173,9 @@ def learn(
 
 
 def _is_early(learnt: int) -> bool:
-    """Whether first thresholds are looked for after so many episodes: after 0, 10, 20, 40, 80."""
+    """Return whether first thresholds are looked for after so many episodes: after 0, 10, 20, 40,
+    80.
+    """
     tens, rest = divmod(learnt, 10)
     return not rest and not tens & (tens - 1)
 
@@ -230,7 +232,9 @@ def learn_stored(
 
 
 def _says_more(kept: Trajectory, known: Trajectory) -> bool:
-    """Whether an episode comes with another outcome than the bank has, or with more receipts."""
+    """Return whether an episode comes with another outcome than the bank has, or with more
+    receipts.
+    """
     return known.outcome != kept.outcome or not {*kept.receipts} <= {*known.receipts}
 
 

@@ -47,7 +47,7 @@ def effective_steps(trajectory: Trajectory) -> tuple[int, ...]:
 
 
 def is_thought(action: str) -> bool:
-    """Whether an action only says what the agent thinks (`think: …`, `think[…]`)."""
+    """Return whether an action only says what the agent thinks (`think: …`, `think[…]`)."""
     return bool(_THOUGHT.match(action.strip()))
 
 
@@ -63,7 +63,7 @@ def blanked(trajectory: Trajectory, actions: Iterable[str]) -> tuple[str, ...]:
 
 
 def normalised(trajectory: Trajectory) -> tuple[str, ...]:
-    """All actions that had an effect, with blanks; of equal neighbours one."""
+    """Return all actions that had an effect, with blanks; of equal neighbours one."""
     actions = blanked(trajectory, effective_actions(trajectory))
     return tuple(action for action, _ in groupby(actions))
 
@@ -163,7 +163,7 @@ def _instead(refused: Move, later: Sequence[Move]) -> tuple[str, ...]:
 
 
 def found_at(trajectory: Trajectory) -> Mapping[str, str]:
-    """Where the things that the task names were first: name → kind of place, or room.
+    """Return where the things that the task names were first: name → kind of place, or room.
 
     Empty where nothing has a place.
     """
@@ -177,7 +177,7 @@ def found_at(trajectory: Trajectory) -> Mapping[str, str]:
 
 
 def failure_of(trajectory: Trajectory) -> Diagnosis:
-    """Why a failed episode failed, as far as its log tells."""
+    """Return why a failed episode failed, as far as its log tells."""
     domain = domain_for(trajectory.domain)
     found = domain.diagnosis(trajectory) or _by_refusals(trajectory)
     return replace(found, reflection=filled(found.reflection, dict(domain.goal(trajectory).slots)))

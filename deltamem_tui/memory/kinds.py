@@ -108,7 +108,7 @@ def _by_model(
 
 
 def earlier_tries(bank: Bank, episode: Trajectory) -> int:
-    """How many episodes with the same task in the same environment the bank has learnt."""
+    """Return how many episodes with the same task in the same environment the bank has learnt."""
     snapshot = bank.episodes.snapshot
     env = _env_of(bank, episode)
     tries = 0

@@ -183,7 +183,7 @@ class BankLift:
         return difference(list(self.kinds.values()))
 
     def looking(self, look: Look) -> int:
-        """How many nodes look so."""
+        """Return how many nodes look so."""
         return sum(each.lift.look == look for each in self.nodes)
 
     @property

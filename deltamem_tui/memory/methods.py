@@ -106,12 +106,12 @@ def method_of(bank: Bank) -> Method:
 
 
 def display_of(bank: Bank, collection: str) -> Display:
-    """How a bank's collection is shown."""
+    """Return how a bank's collection is shown."""
     return display_named(bank.manifest.method, collection)
 
 
 def display_named(method: str, collection: str) -> Display:
-    """How a collection is shown: as its method says, or plainly if that is not installed."""
+    """Return how a collection is shown: as its method says, or plainly if that is not installed."""
     try:
         return method_named(method).display[collection]
     except (UsageError, KeyError):
@@ -124,12 +124,12 @@ def key_label(bank: Bank, collection: str) -> str:
 
 
 def is_shown(bank: Bank, collection: str) -> bool:
-    """Whether a collection is shown: questions are put to it, or it holds something."""
+    """Return whether a collection is shown: questions are put to it, or it holds something."""
     return display_of(bank, collection).asked or len(bank.tree(collection)) > 0
 
 
 def has_thresholds(bank: Bank) -> bool:
-    """Whether a bank's method has thresholds to calibrate, as far as it is installed."""
+    """Return whether a bank's method has thresholds to calibrate, as far as it is installed."""
     try:
         return method_of(bank).has_thresholds
     except UsageError:

@@ -32,7 +32,7 @@ def place_fact(place: str, looked: int, things: Mapping[str, int], *, closes: bo
 
 
 def thing_fact(thing: str, found: Mapping[str, int], looked: Mapping[str, int]) -> Fact:
-    """Where a thing was looked for, as a fact to write: where it was found first."""
+    """Return where a thing was looked for, as a fact to write: where it was found first."""
     order = sorted(looked, key=lambda place: (-found[place] / looked[place], -looked[place]))
     searches = (f"{each} ({found[each]} of {looked[each]})" for each in order)
     return Fact(thing, tuple(searches), is_count=True)
@@ -74,7 +74,7 @@ def summed(items: Sequence[str]) -> list[str]:
 
 
 def are_counted(search: Fact, lines: Iterable[str]) -> bool:
-    """Whether lines on places say what a search found: they are of the same look at them."""
+    """Return whether lines on places say what a search found: they are of the same look at them."""
     of_place = {fact.place: fact for fact in read(lines) if not fact.sought}
     searches = [part for item in search.items if (part := _SEARCH.fullmatch(item))]
     return all(

@@ -86,7 +86,9 @@ def opened(text: str, names: Mapping[str, str]) -> str:
 
 
 def _is_list_of_remarks(node: Node) -> bool:
-    """Whether a delta's numbers may count remarks: in a delta only the rules number all steps."""
+    """Return whether a delta's numbers may count remarks: in a delta only the rules number all
+    steps.
+    """
     numbered = _STEP.match(node.payload["execution_procedure"])
     return bool(numbered) and node.origin.extractor not in ("rules", "user")
 
@@ -121,13 +123,13 @@ def numbered(steps: Sequence[str]) -> list[str]:
 
 
 def option_in(text: str, options: Iterable[str]) -> str:
-    """Which of some open places a text names; empty if none, or more than one."""
+    """Return which of some open places a text names; empty if none, or more than one."""
     named = [slot for slot in options if f"[{slot}]" in text]
     return named[0] if len(named) == 1 else ""
 
 
 def names_open(text: str) -> bool:
-    """Whether a text has a place that no name fills."""
+    """Return whether a text has a place that no name fills."""
     return bool(_SLOT.search(text))
 
 
@@ -184,7 +186,7 @@ def merged(base: Sequence[str], edits: Iterable[Edit]) -> list[str]:
 
 
 def fit(base: Sequence[str], edits: Iterable[Edit]) -> bool:
-    """Whether edits come in order and apart from each other, none beyond the base's end."""
+    """Return whether edits come in order and apart from each other, none beyond the base's end."""
     at = 0
     for edit in edits:
         if not at <= edit.start <= edit.end:
@@ -204,7 +206,9 @@ def read_edits(lines: Sequence[str]) -> list[Edit] | None:
 
 
 def _edits(lines: Sequence[str]) -> Iterator[Edit | None]:
-    """One edit after the other; None, and then nothing more, where the lines are something else."""
+    """Yield one edit after the other; None, and then nothing more, where the lines are something
+    else.
+    """
     at = 0
     while at < len(lines):
         without, head = _WITHOUT.fullmatch(lines[at]), _HEAD.fullmatch(lines[at])

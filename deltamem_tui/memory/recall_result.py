@@ -63,7 +63,7 @@ class CollectionRecall:
         return next((each for each in self.candidates if self.matches(each)), None)
 
     def matches(self, candidate: Candidate) -> bool:
-        """Whether a candidate is recalled."""
+        """Return whether a candidate is recalled."""
         return any(candidate.node.id == chain[-1].id for chain in self.chains)
 
     @property

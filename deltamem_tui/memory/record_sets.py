@@ -51,7 +51,7 @@ def set_change(
     wanted: Sequence[Payload],
     same_as: Callable[[Payload], str] = normal_text,
 ) -> SetChange:
-    """How the nodes that are there become the payloads that are wanted.
+    """Return how the nodes that are there become the payloads that are wanted.
 
     Two payloads are the same if `same_as` makes one text of them; of equal ones the first counts.
     Where nothing is wanted, nothing changes: an empty answer does not delete anything.

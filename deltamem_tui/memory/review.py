@@ -69,7 +69,7 @@ class EpisodeFacts:
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether a person says the opposite of what log, or else judge, does."""
+        """True if a person says the opposite of what log, or else judge, does."""
         before = self.judge if self.stated is None else self.stated
         return None not in (before, self.user) and before != self.user
 
@@ -157,7 +157,9 @@ def sample(episodes: Sequence[EpisodeFacts], seed: int = 0) -> set[str]:
 
 
 def is_drawn(name: str, seed: int, share: float) -> bool:
-    """Whether a name is among a share of all that looks random, always the same of one seed."""
+    """Return whether a name is among a share of all that looks random, always the same of one
+    seed.
+    """
     digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
     return int.from_bytes(digest[:7]) / 2**56 < share
 
@@ -177,7 +179,7 @@ class Review:
     drawn: frozenset[str]
 
     def errors(self) -> JudgeErrors:
-        """How often the judge was wrong by all verdicts of persons."""
+        """Return how often the judge was wrong by all verdicts of persons."""
         return _errors(self.facts.values())
 
     def sampled_errors(self) -> JudgeErrors:
@@ -301,7 +303,7 @@ def _once_wrong(bank: Bank, episode: EpisodeFacts) -> set[NodePlace]:
 
 
 def living(bank: Bank, places: frozenset[NodePlace]) -> set[NodePlace]:
-    """Those of some nodes that are in a bank and not deleted."""
+    """Return those of some nodes that are in a bank and not deleted."""
     found = set()
     for tree, node in places:
         with suppress(NodeNotFoundError):
@@ -337,7 +339,7 @@ _REASON = 200
 
 
 def why(item: ReviewItem) -> str:
-    """All reasons of an item, the most urgent first."""
+    """Return all reasons of an item, the most urgent first."""
     return "; ".join(REASON_TEXTS[each] for each in item.reasons)
 
 
@@ -356,7 +358,9 @@ def node_titles(bank: Bank, item: ReviewItem) -> Iterator[str]:
 
 
 def error_notes(review: Review) -> list[object]:
-    """How often the judge was wrong; nothing where no person and judge spoke of one episode."""
+    """Return how often the judge was wrong; nothing where no person and judge spoke of one
+    episode.
+    """
     notes: list[object] = []
     for name, errors in (
         ("all verdicts", review.errors()),

@@ -196,7 +196,7 @@ def change(
 
 
 def to_record(settings: Struct) -> dict[str, Any]:
-    """All of the settings."""
+    """Return all of the settings."""
     record: dict[str, Any] = msgspec.to_builtins(settings)
     return record
 
@@ -285,7 +285,7 @@ def checked(settings: NumbersT) -> NumbersT:
 
 
 def listed(settings: Struct, prefix: str = "") -> list[Setting]:
-    """Every number that means something with the path that assigns it, in order."""
+    """Return every number that means something with the path that assigns it, in order."""
     found: list[Setting] = []
     for field in msgspec.structs.fields(settings):
         value = getattr(settings, field.name)

@@ -102,7 +102,8 @@ def _with_freshness(tree: Tree, answer: CollectionRecall) -> CollectionRecall:
 
 
 def learn_commits_by_place(bank: Bank) -> Places:
-    """How many episodes were learnt up to each place, each by a commit. int64 [episodes + 1].
+    """Return how many episodes were learnt up to each place, each by a commit. int64 [episodes +
+    1].
 
     Place 0 is before the first one.
     """
@@ -180,7 +181,8 @@ _ORIGIN = b'"origin":{"trajectory":"'
 def _ending_like(
     text: memoryview, starts: Places, stops: Places
 ) -> tuple[NDArray[np.bool_], NDArray[np.bytes_]]:
-    """Which lines end as the first does, but for the episode that they come from, and those ids.
+    """Return which lines end as the first does, but for the episode that they come from, and those
+    ids.
 
     Most lines of a bank end alike: to compare their bytes is ten times quicker than to read them.
     No text of a node can look like the end of a line: in it, quotation marks are escaped. The

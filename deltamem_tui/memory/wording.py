@@ -90,7 +90,7 @@ def record_lines(nodes: Sequence[Node]) -> list[str]:
 
 
 def procedure_lines(nodes: Sequence[Node]) -> list[str]:
-    """All other lines: what was done and worked, or the facts."""
+    """Return all other lines: what was done and worked, or the facts."""
     return [_LIST_MARK.sub("", line).strip() for line in _lines(nodes) if not _is_record(line)]
 
 

@@ -136,7 +136,9 @@ def are_contradictory(outcomes: Collection[Outcome]) -> bool:
 
 
 def _rewards(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Those that are not verdicts. The reward of a flag in numbers is only the flag once more."""
+    """Return those that are not verdicts. The reward of a flag in numbers is only the flag once
+    more.
+    """
     return [each for each in outcomes if each.success is None]
 
 

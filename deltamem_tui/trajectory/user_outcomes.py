@@ -67,7 +67,9 @@ class UserOutcomes:
         return outcome.success if outcome else None
 
     def names(self, trajectory: Trajectory) -> tuple[str, ...]:
-        """Those ids of the user's that name this episode, whether or not its log says more."""
+        """Return those ids of the user's that name this episode, whether or not its log says
+        more.
+        """
         if not self.by_id:
             return ()
         keys = (trajectory.id, *external_ids(trajectory))

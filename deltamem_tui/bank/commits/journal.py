@@ -222,7 +222,7 @@ class Journal:
 
     @property
     def exists(self) -> bool:
-        """Whether the bank has its journal; a bank may be shipped without."""
+        """True if the bank has its journal; a bank may be shipped without."""
         return archive_view.exists(self.path)
 
     def tail(self) -> Tail:

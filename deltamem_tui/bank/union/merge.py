@@ -142,7 +142,7 @@ class MergePlan:
 
     @property
     def empty(self) -> bool:
-        """Whether the first bank holds all that there is already."""
+        """True if the first bank holds all that there is already."""
         nodes = any(len(update.written) for update in self.updates.values())
         counts = any(changes.counted for changes in self.changes.values())
         known = self.episodes is None or not (

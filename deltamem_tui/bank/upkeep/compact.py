@@ -71,7 +71,7 @@ class Compaction:
 
     @property
     def worthwhile(self) -> bool:
-        """Whether it saves anything; not if all it could do is to word one line anew."""
+        """True if it saves anything; not if all it could do is to word one line anew."""
         alone = all(each.file == journal.FILE_NAME for each in self.savings)
         lines = sum(each.rows_before for each in self.savings)
         return self.bytes_saved > 0 and not (alone and lines <= 1)
@@ -175,7 +175,7 @@ class _CompactTable:
 
     @property
     def changed(self) -> bool:
-        """Whether a line goes or gets shorter."""
+        """True if a line goes or gets shorter."""
         return self.extent != self._snapshot.extent
 
     @property

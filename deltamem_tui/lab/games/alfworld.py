@@ -469,7 +469,7 @@ def _things_put(goal: HouseGoal, did: Sequence[tuple[int, Command]]) -> list[int
 
 
 def _way_to(did: Sequence[tuple[int, Command]], act: int) -> Iterator[int]:
-    """How the place of an act was last gone to before it, and opened if it goes in or out."""
+    """Yield how the place of an act was last gone to before it, and opened if it goes in or out."""
     made = next(each for at, each in did if at == act)
     before = [(at, each) for at, each in did if at < act]
     gone = [(at, each.place) for at, each in before if each.verb == "go"]
@@ -479,7 +479,7 @@ def _way_to(did: Sequence[tuple[int, Command]], act: int) -> Iterator[int]:
 
 
 def _acts(moves: Sequence[Move]) -> list[int]:
-    """Which moves brought the goal about, else all with what it names.
+    """Return which moves brought the goal about, else all with what it names.
 
     The way to them goes without saying, if it is not the last that is needed.
     """
@@ -510,14 +510,16 @@ def _place_in(act: Move, place: str) -> str:
 
 
 def _shown(step: Step, here: str) -> Iterator[tuple[str, list[str]]]:
-    """Each place that an answer shows, and the things there."""
+    """Yield each place that an answer shows, and the things there."""
     for found in _SEEN.finditer(step.observation):
         if place := found["place"] or found["open"] or here:
             yield place, [thing[0] for thing in _THING.finditer(found["things"])]
 
 
 def _first_looks(trajectory: Trajectory) -> Iterator[tuple[str, list[str]]]:
-    """Each place with the kinds of things that lay there at first, before anything was put."""
+    """Yield each place with the kinds of things that lay there at first, before anything was
+    put.
+    """
     here = ""
     known: set[str] = set()
     for step in trajectory.steps:
@@ -543,7 +545,7 @@ def _place_facts(trajectory: Trajectory) -> list[Fact]:
 
 
 def _search_of(trajectory: Trajectory, thing: str) -> list[Fact]:
-    """Where a thing that the task is about was looked for, and in how many places it lay."""
+    """Return where a thing that the task is about was looked for, and in how many places it lay."""
     found: Counter[str] = Counter()
     looked: Counter[str] = Counter()
     for place, things in _first_looks(trajectory):

@@ -55,7 +55,7 @@ class ScienceWorldDomain(Domain):
     fact_names = ("verb", "target", "instrument", "place")
 
     def contradicts(self, task: str, condition: str) -> bool:
-        """Whether one asks for the most of something, and the other for the least of it."""
+        """Return whether one asks for the most of something, and the other for the least of it."""
         return contradict(task, condition)
 
     def goal(self, trajectory: Trajectory) -> Goal:
@@ -63,7 +63,7 @@ class ScienceWorldDomain(Domain):
         return _goal(trajectory)
 
     def move(self, step: Step, goal: Goal) -> Move:
-        """One step, with the room it led to."""
+        """Return one step, with the room it led to."""
         entered = _ENTERED.match(step.observation)
         return replace(super().move(step, goal), place=entered[1] if entered else "")
 
@@ -130,7 +130,7 @@ class ScienceWorldDomain(Domain):
     def likely_places(
         self, task: TaskAtHand, known: Sequence[Procedure]
     ) -> dict[str, list[Chance]]:
-        """Where things were seen; not that of which the task says itself where it is."""
+        """Return where things were seen; not that of which the task says itself where it is."""
         likely = super().likely_places(task, known)
         told = ("substance",) if "room" in task.names else ()
         return {slot: some for slot, some in likely.items() if slot not in told}
@@ -156,7 +156,7 @@ class ScienceWorldDomain(Domain):
         return super().scene(trajectory)
 
     def facts(self, trajectory: Trajectory) -> list[Fact]:
-        """Each room's things and doors, then the commands that were answered."""
+        """Return each room's things and doors, then the commands that were answered."""
         moves = self.moves(trajectory, self.goal(trajectory))
         return [*room_facts(trajectory), *command_facts(moves)]
 
@@ -259,7 +259,7 @@ _SUPERLATIVE = re.compile(rf"\b({'|'.join(word for pair in _OPPOSITES for word i
 
 
 def contradict(one: str, other: str) -> bool:
-    """Whether one text has a superlative, and the other only its opposite."""
+    """Return whether one text has a superlative, and the other only its opposite."""
     asked, known = set(_SUPERLATIVE.findall(one)), set(_SUPERLATIVE.findall(other))
     return any(
         len(both & asked) == len(both & known) == 1 and both & asked != both & known
@@ -379,7 +379,7 @@ def _plain(name: str) -> str:
 
 
 def _mention(names: Sequence[str]) -> re.Pattern[str]:
-    """How actions name a chosen thing: by its stage too, which is not the same next time."""
+    """Return how actions name a chosen thing: by its stage too, which is not the same next time."""
     words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     return _instance(rf"(?:(?:{_STAGE}) )*(?:{words})(?: (?:{_STAGE}))*")
 
@@ -391,7 +391,7 @@ def _patterns(slots: Sequence[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], 
 
 
 def _in_short(slots: Sequence[tuple[str, str]]) -> Iterator[tuple[re.Pattern[str], str]]:
-    """How actions name a thing of the task where only one of its kind is about."""
+    """Yield how actions name a thing of the task where only one of its kind is about."""
     for slot, name in slots:
         for whole, short in _SHORT:
             if whole.fullmatch(name):
@@ -455,7 +455,9 @@ def scene_of(text: str) -> str:
 
 
 def room_facts(trajectory: Trajectory) -> list[Fact]:
-    """Each room that was described: its doors, its things and the most that was seen in them."""
+    """Return each room that was described: its doors, its things and the most that was seen in
+    them.
+    """
     rooms: dict[str, list[str]] = {}
     for text in [trajectory.environment, *(step.observation for step in trajectory.steps)]:
         if room := room_of(text):
@@ -519,7 +521,7 @@ class _Command:
 
 
 def is_sensible(action: str) -> bool:
-    """Whether an action is more than what the simulator lets one do with anything at all.
+    """Return whether an action is more than what the simulator lets one do with anything at all.
 
     It connects the agent to a door, and pours an orange into a room.
     """
@@ -533,12 +535,12 @@ def is_sensible(action: str) -> bool:
 
 
 def is_lesson(move: Move) -> bool:
-    """Whether a refusal says something of the world: of a sensible command that there is."""
+    """Return whether a refusal says something of the world: of a sensible command that there is."""
     return is_sensible(move.action) and not _UNHEARD.match(move.answer)
 
 
 def command_facts(moves: Sequence[Move]) -> list[Fact]:
-    """One example for each kind of command that worked, and for each that was refused.
+    """Return one example for each kind of command that worked, and for each that was refused.
 
     What works in one room may be refused in another, or a moment later in the same one: each
     is noted with its room, and a command that was answered both ways with its moment.
@@ -560,7 +562,9 @@ def command_facts(moves: Sequence[Move]) -> list[Fact]:
 
 
 def _is_example(move: Move) -> bool:
-    """Whether a move shows a command that works; some work in every room and go without saying."""
+    """Return whether a move shows a command that works; some work in every room and go without
+    saying.
+    """
     moved = TRANSFER.fullmatch(move.action)
     put_down = moved is not None and moved["to"] in FURNITURE
     plain = move.effect == "done" and not move.place and is_sensible(move.action)
@@ -681,7 +685,7 @@ def _opens_or_waits(move: Move) -> bool:
 
 
 def _shares(action: str, needed: set[str]) -> bool:
-    """Whether an action is about the things that later moves need."""
+    """Return whether an action is about the things that later moves need."""
     moved = TRANSFER.fullmatch(action)
     if moved and FURNITURE & _words(f"move {moved['to'] or ''}") - needed:
         return False
@@ -724,7 +728,9 @@ def _stays(acts: Iterable[_Act]) -> Iterator[list[_Act]]:
 
 
 def _uses_the_room(move: Move) -> bool:
-    """Whether an act is on what is in a room, and not on the task's thing or what is in hand."""
+    """Return whether an act is on what is in a room, and not on the task's thing or what is in
+    hand.
+    """
     return not re.search(r"\[|in inventory|^wait", move.action)
 
 

@@ -70,7 +70,7 @@ class WebShopDomain(Domain):
         return Goal(PRICE.sub("N dollars", task))
 
     def move(self, step: Step, goal: Goal) -> Move:
-        """One step: a page stands as its options and prices."""
+        """Return one step: a page stands as its options and prices."""
         action = ITEM.sub("{item}", one_line(step.action))
         return replace(
             super().move(step, goal),

@@ -220,7 +220,7 @@ class Pattern:
 def closed_patterns(
     sequences: Sequence[Sequence[str]], least_support: int = _LEAST_SUPPORT
 ) -> list[Pattern]:
-    """All closed patterns of two actions to thirty, the weightiest first.
+    """Return all closed patterns of two actions to thirty, the weightiest first.
 
     Args:
         sequences: One an episode. A pattern counts once in each.
@@ -273,7 +273,7 @@ def completed(pattern: Pattern, sequences: Iterable[Sequence[str]]) -> Pattern:
 
 
 def _start_of(pattern: Pattern, sequence: Sequence[str]) -> int | None:
-    """Where a pattern stands in a sequence first, side by side; None if it does not."""
+    """Return where a pattern stands in a sequence first, side by side; None if it does not."""
     size = len(pattern.actions)
     starts = range(len(sequence) - size + 1)
     return next((at for at in starts if tuple(sequence[at : at + size]) == pattern.actions), None)
@@ -312,7 +312,7 @@ def _overlap(first: Pattern, second: Pattern) -> float:
 
 
 def occurs(actions: Sequence[str], sequence: Iterable[str]) -> bool:
-    """Whether actions occur in a sequence in their order, with anything between them."""
+    """Return whether actions occur in a sequence in their order, with anything between them."""
     rest = iter(sequence)
     return all(action in rest for action in actions)
 
@@ -346,20 +346,22 @@ def solved_text(solved: Node) -> str:
 
 
 def was_done(steps: str, episode: Trajectory) -> bool:
-    """Whether the steps of a workflow occur in an episode in their order, whatever lies between."""
+    """Return whether the steps of a workflow occur in an episode in their order, whatever lies
+    between.
+    """
     read = skimmed(episode)
     done = blanked(read, effective_actions(read)), actions_in(way_of(episode))
     return any(occur(actions_in(steps), each) for each in done)
 
 
 def occur(steps: Sequence[str], actions: Iterable[str]) -> bool:
-    """Whether actions fill all steps in their order; of no steps it is not said."""
+    """Return whether actions fill all steps in their order; of no steps it is not said."""
     rest = iter(actions)
     return bool(steps) and all(any(_fills(step, action) for action in rest) for step in steps)
 
 
 def _fills(step: str, action: str) -> bool:
-    """Whether an action is a step, with any words at its blanks."""
+    """Return whether an action is a step, with any words at its blanks."""
     first, *rest = _BLANK.split(_folded(step))
     action = _folded(action)
     if not rest:

@@ -163,7 +163,7 @@ def known_kinds(bank: Bank) -> list[str]:
 
 
 def waiting(solved: Sequence[Node]) -> list[Node]:
-    """Those that were not induced from yet."""
+    """Return those that were not induced from yet."""
     return [each for each in solved if not each.consolidated]
 
 

@@ -114,7 +114,7 @@ def unread(tree: Tree, root: Node) -> Rows:
 
 
 def _was_deleted_since(tree: Tree, root: Node, read: int) -> bool:
-    """Whether a member up to the one born at `read` was deleted after the last batch."""
+    """Return whether a member up to the one born at `read` was deleted after the last batch."""
     index, current = tree.snapshot.index, tree.snapshot.current
     rows = current[tree.snapshot.births[: tree.snapshot.births.searchsorted(read, "right")]]
     rows = rows[(index["depth"][rows] == _MEMBER) & index["deleted"][rows]]
@@ -171,7 +171,7 @@ class Surroundings:
 
 
 def of_question(bank: Bank, task: str, scene: str) -> Surroundings:
-    """Where a question belongs as far as the rules know."""
+    """Return where a question belongs as far as the rules know."""
     domain = bank.manifest.domain
     env = exact_env(domain, clean(scene)) or one_line(scene, _WIDTH)
     of_env = (env_kind(domain, clean(scene)) or OTHER) if env else ""
@@ -179,7 +179,9 @@ def of_question(bank: Bank, task: str, scene: str) -> Surroundings:
 
 
 def of_episode(bank: Bank, episode: Trajectory, kinds: EpisodeKinds) -> Surroundings:
-    """Where an episode of known kinds belongs. The kind of its environment may be all of it."""
+    """Return where an episode of known kinds belongs. The kind of its environment may be all of
+    it.
+    """
     domain, scene = episode.domain or bank.manifest.domain, clean(scene_of(episode))
     stated = "" if kinds.env.name == OTHER else kinds.env.name
     env = exact_env(domain, scene) or one_line(scene, _WIDTH) or stated

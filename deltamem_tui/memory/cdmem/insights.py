@@ -57,7 +57,7 @@ class FullList:
 
     @property
     def is_anew(self) -> bool:
-        """Whether no insight was made yet, or they are made anew from the first member on."""
+        """True if no insight was made yet, or they are made anew from the first member on."""
         return self.new == len(self.members)
 
     @property

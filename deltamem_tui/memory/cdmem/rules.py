@@ -120,7 +120,7 @@ def plans(notes: Sequence[Node]) -> list[str]:
 
 
 def mistakes(notes: Sequence[Node]) -> list[str]:
-    """One of each type, action and answer, with its remedy: the most frequent first."""
+    """Return one of each type, action and answer, with its remedy: the most frequent first."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for node in notes:
         said = node.payload

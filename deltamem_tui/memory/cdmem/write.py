@@ -108,7 +108,7 @@ class Planner:
         return "success" if self.episode.outcome.success else "failure"
 
     def _credit(self) -> tuple[Count, ...]:
-        """Every record that the episode would be shown is credited with how it ended."""
+        """Return every record that the episode would be shown is credited with how it ended."""
         success = bool(self.episode.outcome.success)
         found = Recaller(self.index, self.place, self.numbers).answers()
         return tuple(
@@ -186,7 +186,9 @@ class Planner:
         return _Part((result, insights), tuple(changes))
 
     def _new_memory(self, locations: str, written: Extraction) -> str:
-        """Where things are in this environment: after a failure, as the writer has it now."""
+        """Return where things are in this environment: after a failure, as the writer has it
+        now.
+        """
         told = _said((written.payload or {}).get("env_memory", ""))
         memory = told or merged(self._env_memory(), locations)
         return "\n".join(memory.splitlines()[-_MEMORY_LINES:])

@@ -62,7 +62,7 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether its interval leaves out zero."""
+        """True if its interval leaves out zero."""
         return self.low > 0 or self.high < 0
 
 

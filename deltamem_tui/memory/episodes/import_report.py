@@ -92,22 +92,22 @@ class EpisodeImport(Struct, frozen=True, gc=False):
 
     @property
     def is_new(self) -> bool:
-        """Whether the bank did not have it."""
+        """True if the bank did not have it."""
         return self.reception in ("imported", "grown")
 
     @property
     def is_written(self) -> bool:
-        """Whether the bank gets a line for it."""
+        """True if the bank gets a line for it."""
         return self.reception != "duplicate" or self.gains_receipts
 
     @property
     def is_change(self) -> bool:
-        """Whether it turned a success into a failure, or the other way round."""
+        """True if it turned a success into a failure, or the other way round."""
         return self.before.known and self.before.success != self.outcome.success
 
     @property
     def is_disputed(self) -> bool:
-        """Whether the user's file says the opposite of what counts."""
+        """True if the user's file says the opposite of what counts."""
         return self.arrival.given is not None and self.arrival.given != self.outcome.success
 
 
@@ -201,7 +201,7 @@ class DomainTally:
         return [domain for domain in self.listed if self.is_other(domain)]
 
     def is_other(self, domain: str) -> bool:
-        """Whether a domain is another one than the usual."""
+        """Return whether a domain is another one than the usual."""
         return bool(self.usual) and key(domain) != key(self.usual)
 
 
@@ -278,7 +278,7 @@ class ImportReport:
             self.notices.append(notice)
 
     def count(self, reception: Reception) -> int:
-        """How many episodes had this reception."""
+        """Return how many episodes had this reception."""
         return sum(tally.receptions[reception] for tally in self.files.values())
 
     @property

@@ -260,7 +260,9 @@ class Importer:
         return self._sessions
 
     def _gains_receipts(self, arrival: Arrival, before: Episodes) -> bool:
-        """Whether the bank had the episode before this import, without all of its receipts."""
+        """Return whether the bank had the episode before this import, without all of its
+        receipts.
+        """
         if not arrival.receipts or before.state(arrival.id) is None:
             return False
         known = episode(self._bank, arrival.id)
@@ -279,7 +281,7 @@ def take_in(
 def names_one(
     records: Iterable[Reading], outcomes: UserOutcomes, redaction: Redaction = "secrets"
 ) -> bool:
-    """Whether one of the user's ids names an episode; reads no further than the first."""
+    """Return whether one of the user's ids names an episode; reads no further than the first."""
     named: set[str] = set()
     for record in records:
         _arrived(record, redaction, outcomes, named)
@@ -403,7 +405,7 @@ def _bounded(arrival: Arrival) -> Arrival | RecordError:
 
 
 def _is_denied(arrival: Arrival, known: KnownOutcome) -> bool:
-    """Whether the user's file states the opposite of what counts."""
+    """Return whether the user's file states the opposite of what counts."""
     return arrival.given is not None and arrival.given != known.outcome.success
 
 

@@ -29,7 +29,7 @@ def scene_of(trajectory: Trajectory) -> str:
 
 
 def lacks_scene(trajectory: Trajectory) -> bool:
-    """Whether the log has no scene, and no model has looked for one in the task yet."""
+    """Return whether the log has no scene, and no model has looked for one in the task yet."""
     return not trajectory.environment.strip() and SCENE not in trajectory.metadata
 
 

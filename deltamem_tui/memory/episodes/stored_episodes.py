@@ -13,7 +13,7 @@ from deltamem_tui.trajectory.model import Trajectory
 
 
 def episode(bank: Bank, episode_id: str) -> Trajectory | None:
-    """One episode of a bank; None if the bank does not have it, or a longer record of it.
+    """Return one episode of a bank; None if the bank does not have it, or a longer record of it.
 
     Raises:
         BankCorruptError: What the bank has under this id is not that episode.
@@ -39,7 +39,7 @@ def episode(bank: Bank, episode_id: str) -> Trajectory | None:
 
 
 def episodes(bank: Bank) -> Iterator[Trajectory]:
-    """All episodes of a bank, learnt or waiting, in order of import."""
+    """Yield all episodes of a bank, learnt or waiting, in order of import."""
     return _read(bank, bank.episodes.ids())
 
 

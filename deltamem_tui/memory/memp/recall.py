@@ -238,7 +238,7 @@ _LABELS = {"script": "How", "trajectory": "What was done"}
 
 
 def context_entries(domain: str, task: str, records: Sequence[Node]) -> list[str]:
-    """One entry a record.
+    """Return one entry a record.
 
     What the script of a task of the same kind leaves open has the names of the present task, and
     says so; any other has those of its own.

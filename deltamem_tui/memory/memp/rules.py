@@ -115,7 +115,7 @@ def _note(episode: Trajectory, record: Node) -> tuple[str, str]:
 
 
 def _tells(steps: Sequence[str], wanted: str) -> bool:
-    """Whether steps tell to do one of the goal, and twice if it is about a second thing."""
+    """Return whether steps tell to do one of the goal, and twice if it is about a second thing."""
     words = key(wanted).split()
     times = 1 + words.count("second")
     first = [word for word in words if word != "second"]

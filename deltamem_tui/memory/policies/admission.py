@@ -30,7 +30,7 @@ _ADMITTED: Mapping[Policy, frozenset[OutcomeSource]] = {
 
 
 def admitted_by(policy: Policy, outcome: Outcome) -> bool:
-    """Whether an episode that ended so may be learnt. One whose end is unknown never may.
+    """Return whether an episode that ended so may be learnt. One whose end is unknown never may.
 
     Args:
         policy: `strict` takes the log's own word and a person's, `stated` the log's alone,

@@ -49,17 +49,17 @@ class ForgettingRules:
 
     @property
     def any(self) -> bool:
-        """Whether anything may be forgotten by them."""
+        """True if anything may be forgotten by them."""
         return self.forgetting != "none" or self.capacity is not None
 
     @property
     def periodical(self) -> bool:
-        """Whether idle nodes go."""
+        """True if idle nodes go."""
         return self.forgetting in ("periodical", "combined")
 
     @property
     def history(self) -> bool:
-        """Whether nodes of little use go."""
+        """True if nodes of little use go."""
         return self.forgetting in ("history", "combined") and self.utility is not None
 
 
@@ -135,7 +135,7 @@ def blocking(nodes: Columns, rules: ForgettingRules, unit: int) -> list[int]:
 
 
 def _by_history(nodes: Columns, rules: ForgettingRules, unit: int) -> tuple[Flags, Flags]:
-    """Which nodes were judged often enough and found of little use, and which to be good."""
+    """Return which nodes were judged often enough and found of little use, and which to be good."""
     enough = (nodes.judged >= rules.judged) & (nodes.judged > 0) & ~nodes.key
     least = (rules.utility or 0.0) * unit * nodes.judged
     little = nodes.utility <= least
@@ -143,12 +143,12 @@ def _by_history(nodes: Columns, rules: ForgettingRules, unit: int) -> tuple[Flag
 
 
 def _with_all_below(nodes: Columns, flags: Flags) -> Flags:
-    """Which nodes are flagged together with all below them."""
+    """Return which nodes are flagged together with all below them."""
     return ~_below(nodes, ~flags) & flags
 
 
 def _below(nodes: Columns, flags: Flags) -> Flags:
-    """Which nodes have a flagged one below them."""
+    """Return which nodes have a flagged one below them."""
     found = np.zeros(len(nodes), dtype=np.bool_)
     above = nodes.parent[flags]
     while len(above):
@@ -182,7 +182,7 @@ def _going(nodes: Columns, tops: Mapping[int, object]) -> Flags:
 
 
 def subtree_sizes(nodes: Columns) -> list[int]:
-    """How many nodes go with each, itself and the keys among them."""
+    """Return how many nodes go with each, itself and the keys among them."""
     sizes = np.ones(len(nodes), dtype=np.int64)
     above = nodes.parent
     while (hanging := above >= 0).any():  # once for each level: a node counts for all above it

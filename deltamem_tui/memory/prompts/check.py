@@ -38,7 +38,7 @@ _SWITCHES = (MAY_SKIP, "failure")
 
 
 def files(folder: Path) -> list[Path]:
-    """All prompt files of a folder, those in wrong places too, by name."""
+    """Return all prompt files of a folder, those in wrong places too, by name."""
     return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
 
 
@@ -91,7 +91,7 @@ def _name_flaws(path: Path, uses: Uses) -> Iterator[ConfigurationError]:
 
 
 def _fragment_flaws(path: Path, folders: Sequence[Path]) -> Iterator[ConfigurationError]:
-    """What a fragment needs must be among the inputs of all prompts that include it."""
+    """Yield what a fragment needs must be among the inputs of all prompts that include it."""
     used = prompts.names_used(path)
     includers = list(_includers(path, folders))
     if not includers:
@@ -106,7 +106,7 @@ def _fragment_flaws(path: Path, folders: Sequence[Path]) -> Iterator[Configurati
 
 
 def _includers(path: Path, folders: Sequence[Path]) -> Iterator[Prompt]:
-    """The prompts that a fragment becomes a part of, those that a domain shares included."""
+    """Yield the prompts that a fragment becomes a part of, those that a domain shares included."""
     listed = prompts.listing(folders)
     domain = path.parent.name
     domains = {where for where, _ in listed} if domain == GENERIC else {domain}
@@ -148,7 +148,7 @@ def _template_flaws(
 def _undefined(
     prompt: Prompt, path: Path, names: Mapping[str, int], folder: Path
 ) -> Iterator[ConfigurationError]:
-    """The names that the prompt, or a fragment of another folder in it, is not given."""
+    """Yield the names that the prompt, or a fragment of another folder in it, is not given."""
     if path != prompt.path and path.is_relative_to(folder):
         return  # reported where that fragment is checked
     inputs = ", ".join(prompt.inputs) or "none"
@@ -161,7 +161,7 @@ def _undefined(
 
 
 def _trial_flaws(prompt: Prompt, folders: Sequence[Path]) -> Iterator[ConfigurationError]:
-    """What shows only when the prompt is filled in, each way that it can be."""
+    """Yield what shows only when the prompt is filled in, each way that it can be."""
     values: dict[str, object] = {name: f"<{name}>" for name in prompt.inputs}
     for switches in product((True, False), repeat=len(_SWITCHES)):
         values |= {"words": prompt.output, **dict(zip(_SWITCHES, switches, strict=True))}

@@ -70,17 +70,18 @@ class Prompt:
 
     @property
     def shared(self) -> bool:
-        """Whether the domain has no file of its own and takes the generic one."""
+        """True if the domain has no file of its own and takes the generic one."""
         return domains.key(self.path.parent.name) != domains.key(self.domain)
 
     def contract(self, *, may_skip: bool = False, optional: Sequence[str] = ()) -> Contract:
-        """The JSON that the prompt asks for; `optional` texts may be empty."""
+        """Return the JSON that the prompt asks for; `optional` texts may be empty."""
         fields = tuple(Field(name, most, name in optional) for name, most in self.output.items())
         return Contract(fields, skip=self.skip and may_skip, items=self.items)
 
 
 def locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
-    """The file that a domain uses: its own in the first folder that has one, else the generic one.
+    """Return the file that a domain uses: its own in the first folder that has one, else the
+    generic one.
 
     The domain may have any spelling (see `domains.key`): the folder of this very name goes before
     others, and a name that no folder can have is passed over. A fragment's file begins with `_`.
@@ -97,7 +98,7 @@ def locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
 
 
 def _spelt(domain: str, file: str, folder: Path) -> Path | None:
-    """A domain's file in a folder, whatever capitals the domain is written with there."""
+    """Return a domain's file in a folder, whatever capitals the domain is written with there."""
     path = folder / domain / file
     if path.is_file():
         return path
@@ -142,7 +143,7 @@ def _load(path: Path, _modified: int, use: PromptUse | None) -> Prompt:
 
 
 def front_matter(path: Path) -> dict[str, Any]:
-    """The table between the fences, as it stands.
+    """Return the table between the fences, as it stands.
 
     Raises:
         ConfigurationError: There is none, or it is not TOML.
@@ -191,7 +192,7 @@ def matter_flaws(path: Path, matter: Mapping[str, Any]) -> Iterator[Configuratio
 def use_flaws(
     path: Path, matter: Mapping[str, Any], use: PromptUse
 ) -> Iterator[ConfigurationError]:
-    """Where a front matter asks for another answer than the program reads."""
+    """Yield where a front matter asks for another answer than the program reads."""
     output = matter.get("output", {})
     if isinstance(output, dict) and sorted(output) != sorted(use.fields):
         names = ", ".join(use.fields)
@@ -206,14 +207,14 @@ def use_flaws(
 
 
 def matter_line(path: Path, key: str) -> int:
-    """The line of the front matter that sets `key`; the first line if none does."""
+    """Return the line of the front matter that sets `key`; the first line if none does."""
     written = re.compile(rf"\s*\[?\s*[\"']?{re.escape(key)}[\"']?\s*[\].=]")
     lines = file_text(path).split("\n")
     return next((number for number, line in enumerate(lines, 1) if written.match(line)), 1)
 
 
 def file_text(path: Path) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     Raises:
         ConfigurationError: It cannot be read, or is far too long.
@@ -234,7 +235,7 @@ def _read(path: Path, _modified: int) -> str:
 
 
 def template(path: Path) -> str:
-    """A file's template, without its front matter if it has one; fragments need none."""
+    """Return a file's template, without its front matter if it has one; fragments need none."""
     text = file_text(path)
     if not text.startswith(_FENCE + "\n"):
         return text
@@ -242,7 +243,7 @@ def template(path: Path) -> str:
 
 
 def file_error(path: Path, message: str, line: int | None = None) -> ConfigurationError:
-    """What is wrong with a file, as an error for people."""
+    """Return what is wrong with a file, as an error for people."""
     return ConfigurationError(
         one_line(message, 300), source=str(path), position=f"line {line}" if line else None
     )

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def find(
     domain: str, name: str, folders: Sequence[Path] | None = None, use: PromptUse | None = None
 ) -> Prompt:
-    """The prompt that a domain uses: its own, else the generic one.
+    """Return the prompt that a domain uses: its own, else the generic one.
 
     Looks in `paths.prompt_folders()` if no folders are given, in the first one first. What the
     file asks for is held against its `use`, if that is given.
@@ -56,7 +56,9 @@ def find(
 
 
 def listing(folders: Sequence[Path] | None = None) -> list[tuple[str, str]]:
-    """Every prompt as domain and name, sorted; fragments that are only included are left out."""
+    """Return every prompt as domain and name, sorted; fragments that are only included are left
+    out.
+    """
     found = {
         (path.parent.name, path.stem)
         for folder in _folders(folders)
@@ -114,7 +116,7 @@ def render(
 
 
 def sources(prompt: Prompt, folders: Sequence[Path] | None = None) -> Iterator[Path]:
-    """The prompt's file and those it includes, each once.
+    """Yield the prompt's file and those it includes, each once.
 
     Raises:
         ConfigurationError: An included file is missing, or its name is not written out.
@@ -142,7 +144,9 @@ def _folders(folders: Sequence[Path] | None) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=32)
 def _environment(domain: str, folders: tuple[Path, ...]) -> PromptSandbox:
-    """The sandbox of a domain's prompts. It keeps compiled templates until their files change."""
+    """Return the sandbox of a domain's prompts. It keeps compiled templates until their files
+    change.
+    """
     from jinja2 import FunctionLoader
 
     from deltamem_tui.memory.prompts.sandbox import PromptSandbox
@@ -163,7 +167,8 @@ def _environment(domain: str, folders: tuple[Path, ...]) -> PromptSandbox:
 
 
 def names_used(path: Path) -> dict[str, int]:
-    """The names that a file's template needs to be given, each with the first line that does.
+    """Return the names that a file's template needs to be given, each with the first line that
+    does.
 
     Raises:
         ConfigurationError: It is not a template.
@@ -181,7 +186,7 @@ def names_used(path: Path) -> dict[str, int]:
 
 
 def included(path: Path) -> list[tuple[str, int]]:
-    """The files that a template includes, each with its line.
+    """Return the files that a template includes, each with its line.
 
     Raises:
         ConfigurationError: It is not a template, or a name is not written out.
@@ -220,14 +225,14 @@ def _parsed(path: Path) -> jinja2.nodes.Template:
 
 
 def _syntax(path: Path, error: jinja2.TemplateSyntaxError) -> ConfigurationError:
-    """A syntax error at its line of the file."""
+    """Return a syntax error at its line of the file."""
     return file_error(path, error.message or "wrong syntax", error.lineno + lines_above(path))
 
 
 def _at_its_line(
     error: Exception, prompt: Prompt, folders: Sequence[Path] | None
 ) -> ConfigurationError:
-    """What an expression raised, at the line of the file where it stands."""
+    """Return what an expression raised, at the line of the file where it stands."""
     from traceback import walk_tb
 
     files = {str(path): path for path in sources(prompt, folders)}
@@ -240,5 +245,5 @@ def _at_its_line(
 
 
 def lines_above(path: Path) -> int:
-    """How many lines of a file stand above its template: its front matter's."""
+    """Return how many lines of a file stand above its template: its front matter's."""
     return file_text(path).count("\n") - template(path).count("\n")

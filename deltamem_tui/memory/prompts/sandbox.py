@@ -73,13 +73,13 @@ class PromptSandbox(ImmutableSandboxedEnvironment):
             _steps.reset(token)
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
-        """The items, each of which takes a step."""
+        """Yield the items, each of which takes a step."""
         for item in items:
             _take_step()
             yield item
 
     def measured(self, value: Any) -> Any:
-        """The value, if it is not too long."""
+        """Return the value, if it is not too long."""
         if isinstance(value, str | list | tuple) and len(value) > LENGTH_LIMIT:
             raise _too_long()
         return value
@@ -99,7 +99,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):
         return self.measured(super().call_binop(context, operator, left, right))
 
     def get_template(self, name: str | Template, *args: Any, **kwargs: Any) -> Template:
-        """The template of a name, as includes ask for it."""
+        """Return the template of a name, as includes ask for it."""
         _take_step()
         return super().get_template(name, *args, **kwargs)
 

@@ -56,7 +56,7 @@ class PromptUse:
 
     @property
     def may_skip(self) -> bool:
-        """Whether a prompt's file may let the model answer that there is nothing to write."""
+        """True if a prompt's file may let the model answer that there is nothing to write."""
         return bool(self.body or self.items)
 
 

@@ -124,7 +124,7 @@ def _recovery(goal: str, recovery: Recovery, names: Mapping[str, str]) -> Lesson
 
 
 def _of_failure(episode: Trajectory, goal: str) -> list[Lesson]:
-    """Why it failed and what to do about it, what was repeated, what was not tried."""
+    """Return why it failed and what to do about it, what was repeated, what was not tried."""
     cause = failure_of(episode)
     lessons = [_cause(goal, cause)]
     others = [each for each in fruitless(episode) if each.action != cause.action]

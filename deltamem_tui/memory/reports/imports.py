@@ -102,7 +102,7 @@ def _sample(episode: Trajectory) -> list[str]:
 
 
 def sources_text(tally: FileTally) -> str:
-    """How many outcomes of a log each source has: `from log 3, from user 1`."""
+    """Return how many outcomes of a log each source has: `from log 3, from user 1`."""
     return ", ".join(
         f"{_SOURCES[source]} {count}" for source, count in sorted(tally.sources.items())
     )
@@ -140,12 +140,12 @@ def _entry_record(entry: EpisodeImport) -> dict[str, Any]:
 
 
 def reasons_record(reasons: ReasonTally) -> dict[str, Any]:
-    """Why outcomes are unknown: the first reasons, and how many outcomes have any."""
+    """Return why outcomes are unknown: the first reasons, and how many outcomes have any."""
     return {"total": reasons.total, "listed": dict(reasons.listed)}
 
 
 def reason_notes(reasons: ReasonTally, most: int) -> list[ReportNote]:
-    """Why outcomes are unknown, a note for each of the `most` most frequent reasons."""
+    """Return why outcomes are unknown, a note for each of the `most` most frequent reasons."""
     listed = reasons.listed.most_common(most)
     notes = [
         ReportNote(
@@ -210,7 +210,7 @@ def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:
 
 
 def _file_notes(found: ImportReport, name: str) -> Iterator[ReportNote]:
-    """Where the user's file of outcomes differs from the logs, or names no episode."""
+    """Yield where the user's file of outcomes differs from the logs, or names no episode."""
     if count := len(found.disputed):
         state = counted(count, "episode states", "episodes state")
         keep = "it keeps" if count == 1 else "they keep"
@@ -235,7 +235,7 @@ def _receipts_record(found: ImportReport) -> dict[str, Any]:
 
 
 def _receipt_notes(found: ImportReport) -> Iterator[ReportNote]:
-    """Which receipts give no credit, and why."""
+    """Yield which receipts give no credit, and why."""
     record = _receipts_record(found)
     if count := len(record["unclear"]):
         fits = counted(count, "episode fits", "episodes fit")

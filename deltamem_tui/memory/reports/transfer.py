@@ -117,7 +117,9 @@ def view_install(
 
 
 def _delivery_facts(delivery: Delivery, bank: Bank) -> dict[str, Any]:
-    """Who built the bank, with what, from how much, and what is in it; None where unknown."""
+    """Return who built the bank, with what, from how much, and what is in it; None where
+    unknown.
+    """
     manifest = delivery.manifest
     contents = manifest.provenance.get("contents")
     contents = contents if isinstance(contents, dict) else {}
@@ -137,7 +139,9 @@ def _delivery_facts(delivery: Delivery, bank: Bank) -> dict[str, Any]:
 
 
 def node_facts(method: str, sizes: Mapping[str, int]) -> dict[str, int]:
-    """How many nodes each collection of a method holds, by its title; not the empty helpers."""
+    """Return how many nodes each collection of a method holds, by its title; not the empty
+    helpers.
+    """
     shown = {name: display_named(method, name) for name in sizes}
     return {
         f"nodes, {shown[name].title}": size
@@ -193,7 +197,7 @@ def view_merge(merge: Merge) -> ReportView:
 
 
 def change_counts(changes: TreeChanges) -> dict[str, int]:
-    """How many nodes of a tree a merge changes, by what happens to them."""
+    """Return how many nodes of a tree a merge changes, by what happens to them."""
     found = {label: getattr(changes, name) for name, label in _CHANGES.items()}
     return {label: n if isinstance(n, int) else len(n) for label, n in found.items()}
 
@@ -243,7 +247,7 @@ def _lost_fields(conflict: Conflict) -> Iterator[str]:
 
 
 def field_text(change: FieldChange) -> str:
-    """One changed field, indented: long texts word by word, else as before → after."""
+    """Return one changed field, indented: long texts word by word, else as before → after."""
     before, after = change.before, change.after
     long = isinstance(before, str) and isinstance(after, str) and " " in after
     text = word_diff(before, after) if long else value_change(change)

@@ -215,7 +215,7 @@ def _keep(
 
 
 def _is_of_one(error: DeltaMemError) -> bool:
-    """Whether an error says something of one episode only."""
+    """Return whether an error says something of one episode only."""
     return isinstance(error, AnswerError | PromptTooLongError | TrajectoryError)
 
 

@@ -420,7 +420,7 @@ def learn_episodes(
 
 
 def without_scene(bank: Bank, episodes: Iterable[Trajectory], extractor: Writer) -> int:
-    """How many episodes have no scene that a model could still draw."""
+    """Return how many episodes have no scene that a model could still draw."""
     asks = isinstance(extractor, ModelWriter) and method_of(bank).uses_scene(settings_of(bank))
     return sum(map(lacks_scene, episodes)) if asks else 0
 

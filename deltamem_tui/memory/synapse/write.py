@@ -81,7 +81,7 @@ def _exemplar(episode: Trajectory) -> tuple[Node | None, str]:
 
 
 def dialogue_of(episode: Trajectory) -> str:
-    """Two lines a step: the observation before it in at most 60 words, and the action.
+    """Return two lines a step: the observation before it in at most 60 words, and the action.
 
     Steps at which the agent only thought are left out; so is an observation that says nothing.
     Empty if nothing was done.

@@ -20,7 +20,9 @@ VERSION = "ATIF-v1.7"
 
 
 def atif_document(episode: Trajectory) -> dict[str, Any]:
-    """One episode as a document; `message` and `source` of its steps are what ATIF asks for."""
+    """Return one episode as a document; `message` and `source` of its steps are what ATIF asks
+    for.
+    """
     told = [("system", episode.environment), ("user", episode.task)]
     steps: list[dict[str, Any]] = [{"source": who, "message": text} for who, text in told if text]
     steps += map(_step, episode.steps)

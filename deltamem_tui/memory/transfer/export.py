@@ -213,7 +213,7 @@ def _record_leaks(place: str, record_id: str, record: Mapping[str, Any]) -> Iter
 
 
 def _texts(name: str, value: Any) -> Iterator[str]:
-    """All texts of a JSON value, also as `name=text`: some secrets are known by name only."""
+    """Yield all texts of a JSON value, also as `name=text`: some secrets are known by name only."""
     waiting = [(name, value)]
     while waiting:
         name, value = waiting.pop()

@@ -54,7 +54,8 @@ def _write(path: Path, pieces: Iterable[bytes], *, replace: bool) -> None:
 
 
 def records(bank: Bank) -> Iterator[dict[str, Any]]:
-    """Every living node as plain data: the task tree first, a root's subtree before the next root.
+    """Yield every living node as plain data: the task tree first, a root's subtree before the next
+    root.
 
     Besides `node_record`, each names its `root` and its `chain`, root to node.
     """
@@ -66,7 +67,7 @@ def records(bank: Bank) -> Iterator[dict[str, Any]]:
 
 
 def node_record(tree: Tree, node: Node) -> dict[str, Any]:
-    """All that there is to know of a node."""
+    """Return all that there is to know of a node."""
     return {
         "id": node.id,
         "tree": tree.name,
@@ -99,7 +100,7 @@ def markdown(bank: Bank) -> Iterator[str]:
 
 
 def _entry(tree: Tree, node: Node, display: Display) -> Iterator[str]:
-    """One node: its title, parent, counts and texts."""
+    """Yield one node: its title, parent, counts and texts."""
     warning = "Warning: " if node.label == "failure" else ""
     title = warning + one_line(display.of_title(node), _TITLE_WIDTH)
     yield f"{'#' * min(node.depth + 2, 6)} {escaped(title)}"
@@ -115,7 +116,7 @@ def _entry(tree: Tree, node: Node, display: Display) -> Iterator[str]:
 
 
 def _downwards(tree: Tree) -> Iterator[Node]:
-    """Every node after its parent, a root's whole subtree before the next root."""
+    """Yield every node after its parent, a root's whole subtree before the next root."""
     waiting = [int(row) for row in reversed(tree.child_rows(None))]
     while waiting:
         row = waiting.pop()

@@ -38,7 +38,7 @@ _MOST_FORMS = 8
 
 
 def cache_folder() -> Path:
-    """Where the forms are kept. It may not exist yet."""
+    """Return where the forms are kept. It may not exist yet."""
     import platformdirs
 
     return platformdirs.user_cache_path(APPLICATION, appauthor=False) / "vectors"

@@ -35,7 +35,7 @@ def embedder_of(bank: Bank, given: Embedder | None = None) -> Embedder:
 
 
 def weighting_of(bank: Bank) -> Weighting:
-    """How the bank's embedder has its dimensions weighted."""
+    """Return how the bank's embedder has its dimensions weighted."""
     return card_of(bank).weighting
 
 

@@ -54,7 +54,7 @@ class Reembedding:
 
     @property
     def needed(self) -> bool:
-        """Whether the embedders differ at all."""
+        """True if the embedders differ at all."""
         return not _same(self.before, self.after)
 
     @property

@@ -57,7 +57,7 @@ def _strange_in(
 
 
 def key_texts(bank: Bank, name: str) -> Iterator[str]:
-    """Every line's key text in one tree, in order; empty for a bare tombstone.
+    """Yield every line's key text in one tree, in order; empty for a bare tombstone.
 
     Raises:
         BankCorruptError: A line breaks the format.

@@ -53,7 +53,9 @@ class VectorStore:
         return key in self._places
 
     def _left_rows(self) -> NDArray[Any]:
-        """All rows that lie there; none if they are of another embedder, or cannot be read."""
+        """Return all rows that lie there; none if they are of another embedder, or cannot be
+        read.
+        """
         try:
             state = orjson.loads(
                 archive_view.read(self._folder / file_swap.STORE_STATE, _STATE_LIMIT)

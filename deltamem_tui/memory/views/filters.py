@@ -90,7 +90,7 @@ class Filter:
 
     @property
     def empty(self) -> bool:
-        """Whether all are shown."""
+        """True if all are shown."""
         return self == Filter()
 
     def matching(
@@ -392,7 +392,7 @@ class EpisodeTable:
         return np.array(values, dtype=np.int64)
 
     def texts(self, rows: NDArray[np.int64]) -> Iterable[str]:
-        """All texts of each of some episodes; empty if it cannot be read."""
+        """Return all texts of each of some episodes; empty if it cannot be read."""
         return map(self._text, rows.tolist())
 
     def _text(self, row: int) -> str:

@@ -113,7 +113,9 @@ class GrowthPoint:
 
 
 def growth(bank: Bank) -> list[GrowthPoint]:
-    """One point for each episode learnt; none for a bank that was shipped without its journal."""
+    """Return one point for each episode learnt; none for a bank that was shipped without its
+    journal.
+    """
     points: list[GrowthPoint] = []
     nodes: dict[str, int] = dict.fromkeys(bank.trees, 0)
     if not bank.journal.exists:

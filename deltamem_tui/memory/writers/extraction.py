@@ -63,7 +63,7 @@ class Extraction:
         )
 
     def calls(self, purpose: Purpose, tree: str) -> tuple[Call, ...]:
-        """The question that was put to a model; empty if none was asked."""
+        """Return the question that was put to a model; empty if none was asked."""
         call = Call(purpose, tree, self.model, self.prompt, self.usage, self.attempts, self.cut)
         return (call,) if self.attempts else ()
 
@@ -93,7 +93,7 @@ class Call:
     cut: str = ""
 
     def record(self) -> dict[str, Any]:
-        """The call as data, without what is empty and without what it took."""
+        """Return the call as data, without what is empty and without what it took."""
         facts = {"tree": self.tree, "prompt": self.prompt, "cut": self.cut}
         return {
             "purpose": self.purpose,
@@ -118,7 +118,7 @@ class Payment:
     usage: Usage
 
     def record(self) -> dict[str, Any]:
-        """The payment as data. A cost of null is one that is not known."""
+        """Return the payment as data. A cost of null is one that is not known."""
         return {
             "purpose": self.purpose,
             **({"tree": self.tree} if self.tree else {}),
@@ -142,7 +142,7 @@ def no_payment(_payment: Payment) -> None:
 
 
 def both(one: OnPayment, other: OnPayment) -> OnPayment:
-    """Calls the one, then the other."""
+    """Call the one, then the other."""
 
     def call(payment: Payment) -> None:
         one(payment)
@@ -213,7 +213,7 @@ class ExtractorWriter:
         return self._extractor.name
 
     def paying(self, on_payment: OnPayment) -> ExtractorWriter:
-        """Returns the same writer, which reports what its answers take to this one too."""
+        """Return the same writer, which reports what its answers take to this one too."""
         return ExtractorWriter(self._extractor, self._use_of, both(self._on_payment, on_payment))
 
     def write(
@@ -254,6 +254,6 @@ class ExtractorWriter:
 def question(
     purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
 ) -> tuple[Hashable, ...]:
-    """What tells one question to a writer from another."""
+    """Return what tells one question to a writer from another."""
     revisions = tuple((node.id, node.revision) for node in notes)
     return purpose, episode.id if episode else None, revisions, tuple(sorted(inputs.items()))

@@ -22,5 +22,5 @@ _MARK = re.compile(
 
 
 def marks_in(payload: Mapping[str, str]) -> tuple[str, ...]:
-    """The marks of a failure record at the beginning of the procedure's lines, each once."""
+    """Return the marks of a failure record at the beginning of the procedure's lines, each once."""
     return tuple(dict.fromkeys(_MARK.findall(payload["execution_procedure"])))

@@ -56,7 +56,7 @@ class ModelWriter(Writer, Protocol):
         ...
 
     def paying(self, on_payment: OnPayment) -> Self:
-        """Returns the same writer, which reports what its answers take to this one too."""
+        """Return the same writer, which reports what its answers take to this one too."""
         ...
 
     def cancel(self) -> None:
@@ -70,7 +70,7 @@ class ModelWriter(Writer, Protocol):
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> str | None:
-        """What `write` would send first; None if it would send nothing. Nothing is sent.
+        """Return what `write` would send first; None if it would send nothing. Nothing is sent.
 
         Equal prompts get equal answers, so an answer to this one serves later as well.
 

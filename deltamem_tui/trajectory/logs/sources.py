@@ -67,7 +67,7 @@ def _distinct_names(logs: list[Log]) -> list[str]:
 
 
 def _alike(logs: list[Log], names: list[str]) -> list[int]:
-    """Which logs have the name of another one that lies elsewhere."""
+    """Return which logs have the name of another one that lies elsewhere."""
     by_name: dict[str, list[int]] = {}
     for index, name in enumerate(names):
         by_name.setdefault(name, []).append(index)

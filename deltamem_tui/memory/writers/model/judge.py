@@ -116,7 +116,7 @@ class Judge:
         return Judgement(answer.value, call)
 
     def _question(self, trajectory: Trajectory, share: float = 1.0) -> tuple[str, str]:
-        """The prompt, and what of the episode was cut."""
+        """Return the prompt, and what of the episode was cut."""
         maker = replace(self._maker, room=int(self._maker.room * share))
         prompt = maker.find(JUDGE, trajectory)
         text, cut = maker.episode_prompt(

@@ -167,7 +167,7 @@ class RequestMaker:
         fixed: Mapping[str, object],
         inputs: Inputs,
     ) -> tuple[str, str]:
-        """A prompt filled in, and what of the episode and the inputs was cut."""
+        """Return a prompt filled in, and what of the episode and the inputs was cut."""
         with_log = episode is not None and "trajectory" in prompt.inputs
         lists = {name: texts for name, texts in inputs.items() if isinstance(texts, tuple)}
         fixed = {
@@ -298,7 +298,7 @@ def outcome_text(trajectory: Trajectory) -> str:
 
 
 def _may_cover(prompt: Prompt, use: PromptUse, episode: Trajectory) -> bool:
-    """Whether the episode earned enough: some domains ask for the full reward."""
+    """Return whether the episode earned enough: some domains ask for the full reward."""
     if prompt.skip_reward is None or not use.label:
         return True
     reward = episode.outcome.reward

@@ -50,7 +50,7 @@ def scene_request(maker: RequestMaker, episode: Trajectory) -> Request:
 
 
 def _scene(contract: Contract, parts: Sequence[str], said: str) -> tuple[Mapping[str, str]]:
-    """The scene of an answer: the passages, one a line; empty if there are none.
+    """Return the scene of an answer: the passages, one a line; empty if there are none.
 
     Raises:
         UnusableAnswer: The answer breaks the contract, or copies something else or all.
@@ -68,7 +68,7 @@ def _scene(contract: Contract, parts: Sequence[str], said: str) -> tuple[Mapping
 
 
 def _passage(parts: Sequence[str], said: str) -> str:
-    """The place in one of some texts that a model copied, as the text spells it."""
+    """Return the place in one of some texts that a model copied, as the text spells it."""
     for text in parts:
         if (found := _place(text, said)) is not None:
             return found
@@ -98,5 +98,5 @@ def _words(text: str) -> list[re.Match[str]]:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
+    """Return how many characters two texts begin with alike."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

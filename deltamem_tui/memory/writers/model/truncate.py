@@ -62,7 +62,7 @@ class CutEpisode:
         return "; ".join(cuts)
 
     def parts(self) -> Iterator[str]:
-        """The same, a step or a mark at a time."""
+        """Yield the same, a step or a mark at a time."""
         expected = 1
         for number, step in self.steps:
             if number > expected:
@@ -148,7 +148,7 @@ def _mark(text: str, most: int) -> str:
 def _candidates(
     trajectory: Trajectory, whole: CutEpisode, room: int, count: Callable[[str], int]
 ) -> Iterator[CutEpisode]:
-    """The episode, ever shorter: whole, short observations, fewer steps, short everything."""
+    """Yield the episode, ever shorter: whole, short observations, fewer steps, short everything."""
     yield whole
     episode = whole
     longest = max((len(step.observation) for step in trajectory.steps), default=0)
@@ -173,7 +173,7 @@ def _rungs(longest: int, shortest: int) -> Iterator[int]:
 
 
 def _short(episode: CutEpisode, most: int, *names: str) -> CutEpisode:
-    """The episode with these texts of its steps shortened."""
+    """Return the episode with these texts of its steps shortened."""
     steps = []
     for number, step in episode.steps:
         texts: dict[str, Any] = {name: shortened(getattr(step, name), most) for name in names}
@@ -209,5 +209,5 @@ def _protected(trajectory: Trajectory) -> set[int]:
 
 
 def _cost(episode: CutEpisode, count: Callable[[str], int]) -> int:
-    """The tokens of scene and steps; part by part, so that a part is counted only once."""
+    """Return the tokens of scene and steps; part by part, so that a part is counted only once."""
     return sum(count(part) for part in (episode.environment, *episode.parts()))

@@ -96,7 +96,7 @@ class ModelExtractor:
 
     @property
     def remembers(self) -> bool:
-        """Whether answers are kept, so that the same question is not paid for twice."""
+        """True if answers are kept, so that the same question is not paid for twice."""
         return self._client.remembers
 
     def check(self, names: Sequence[str] | None = None) -> None:
@@ -198,7 +198,7 @@ class ModelExtractor:
             return None
 
     def _has_steps(self, purpose: str, episode: Trajectory) -> bool:
-        """Whether an episode has the steps that a prompt shows, if it shows any."""
+        """Return whether an episode has the steps that a prompt shows, if it shows any."""
         return bool(episode.steps) or "trajectory" not in self._maker.use(purpose).inputs
 
     def _request(
@@ -209,7 +209,7 @@ class ModelExtractor:
         inputs: Inputs,
         share: float = 1.0,
     ) -> Request:
-        """A request, made once for whoever looks at it first and whoever sends it."""
+        """Return a request, made once for whoever looks at it first and whoever sends it."""
         key = (*question(purpose, episode, notes, inputs), share)
         with self._lock:
             of, request = self._made.get(key, (None, None))

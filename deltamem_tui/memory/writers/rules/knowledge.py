@@ -33,7 +33,7 @@ _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
 
 def knowledge(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Extraction:
-    """What an episode shows of its environment, whatever its outcome."""
+    """Return what an episode shows of its environment, whatever its outcome."""
     shown = domain.further_facts(trajectory) if chain else domain.facts(trajectory)
     facts = [_bounded(fact, _FACT_WORDS) for fact in shown]
     facts = [fact for fact in facts if fact.items][:_FACTS]
@@ -54,7 +54,7 @@ def knowledge(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> 
 
 
 def _bounded(fact: Fact, words: int) -> Fact:
-    """A fact with as many whole items as fit, one at least; a long item is cut."""
+    """Return a fact with as many whole items as fit, one at least; a long item is cut."""
     items: list[str] = []
     for item in fact.items:
         short = condense(item.replace(";", ","), _ITEM_WORDS)
@@ -66,7 +66,7 @@ def _bounded(fact: Fact, words: int) -> Fact:
 
 
 def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
-    """The facts reduced to items that no line has for the same subject."""
+    """Return the facts reduced to items that no line has for the same subject."""
     known = [f" {' | '.join(map(key, line.split('; ')))} " for line in lines]
     fresh: list[Fact] = []
     for fact in facts:
@@ -85,7 +85,7 @@ def _holds(lines: Sequence[str], phrase: str) -> bool:
 
 
 def fused_facts(chain: Sequence[Node]) -> Extraction:
-    """A chain as one text: a line a subject, its items in the order they were learnt."""
+    """Return a chain as one text: a line a subject, its items in the order they were learnt."""
     subjects: dict[str, list[str]] = {}
     for line in procedure_lines(chain):
         fact = _FACT.fullmatch(line)

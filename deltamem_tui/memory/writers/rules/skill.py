@@ -58,7 +58,7 @@ class Episode:
         return cls(trajectory, domain, goal, tuple(domain.moves(trajectory, goal)))
 
     def trigger(self, chain: Sequence[Node]) -> str:
-        """The activation condition of what this episode adds to a chain.
+        """Return the activation condition of what this episode adds to a chain.
 
         The first node on a kind of goal speaks for the kind, with nothing but the goal's
         own words, so that it is found from any instance of it. A later one names its
@@ -71,7 +71,7 @@ class Episode:
         return self.goal.trigger
 
     def is_spoken_for(self, chain: Sequence[Node]) -> bool:
-        """Whether a node of the chain speaks for this kind of goal."""
+        """Return whether a node of the chain speaks for this kind of goal."""
         general = self.goal.trigger.casefold()
         return any(
             (node.label == "success" or not self.trajectory.outcome.success)
@@ -81,7 +81,7 @@ class Episode:
 
 
 def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
-    """What a success teaches: the whole way, or where it differs from the chain's.
+    """Return what a success teaches: the whole way, or where it differs from the chain's.
 
     Put together with its chain, what is written gives the way that the domain reads in this
     episode, with the names that it had; of more than 150 commands, the first.
@@ -109,7 +109,7 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
 
 
 def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
-    """What a failure teaches: what was tried and answered, and what was not tried."""
+    """Return what a failure teaches: what was tried and answered, and what was not tried."""
     records = record_lines(chain)
     known = {_gist(line) for line in records}
     fresh = [trap for trap in _traps(episode) if _gist(trap) not in known]
@@ -135,7 +135,7 @@ def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
 
 
 def _whole(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]:
-    """A node with a whole procedure, and how one sees that it is done."""
+    """Return a node with a whole procedure, and how one sees that it is done."""
     did = [move for move in episode.moves if move.effect == "done"]
     paid = [move for move in episode.moves if move.reward > 0]
     last = (paid or did or episode.moves)[-1]
@@ -144,7 +144,7 @@ def _whole(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]
 
 
 def _decision(episode: Episode) -> str:
-    """Which reading led to which of the goal's options, with the names of the episode."""
+    """Return which reading led to which of the goal's options, with the names of the episode."""
     goal, names = episode.goal, dict(episode.goal.slots)
     taken = next(
         (move for move in reversed(episode.moves) if option_in(move.action, goal.options)), None
@@ -160,13 +160,15 @@ def _decision(episode: Episode) -> str:
 
 
 def _names(chain: Sequence[Node], command: str) -> bool:
-    """Whether a chain in anyone's words names a command."""
+    """Return whether a chain in anyone's words names a command."""
     texts = (f" {key(node.payload['execution_procedure'])} " for node in chain)
     return any(f" {key(command)} " in text for text in texts)
 
 
 def _traps(episode: Episode) -> list[str]:
-    """What was refused or cost reward, what was done over and over, and how the episode ended."""
+    """Return what was refused or cost reward, what was done over and over, and how the episode
+    ended.
+    """
     last = episode.moves[-1]
     lines = [_trap(move, times) for move, times in episode.domain.fruitless(episode.moves)]
     if episode.domain.is_lesson(last):
@@ -184,25 +186,25 @@ def _trap(move: Move, times: int, aside: str = "") -> str:
 
 
 def _gist(record: str) -> str:
-    """The action of a record line and how its answer begins, without marks and counts."""
+    """Return the action of a record line and how its answer begins, without marks and counts."""
     action, _, answer = record.removeprefix(FAILED).removeprefix(TRIED).partition(ARROW)
     return f"{key(action)}{ARROW}{key(condense(answer, _NEW_ANSWER_WORDS))}"
 
 
 def _briefly(trap: str) -> str:
-    """A trap with its answer cut to how it begins."""
+    """Return a trap with its answer cut to how it begins."""
     action, arrow, answer = trap.partition(ARROW)
     return f"{action}{arrow}{condense(answer, _NEW_ANSWER_WORDS)}"
 
 
 def _tried(episode: Episode) -> list[str]:
-    """What the episode did before it failed, in order; none of it solved the task."""
+    """Return what the episode did before it failed, in order; none of it solved the task."""
     lines = [condense(line, _RECORD_WORDS) for line in episode.domain.procedure(episode.moves)]
     return [f"{TRIED} {'; '.join(shortened(lines, _TRIED_LINES))}"] if lines else []
 
 
 def _earned(episode: Episode) -> list[str]:
-    """Which part of a failed episode worked, where the environment paid for it."""
+    """Return which part of a failed episode worked, where the environment paid for it."""
     reward = episode.trajectory.outcome.reward
     if reward is None or not 0 < reward < 1:
         return []
@@ -212,7 +214,7 @@ def _earned(episode: Episode) -> list[str]:
 
 
 def fused_skill(chain: Sequence[Node]) -> Extraction:
-    """A chain as one self-contained skill, found by the match's activation condition."""
+    """Return a chain as one self-contained skill, found by the match's activation condition."""
     known = Procedure.of(chain)
     if known is None:  # a person or a model wrote some of it: one text after the other
         text = "\n".join(node.payload["execution_procedure"] for node in chain)
@@ -225,7 +227,9 @@ def fused_skill(chain: Sequence[Node]) -> Extraction:
 
 
 def _warnings(known: Procedure) -> list[str]:
-    """What failed, each once; what only led nowhere says nothing more where a way is known."""
+    """Return what failed, each once; what only led nowhere says nothing more where a way is
+    known.
+    """
     records = unlike(known.warnings, _gist)
     if not known.steps:
         return records
@@ -236,11 +240,11 @@ def _warnings(known: Procedure) -> list[str]:
 
 
 def _without(phrases: Sequence[str], lines: Sequence[str]) -> list[str]:
-    """The phrases that no line lists, each once."""
+    """Return the phrases that no line lists, each once."""
     listed = {key(part) for line in lines for part in _parts(line)}
     return unlike(phrase for phrase in phrases if key(phrase) and key(phrase) not in listed)
 
 
 def _parts(line: str) -> list[str]:
-    """What a line lists, without its mark."""
+    """Return what a line lists, without its mark."""
     return line.removeprefix(UNEXPLORED).removeprefix(TRIED).strip().split("; ")
