@@ -90,7 +90,7 @@ def test_episodes_are_filtered_and_sorted_as_the_nodes_are(folder: Path) -> None
         assert "· by newest" in person.screen
         await person.press("slash")
         await person.write("is:lurnt")
-        assert "✗ is: there is no 'lurnt'" in person.screen
+        assert "✗ is: unknown 'lurnt'" in person.screen
         await person.press("escape")
         assert "by newest" in person.screen
         assert isinstance(person.app.screen, EpisodesScreen)
