@@ -22,6 +22,8 @@ _SAME = 0.85  # the share of two tasks' words that are in both, from which on th
 _LOOKED_AT = 24
 _BASE = 3
 _FIXES = 4
+_FEW = 12
+_EVIDENCE = 80  # characters of the longest line of evidence, about
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,7 @@ class _Writer:
             return Advice([], [])
         files = e.counted(["edit", "read", "new"])
         of_files = sum(each.base for each in files) >= 0.5
-        evidence = self.evidence()
-        self.left -= len(evidence) + 1
+        self.left -= _EVIDENCE
         failed = self.failures()
         fixes = self.fixes()
         if len(e.lessons) < _BASE and e.top < self.k.far and not fixes:
@@ -101,7 +102,7 @@ class _Writer:
         lines = [*failed, *shown, *fixes]
         if not lines:
             return Advice([], [])
-        return Advice([*lines, evidence], self.quoted or self.near[:3])
+        return Advice([*lines, self.evidence()], self.quoted or self.near[:3])
 
     def taken(self, lines: Iterable[str]) -> list[str]:
         """The lines for which there is room; it is used up by them."""
@@ -115,6 +116,8 @@ class _Writer:
     def evidence(self) -> str:
         """How much stands behind the text."""
         whole = counted(len(self.e.lessons), "past task")
+        if not self.near and self.quoted:
+            return f"Evidence: {whole}; the nearest is only a little like this one."
         if not self.near:
             return f"Nothing near is known; this is what {whole} here needed."
         solved = sum(self.e.lessons[row].solved for row in self.near)
@@ -151,8 +154,9 @@ class _Writer:
             agreed = sum(own) / len(own) if own else 0.0
             return e.nearness[row] + k.agree * agreed + (k.bonus if e.lessons[row].solved else 0.0)
 
-        order = sorted(self.order[:_LOOKED_AT], key=lambda row: -rank(row))
-        best = rank(order[0])
+        told_of = [row for row in self.order[:_LOOKED_AT] if row not in self.quoted]
+        order = sorted(told_of, key=lambda row: -rank(row))
+        best = rank(order[0]) if order else 0.0
         lines: list[str] = []
         told: set[str] = set()
         for row in order:
@@ -161,7 +165,7 @@ class _Writer:
             if told and e.nearness[self.quoted[-1]] >= k.sure:
                 continue
             lesson, steps = e.lessons[row], self.steps(e.lessons[row])
-            if not steps or steps[-1] in told or row in self.quoted:
+            if not steps or steps[-1] in told:
                 continue
             how = "Solved" if lesson.solved else "Tried, not solved:"
             title = f"{how} “{one_line(lesson.task, k.title)}”:"
@@ -188,11 +192,13 @@ class _Writer:
             usual = max(same, key=lambda each: (each.seen, -len(each.value)))
             text = usual.value if usual.seen > 1 or len(same) == 1 else name
             ranked.append((sum(each.near for each in same), seen, text))
-        least = max(2, 0.04 * len(e.lessons))
+        whole = len(e.lessons)
+        # What a few of a dozen tasks did is no habit.
+        least = max(2, 0.04 * whole if whole > _FEW else whole / 3)
         good = [
             text
             for near, seen, text in sorted(ranked, reverse=True)
-            if seen >= least or near > 0.25
+            if seen >= least or (near > 0.25 and self.near)
         ]
         return self.taken([f"Check with: {'; '.join(good[:6])}"] if good else [])
 
@@ -267,7 +273,8 @@ class _Writer:
         """The tools of such tasks, and what only failed attempts used."""
         e, k = self.e, self.k
         counts = e.counted(["tool"])
-        tools = [each for each in counts if each.near >= k.tool_cut] or counts[:3]
+        usual = [each for each in counts[:3] if each.seen > 1]
+        tools = [each for each in counts if each.near >= k.tool_cut] or usual
         if not tools:
             return []
         good = {each.value for each in tools}

@@ -155,13 +155,22 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[Fact]:
     for act in acts:
         if act.form == "command":
             yield from _commands(act)
-        elif act.form == "call" and not (_is_edit(act) or _is_read(act)) and not act.failed:
-            yield Fact("tool", act.tool)
+        elif act.form == "call" and not (_is_edit(act) or _is_read(act) or _is_end(act)):
+            if not act.failed:
+                yield Fact("tool", act.tool)
         elif act.form == "statement" and not act.failed:
             yield from _terms(act.text)
     yield from _fixes(acts, folder)
     yield from _outcome(acts, folder)
     yield from _asked(episode)
+
+
+_ENDS = {"submit", "think", "finish", "answer", "final_answer"}
+
+
+def _is_end(act: Act) -> bool:
+    """Return whether an act only thinks or ends the episode: no part of any way."""
+    return act.tool.lower() in _ENDS
 
 
 def _is_edit(act: Act) -> bool:
@@ -278,7 +287,7 @@ def _commands(act: Act) -> Iterator[Fact]:
                 if re.fullmatch(r"--?[A-Za-z][\w-]*(?:=.*)?", word)
             ]
             yield Fact("run", " ".join([_head(words, head), *dict.fromkeys(flags[:8])]))
-        if check := _check(words, head):
+        if "not found" not in act.error and (check := _check(words, head)):
             yield Fact("check", check)
 
 
@@ -425,7 +434,7 @@ def _outcome(acts: Sequence[Act], folder: Folder) -> Iterator[Fact]:
     An act that a later one only says better is left out, and of statements the last one counts.
     """
     done = [act for act in acts if act.form != "message" and not _is_quiet(act)]
-    counted = [act for act in done if act.tool.lower() not in ("submit", "think")]
+    counted = [act for act in done if not _is_end(act)]
     if len(counted) > 2 * _MOST["did"]:
         counted = [act for act in counted if not act.failed and not _is_edit(act)]
     kept: list[Act] = []
@@ -445,7 +454,11 @@ def _is_said_better(act: Act, later: Act) -> bool:
     if act.form != later.form or act.tool != later.tool or act.form == "call":
         return act.text == later.text
     own, others = set(act.text.split()), set(later.text.split())
-    return own == others or (len(own) > 2 and len(own & others) > 0.4 * max(len(own), len(others)))
+    if own == others:
+        return not act.failed or later.failed  # that it failed at first may be all there is to know
+    if act.tool in _SUBCOMMANDS:  # `kubectl set` and `kubectl rollout` are two things
+        return False
+    return len(own) > 2 and len(own & others) > 0.4 * max(len(own), len(others))
 
 
 def _asked(episode: Trajectory) -> Iterator[Fact]:
