@@ -52,6 +52,7 @@ CALLS = {
 MEMBERS = {
     "Bank": "open create name path frozen tree trees chain find_node refresh freeze unfreeze",
     "Extractor": "extract fuse",
+    "editing": "edit relabel move join delete undo",
     "Lesson": "usage",
     "Node": "text",
     "Trajectory": "id with_outcome",

@@ -210,9 +210,14 @@ def _in_editor(invocation: Invocation, payload: Mapping[str, str]) -> dict[str, 
             "\n".join(f"== {field} ==\n{clean(text)}\n" for field, text in payload.items()),
             encoding="utf-8",
         )
-        if subprocess.run([*shlex.split(editor), str(draft)], check=False).returncode:
+        try:
+            code = subprocess.run([*shlex.split(editor), str(draft)], check=False).returncode
+            edited = draft.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{one_line(editor, 60)}: {one_line(str(error), 100)}") from error
+        if code:
             raise UsageError(f"{one_line(editor, 60)} failed; nothing was changed")
-        parts = re.split(r"(?m)^== (\w+) ==$", draft.read_text(encoding="utf-8"))
+        parts = re.split(r"(?m)^== (\w+) ==$", edited)
     texts = dict(zip(parts[1::2], (clean(each).strip() for each in parts[2::2]), strict=True))
     if list(texts) != list(payload):
         raise UsageError("a heading `== field ==` is missing or new; nothing was changed")

@@ -283,9 +283,8 @@ def test_copies_that_were_changed_apart_are_merged(banks: Path, tmp_path: Path) 
     sound(tmp_path / "both")
 
 
-@pytest.mark.parametrize("name", ["paid", "killed", "compacted"])
+@pytest.mark.parametrize("name", ["paid", "compacted"])
 def test_what_was_paid_is_never_lost(banks: Path, tmp_path: Path, name: str) -> None:
-    """Also what a run had paid that was killed, and left in a file beside the journal."""
     bank = copied(name, tmp_path)
     recorded = GOLDEN["shown"][name]["info"]
     total = {

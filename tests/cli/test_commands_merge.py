@@ -90,7 +90,7 @@ def test_merging_into_a_new_bank(two: Program) -> None:
     old = {node.id for node in Bank.open(two.bank).tree("task")}
     assert {each["id"] for each in found["trees"]["task"]["added"]} == new - old
     assert found["trees"]["task"]["removed"] == []
-    assert "lies here already" in two("merge", "kitchen", "annex", "-o", "both").error
+    assert "something is here already" in two("merge", "kitchen", "annex", "-o", "both").error
 
 
 def test_a_dry_run_prints_the_plan_and_writes_nothing(two: Program) -> None:

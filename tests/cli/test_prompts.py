@@ -156,7 +156,7 @@ def test_an_episode_can_be_chosen(program: Program) -> None:
     call = ("prompts", "show", "judge", "--render", "kitchen", "--episode")
     assert "some apple" in program(*call, first[:6]).out
     assert "some egg" in program(*call, second).out
-    assert "no episode's id begins with 'zz'" in program(*call, "zz").error
+    assert "no episode has the id 'zz'" in program(*call, "zz").error
 
 
 def test_an_empty_bank_has_nothing_to_fill_in(empty: Program) -> None:

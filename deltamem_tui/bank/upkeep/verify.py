@@ -19,6 +19,7 @@ from deltamem_tui.bank.bank import Bank, writers_turn
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import Journal
 from deltamem_tui.bank.disk import archive_view
+from deltamem_tui.bank.disk.archive import FILE_NAME
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.table import (
@@ -163,7 +164,7 @@ def _link_flaws(bank: Bank) -> Iterator[Flaw]:
     """Nothing that lies in a bank is a link: writers refuse one. A frozen bank's digests say it."""
     if not bank.frozen and not bank.archived:
         for name in archive_view.names(bank.path):
-            if (bank.path / name).is_symlink():
+            if FILE_NAME.fullmatch(name) and (bank.path / name).is_symlink():
                 yield Flaw("is not a plain file", name, hint="put the file itself in its place")
 
 

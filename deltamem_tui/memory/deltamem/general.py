@@ -7,7 +7,6 @@ that a recall does not grow with the bank; τ decides only where an episode is w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from deltamem_tui.memory.vectors.exact import SAME_TEXT
 from deltamem_tui.memory.vectors.search import Candidate, as_fresh, ranked, scan_of
 from deltamem_tui.memory.work.advice import CHARS, advice
 from deltamem_tui.memory.work.counting import Experience, Lesson
-from deltamem_tui.memory.work.facts import Fact, from_text
+from deltamem_tui.memory.work.facts import WorkFact, from_text
 from deltamem_tui.memory.work.writing import is_signed, scene_text, task_text
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def _lesson(node: Node) -> Lesson | None:
     task, text = node.payload["activation_condition"], node.payload["execution_procedure"]
     lines = (line.strip() for line in text.splitlines())
     # What a person wrote has no facts: all of it is a way.
-    facts = from_text(text) or [Fact("did", line) for line in lines if line]
+    facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
     return Lesson(node.id, task, tuple(facts), node.label == "success")
 
 
@@ -154,7 +153,8 @@ def compose(
 ) -> str:
     """The context of some lines, with the traps of the scene that they may step into."""
     told = "\n".join(lines)
-    own = [trap for trap in traps if re.split(r"\W", trap.removeprefix(_TRAP))[0] in told]
+    heads = {trap: trap.removeprefix(_TRAP).split()[:1] for trap in traps}
+    own = [trap for trap, head in heads.items() if head and head[0] in told]
     left = room - len(told) - 1
     for trap in own[:_TRAPS]:
         if lines and len(trap) + 1 < left:

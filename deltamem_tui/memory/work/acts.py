@@ -37,7 +37,8 @@ _SHELLS = re.compile(
 )
 _FAILED = re.compile(
     r"^\W*(?:[\w.]*(?:error|exception)\b|invalid\b|unknown\b|no such\b|cannot\b|can't\b|could not\b"
-    r"|failed\b|fatal\b|not found\b|permission denied|no space left|usage:)|^[^\n]{0,80}\b(?:error|fatal): ",
+    r"|failed\b|fatal\b|not found\b|permission denied|no space left|usage:)"
+    r"|^[^\n]{0,80}\b(?:error|fatal): ",
     re.IGNORECASE,
 )
 _FAILED_BELOW = re.compile(

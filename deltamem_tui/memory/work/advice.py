@@ -23,7 +23,7 @@ _LOOKED_AT = 24
 _BASE = 3
 _FIXES = 4
 _FEW = 12
-_EVIDENCE = 80  # characters of the longest line of evidence, about
+_HABIT = 0.5  # the share of few tasks that makes a tool a habit
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class _Writer:
             return Advice([], [])
         files = e.counted(["edit", "read", "new"])
         of_files = sum(each.base for each in files) >= 0.5
-        self.left -= _EVIDENCE
+        self.left -= len(self.evidence()) + 1
         failed = self.failures()
         fixes = self.fixes()
         if len(e.lessons) < _BASE and e.top < self.k.far and not fixes:
@@ -117,7 +117,7 @@ class _Writer:
         """How much stands behind the text."""
         whole = counted(len(self.e.lessons), "past task")
         if not self.near and self.quoted:
-            return f"Evidence: {whole}; the nearest is only a little like this one."
+            return f"Evidence: {whole}, none of them very near this one."
         if not self.near:
             return f"Nothing near is known; this is what {whole} here needed."
         solved = sum(self.e.lessons[row].solved for row in self.near)
@@ -142,7 +142,7 @@ class _Writer:
         renamed = renaming(lesson.task, self.e.task)
         if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
             renamed = {old: new for old, new in renamed.items() if not old.isalpha()}
-        return [one_line(rename(step, renamed), self.k.step) for step in did]
+        return [one_line(_adapted(step, renamed), self.k.step) for step in did]
 
     def ways(self, most: int, room: int) -> list[str]:
         """The nearest ways, word by word: solved ones, and what was tried in vain."""
@@ -273,7 +273,8 @@ class _Writer:
         """The tools of such tasks, and what only failed attempts used."""
         e, k = self.e, self.k
         counts = e.counted(["tool"])
-        usual = [each for each in counts[:3] if each.seen > 1]
+        few = len(e.lessons) <= _FEW
+        usual = [each for each in counts[:3] if not few or each.base >= _HABIT]
         tools = [each for each in counts if each.near >= k.tool_cut] or usual
         if not tools:
             return []
@@ -284,6 +285,7 @@ class _Writer:
             each.value
             for each in lost
             if each.near > 0.25
+            and each.seen > 1
             and each.near - won.get(each.value, 0.0) > 0.2
             and each.value not in good
         ]
@@ -358,17 +360,28 @@ def renaming(old: str, new: str) -> dict[str, str]:
     }
 
 
+def _adapted(step: str, names: dict[str, str]) -> str:
+    """A step with the present task's names; what came of it then stays as it was."""
+    did, sign, answer = step.partition(" → ")
+    return f"{rename(did, names)}{sign}{answer}"
+
+
 def rename(text: str, names: dict[str, str]) -> str:
     """A text with names replaced where they stand by themselves."""
     if not names:
         return text
     ordered = sorted(names, key=len, reverse=True)
     pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
-    return re.sub(rf"(?:{pattern})(?!\w)", lambda found: names[found.group()], text)
+    renamed = re.sub(rf"(?:{pattern})(?!\w)", lambda found: names[found.group()], text)
+    # Half of a command with the new names would be worse than all of it with the old ones.
+    left = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", renamed) for name in names)
+    return text if left else renamed
 
 
 def _before(name: str) -> str:
     """What may stand before a name: a plain word is one only as a part of a path or a value."""
+    if name.isdigit():  # alone it may be the value of an option
+        return r"(?<=[/#_:])"
     if name[0].isdigit():
         return r"(?<![\d.])"
-    return r"(?<=[/=:.])" if name.isalpha() else r"(?<![\w*])"
+    return r"(?<=[/=:.])(?<!//)" if name.isalpha() else r"(?<![\w*])"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import exp
 
 from deltamem_tui.embedding.lexical import Lexical
-from deltamem_tui.memory.work.facts import Fact
+from deltamem_tui.memory.work.facts import WorkFact
 from deltamem_tui.memory.work.paths import canonical
 
 FAILED_SHARE = 0.5  # what a failed episode's word counts beside a solved one's
@@ -32,7 +32,7 @@ class Lesson:
 
     key: str
     task: str
-    facts: tuple[Fact, ...]
+    facts: tuple[WorkFact, ...]
     solved: bool
 
 

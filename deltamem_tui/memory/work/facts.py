@@ -2,7 +2,8 @@
 
 A fact is a kind and a value, and a node keeps them as lines (`Edited: pkg/cli/main.go`). They are
 found by structure: tools and arguments, paths, commands, statements, errors and how a step ended.
-What identifies a person, an account or a run is never kept.
+Addresses, account names, long numbers and secrets
+are masked by their form; what has none (a person's name in a sentence) is not recognised.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from deltamem_tui.memory.work.acts import Act, has_failed, read_step, simple_commands, words_of
-from deltamem_tui.memory.work.paths import Folder, paths_in
+from deltamem_tui.memory.work.paths import Folder, is_file, paths_in
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 
-class Fact(NamedTuple):
+class WorkFact(NamedTuple):
     """A fact of an episode.
 
     Attributes:
@@ -55,6 +56,7 @@ _MOST = {
     "ask": 6,
 }
 _MOST_OF_OTHERS = 30
+_FILES = ("edit", "new", "read")
 
 _EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
 _READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
@@ -77,6 +79,7 @@ _SEARCHES = {
     "wc",
 }
 _QUIET = {"ls", "cd", "pwd", "cat", "tree", "open", "goto", "scroll_up", "scroll_down", "head"}
+_OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
 _CHECKS = {
     "test",
     "tests",
@@ -117,8 +120,13 @@ _TABLES = re.compile(
 _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
 _PERSONAL = (
-    (re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.]+\b"), "<address>"),
-    (re.compile(r"\b[a-z]+_[a-z]+_\d{3,}\b"), "<user>"),
+    (re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}\b"), "<address>"),
+    (re.compile(r"(?<![/\w])(?!add|alter|remove|create|drop)[a-z]+_[a-z]+_\d{3,}\b"), "<user>"),
+    (
+        re.compile(r"(?i)\b(ssn|zip(?: code)?|card)(\W{1,4}(?:ending )?)['\"]?\d[\w-]*"),
+        r"\1\2<value>",
+    ),
+    (re.compile(r"(?<![\w#])[A-Z]\d{6,}\b"), "<id>"),
     (re.compile(r"(?<![\w/.-])(?:\+\d[\d -]{8,}\d|\d{4}(?:[ -]?\d{4}){3})\b"), "<number>"),
     (re.compile(r"/(?:Users|home)/[\w.-]+"), "~"),
     (re.compile(r"(?i)\b((?:api[_-]?key|token|password|secret)\s*[=:]\s*)\S+"), r"\1<secret>"),
@@ -136,20 +144,20 @@ def impersonal(text: str) -> str:
 
 def shown(text: str, width: int = _VERBATIM) -> str:
     """A text of a log on one line, as it was but for what is personal."""
-    return one_line(impersonal(text.strip()), width)
+    return one_line(impersonal(text.strip()[: 4 * width]), width)
 
 
-def facts_of(episode: Trajectory) -> list[Fact]:
+def facts_of(episode: Trajectory) -> list[WorkFact]:
     """The facts of an episode, each once, grouped by kind, in order of their first evidence."""
     acts = [read_step(index, step) for index, step in enumerate(episode.steps)]
     found: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
     for fact in _all(episode, acts):
         if fact.value and len(found[fact.kind]) < _MOST.get(fact.kind, _MOST_OF_OTHERS):
             found[fact.kind].setdefault(fact.value)
-    return [Fact(kind, value) for kind, values in found.items() for value in values]
+    return [WorkFact(kind, value) for kind, values in found.items() for value in values]
 
 
-def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[Fact]:
+def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
     folder = Folder(episode)
     yield from _files(folder, acts)
     for act in acts:
@@ -157,10 +165,10 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[Fact]:
             yield from _commands(act)
         elif act.form == "call" and not (_is_edit(act) or _is_read(act) or _is_end(act)):
             if not act.failed:
-                yield Fact("tool", act.tool)
+                yield WorkFact("tool", act.tool)
         elif act.form == "statement" and not act.failed:
             yield from _terms(act.text)
-    yield from _fixes(acts, folder)
+    yield from _fixes(acts, folder, solved=episode.outcome.success is True)
     yield from _outcome(acts, folder)
     yield from _asked(episode)
 
@@ -186,7 +194,7 @@ def _is_read(act: Act) -> bool:
     return bool(_READS.intersection(words_of(act.tool)[:2]))
 
 
-def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[Fact]:
+def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[WorkFact]:
     """Files edited, made and read, relative to the folder."""
     made: set[str] = set()
     opened = ""
@@ -211,7 +219,7 @@ def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[Fact]:
             if kind == "new":
                 made.add(own)
             # What an episode changes of a file that it made itself is all its making.
-            yield Fact("new" if kind == "edit" and own in made else kind, own)
+            yield WorkFact("new" if kind == "edit" and own in made else kind, own)
 
 
 def _edited(
@@ -268,7 +276,7 @@ def _named_files(act: Act) -> list[str]:
     return paths_in(head)
 
 
-def _commands(act: Act) -> Iterator[Fact]:
+def _commands(act: Act) -> Iterator[WorkFact]:
     """Commands by head and flags; what checks the work in full."""
     line = act.text.partition("\n")[0] if "<<" in act.text or len(act.text) > 800 else act.text
     if act.tool in _SEARCHES - {"find", "grep", "ls", "echo", "wc", "cd"} or (
@@ -286,9 +294,9 @@ def _commands(act: Act) -> Iterator[Fact]:
                 for word in words[1:]
                 if re.fullmatch(r"--?[A-Za-z][\w-]*(?:=.*)?", word)
             ]
-            yield Fact("run", " ".join([_head(words, head), *dict.fromkeys(flags[:8])]))
+            yield WorkFact("run", " ".join([_head(words, head), *dict.fromkeys(flags[:8])]))
         if "not found" not in act.error and (check := _check(words, head)):
-            yield Fact("check", check)
+            yield WorkFact("check", check)
 
 
 _SUBCOMMANDS = {
@@ -370,15 +378,15 @@ def _check(words: Sequence[str], head: str) -> str:
     return "" if "~" in text else text
 
 
-def _terms(statement: str) -> Iterator[Fact]:
+def _terms(statement: str) -> Iterator[WorkFact]:
     for table in _TABLES.findall(statement):
         if table.lower() not in ("select", "set", "where"):
-            yield Fact("table", table.lower())
+            yield WorkFact("table", table.lower())
     for clause in _CLAUSES.findall(statement):
-        yield Fact("clause", re.sub(r"\s+", " ", clause).upper())
+        yield WorkFact("clause", re.sub(r"\s+", " ", clause).upper())
 
 
-def _fixes(acts: Sequence[Act], folder: Folder) -> Iterator[Fact]:
+def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[WorkFact]:
     """What went wrong, and what worked next in its stead."""
     done = [act for act in acts if act.form != "message"]
     for at, act in enumerate(done):
@@ -390,19 +398,29 @@ def _fixes(acts: Sequence[Act], folder: Folder) -> Iterator[Fact]:
             if not each.failed and not _is_quiet(each)
         ]
         again = [each for each in after if _is_again(act, each)]
-        others = after if act.form == "command" else []  # another tool's call mends nothing
-        fix = next(iter(again or others), None)
+        passed = next((at for at, each in enumerate(after) if _passes(act, each)), 0)
+        # What was done before the same check passed is what mended it.
+        between = after[:passed]
+        fix = next(iter(between or again), None) if solved else None
         what, wrong = _tells(act, folder), shown(error, 140)
         if fix is None:
-            yield Fact("error", f"{what} → {wrong}")
+            yield WorkFact("error", f"{what} → {wrong}")
         elif (mended := _tells(fix, folder)) != what:
-            yield Fact("fix", f"{what} → {wrong} ⇒ {mended}")
+            yield WorkFact("fix", f"{what} → {wrong} ⇒ {mended}")
 
 
 def _is_again(act: Act, later: Act) -> bool:
     """Whether a later act does the same in another way: with its tool, or half of its words."""
     own, others = set(act.text.split()), set(later.text.split())
-    return later.form == act.form and (later.tool == act.tool or len(own & others) * 2 >= len(own))
+    if later.form != act.form or (act.form == "call" and later.tool == act.tool):
+        return later.form == act.form
+    return len(own & others) * 2 >= len(own)
+
+
+def _passes(act: Act, later: Act) -> bool:
+    """Return whether a later act is the same, or the same check of more or less of the work."""
+    same_check = later.form == "command" and later.tool == act.tool and act.tool in _CHECKS
+    return same_check or set(later.text.split()) == set(act.text.split())
 
 
 def _is_quiet(act: Act) -> bool:
@@ -411,8 +429,10 @@ def _is_quiet(act: Act) -> bool:
         return act.tool in _QUIET
     if act.form == "statement":
         return act.text[:4].lower() in ("show", "desc")
+    words = words_of(act.tool)
+    about_files = len(words) == 1 or bool(_OF_FILES.intersection(words))
     return act.form == "call" and (
-        _is_read(act) or bool(_SEARCHES.intersection(words_of(act.tool)))
+        _is_read(act) or (about_files and bool(_SEARCHES.intersection(words)))
     )
 
 
@@ -428,12 +448,13 @@ def _tells(act: Act, folder: Folder) -> str:
     return shown(act.text, 240)
 
 
-def _outcome(acts: Sequence[Act], folder: Folder) -> Iterator[Fact]:
+def _outcome(acts: Sequence[Act], folder: Folder) -> Iterator[WorkFact]:
     """The way: the acts that counted in order, and what went wrong in them.
 
     An act that a later one only says better is left out, and of statements the last one counts.
     """
-    done = [act for act in acts if act.form != "message" and not _is_quiet(act)]
+    steps = [act for act in acts if act.form != "message"]
+    done = [act for act in steps if not _is_quiet(act)] or steps
     counted = [act for act in done if not _is_end(act)]
     if len(counted) > 2 * _MOST["did"]:
         counted = [act for act in counted if not act.failed and not _is_edit(act)]
@@ -446,7 +467,7 @@ def _outcome(acts: Sequence[Act], folder: Folder) -> Iterator[Fact]:
         kept.append(act)
     for act in kept[-_MOST["did"] :]:
         error = f" → {shown(act.error, 140)}" if act.error else ""
-        yield Fact("did", _tells(act, folder) + error)
+        yield WorkFact("did", _tells(act, folder) + error)
 
 
 def _is_said_better(act: Act, later: Act) -> bool:
@@ -461,7 +482,7 @@ def _is_said_better(act: Act, later: Act) -> bool:
     return len(own) > 2 and len(own & others) > 0.4 * max(len(own), len(others))
 
 
-def _asked(episode: Trajectory) -> Iterator[Fact]:
+def _asked(episode: Trajectory) -> Iterator[WorkFact]:
     """The user's further words in a session: other ways of asking for the same."""
     for step in episode.steps:
         words = getattr(step, "said", "") or (
@@ -471,10 +492,10 @@ def _asked(episode: Trajectory) -> Iterator[Fact]:
         if unsaid and read_step(0, step).form == "message":
             words = step.observation
         if len(words.split()) > 3 and len(words) < 2000 and not has_failed(words):
-            yield Fact("ask", shown(words, 200))
+            yield WorkFact("ask", shown(words, 200))
 
 
-def as_text(facts: Iterable[Fact]) -> str:
+def as_text(facts: Iterable[WorkFact]) -> str:
     """Facts as a node keeps them: a line a kind, or a line a fact where those are long."""
     kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for fact in facts:
@@ -489,17 +510,22 @@ def as_text(facts: Iterable[Fact]) -> str:
     return "\n".join(lines)
 
 
-def from_text(text: str) -> list[Fact]:
-    """The facts that a node keeps; numbered lines are a way, lines of another kind are not read."""
+def from_text(text: str) -> list[WorkFact]:
+    """Read the facts that a node keeps; every line without a label is part of its way."""
     found = []
     for line in text.splitlines():
         if numbered := re.match(r"\d+\. (.+)", line):
-            found.append(Fact("did", numbered.group(1)))
+            found.append(WorkFact("did", numbered.group(1)))
             continue
         label, _, rest = line.partition(": ")
         if (kind := _KIND_OF.get(label)) and rest:
             values = [rest] if kind in _SINGLE else rest.split("; " if kind in _JOINED else ", ")
-            found += [Fact(kind, value) for value in values]
+            if kind in _FILES and not all(is_file(each) for each in values if each):
+                found.append(WorkFact("did", line.strip()))  # a person's or a model's prose
+                continue
+            found += [WorkFact(kind, value) for each in values if (value := each.strip())]
+        elif line.strip():
+            found.append(WorkFact("did", line.strip()))
     return found
 
 

@@ -29,10 +29,11 @@ def paths_in(text: str, most: int = 100_000) -> list[str]:
     if len(text) > most:
         text = text[:most].rpartition(" ")[0]
     found = (path.strip("`'\"@") for path in _PATH.findall(text))
-    return list(dict.fromkeys(path for path in found if _is_file(path)))
+    return list(dict.fromkeys(path for path in found if is_file(path)))
 
 
-def _is_file(path: str) -> bool:
+def is_file(path: str) -> bool:
+    """Return whether a word has the form of a file's path."""
     name = path.rpartition("/")[2]
     if _HOST.match(path) or len(path) > _LENGTH:
         return False
@@ -106,7 +107,9 @@ def canonical(counts: Mapping[str, int]) -> dict[str, str]:
             found[path] = below
             continue
         longer = endings.get(path, []) if "/" in path else []
-        shorter = [each for each in counts if "/" in each and path.endswith("/" + each)]
+        parts = path.split("/")
+        tails = ("/".join(parts[at:]) for at in range(1, len(parts) - 1))
+        shorter = [each for each in tails if each in counts]
         same = [*(longer if len(longer) == 1 else ()), *shorter]
         best = max(same, key=lambda each: (counts[each], each), default=path)
         found[path] = best if counts[best] >= counts[path] else path

@@ -11,7 +11,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.work.acts import read_step
 from deltamem_tui.memory.work.facts import (
-    Fact,
+    WorkFact,
     as_text,
     facts_of,
     from_text,
@@ -24,14 +24,16 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _TASK_WORDS = 200
+_TASK_CHARACTERS = 4_000
 _SCENE_WORDS = 60
+_SCENE_CHARACTERS = 40_000
 _SIGNED = re.compile(r" \[scene ([0-9a-f]{8})\]$")
 _TRAPS = 8
 
 
 def task_text(task: str) -> str:
     """A task as it is looked for: its own words, without what identifies a person."""
-    words = impersonal(task).split()
+    words = impersonal(task[:_TASK_CHARACTERS]).split()
     return one_line(" ".join(words[:_TASK_WORDS]))
 
 
@@ -66,7 +68,7 @@ def scene_text(scene: str) -> str:
 
     A folder alone is no scene: then it is empty.
     """
-    plain = one_line(impersonal(scene))
+    plain = one_line(impersonal(scene[:_SCENE_CHARACTERS]))
     if not plain or re.fullmatch(r"[Ww]orking directory: \S+", plain):
         return ""
     digest = hashlib.sha256(plain.encode()).hexdigest()[:8]
@@ -92,7 +94,7 @@ def _scene_lines(episode: Trajectory) -> list[str]:
     for index, step in enumerate(episode.steps):
         act = read_step(index, step)
         if act.form == "call" and act.arguments and "" not in act.arguments:
-            tools.setdefault(act.tool, Counter()).update(act.arguments)
+            tools.setdefault(act.tool, Counter()).update(list(act.arguments))
     lines = [f"Tool: {tool}({', '.join(sorted(names))})" for tool, names in tools.items()]
     commands = [f"Command: {head}" for head in heads]
     traps = [f"Trap: {fact.value}" for fact in facts if fact.kind in ("fix", "error")]
@@ -117,7 +119,7 @@ def fused(notes: Sequence[Node]) -> Extraction:
         for node in notes
         for fact in dict.fromkeys(from_text(node.payload["execution_procedure"]))
     )
-    facts: list[Fact] = sorted(counts, key=lambda fact: -counts[fact])
+    facts: list[WorkFact] = sorted(counts, key=lambda fact: -counts[fact])
     lines = dict.fromkeys(
         line for node in notes for line in node.payload["execution_procedure"].splitlines()
     )

@@ -206,7 +206,7 @@ def test_an_episode_of_many_short_steps_is_measured_too(
     assert len(bank.episodes) == 0
 
 
-SECRET = "sk-" + "Ab3" * 16
+SECRET = "sk-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7xC0uFeL3iR6oA9bD2cG5h"
 """Nobody's key, of the shape of one."""
 
 

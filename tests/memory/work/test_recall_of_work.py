@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from deltamem_tui import Outcome, Step, Trajectory, create_bank, learn, recall
+from deltamem_tui import Outcome, Step, Trajectory, create_bank, editing, learn, recall
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.deltamem.definition import Parameters
@@ -154,7 +154,7 @@ def test_prose_and_the_users_words_are_no_tools() -> None:
         ],
     )
     facts = facts_of(said)
-    assert {fact.value for fact in facts if fact.kind in ("run", "tool", "did")} <= {"cat"}
+    assert {fact.value for fact in facts if fact.kind in ("run", "tool")} <= {"cat"}
     assert ("read", "numbers.txt") in facts
 
 
@@ -252,3 +252,54 @@ def test_the_papers_rule_can_be_chosen(tmp_path: Path) -> None:
     assert (
         recall(bank, "Deploy release 2.4 of the shop to production").context.count("### Base") == 1
     )
+
+
+def test_every_command_of_a_deploy_is_kept() -> None:
+    steps = [
+        ("make deploy ENV=staging", "error: migrations are not applied"),
+        ("make migrate ENV=staging", "3 migrations applied"),
+        ("make deploy ENV=staging", "200 on /health"),
+        ("kubectl -n shop set image deploy/shop shop=shop:2.4", "image updated"),
+        ("kubectl -n shop rollout status deploy/shop", "successfully rolled out"),
+    ]
+    facts = facts_of(episode("Deploy release 2.4", steps))
+    did = [fact.value for fact in facts if fact.kind == "did"]
+    assert [each.partition(" → ")[0] for each in did] == [action for action, _ in steps]
+    (fix,) = [fact.value for fact in facts if fact.kind == "fix"]
+    assert fix.endswith("⇒ make migrate ENV=staging")
+
+
+def test_nothing_worked_in_an_episode_that_failed() -> None:
+    steps = [("make deploy", "error: no migrations"), ("make deploy FORCE=1", "500 on /health")]
+    facts = facts_of(episode("Deploy it", steps, success=False))
+    assert [fact.kind for fact in facts if fact.kind in ("fix", "error")] == ["error"]
+
+
+def test_a_tool_called_with_other_arguments_is_learnt(tmp_path: Path) -> None:
+    calls = [
+        ('read_file(path="a.py")', "1"),
+        ('read_file(path="a.py", view="2")', "1"),
+        ('find_user(email="x")', "ok"),
+        ('find_user(email="x", zip="1")', "ok"),
+    ]
+    bank = bank_of(tmp_path, [episode("Look", calls, environment="Shop policy. Be kind.")])
+    assert len(bank.tree("env")) == 1
+
+
+def test_a_persons_line_is_recalled_and_odd_lines_break_nothing(tmp_path: Path) -> None:
+    bank = bank_of(tmp_path, [episode("Rotate the key", [("vault rotate key", "ok")])])
+    (node,) = bank.tree("task").roots()
+    said = "Edited: a.py, , b.py\nAlways take a backup first.\nDid: vault rotate key"
+    editing.edit(bank, "task", node, {**node.payload, "execution_procedure": said})
+    assert "Always take a backup first." in recall(bank, "Rotate the key").context
+
+
+def test_what_happened_is_not_renamed(tmp_path: Path) -> None:
+    steps = [
+        ("pytest -n 12 tests/test_dates.py", "FAILED test_parse_date"),
+        ("edit dates.py", "ok"),
+    ]
+    bank = bank_of(tmp_path, [episode("Fix test_parse_date of issue 12", steps)])
+    told = recall(bank, "Fix test_parse_time of issue 3").context
+    assert "test_parse_time" not in told
+    assert "-n 3" not in told

@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_
 from tests.effort import examples
 from tests.trajectory.readers.samples import lines, only, readings
 
-SECRET = "sk-" + "Ab3" * 16
+SECRET = "sk-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7xC0uF"
 
 texts = st.text(max_size=30).map(clean)
 named = texts.filter(lambda text: bool(text.strip()))
