@@ -1,4 +1,4 @@
-"""Recall for hooks: little of it, above the threshold only, each node once a session."""
+"""Recall for hooks: little of it, only where a node is near, and not twice in a session."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.context import chain_entries, compose
+from deltamem_tui.memory.deltamem.general import RULE
 from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.text import count_tokens
@@ -34,8 +35,10 @@ def prompt_context(
     bank, scene = Bank.open(Path(session.bank)), workspace(directory=folder)
     found = engine.recall(bank, prompt, scene, folders=paths.prompt_folders())
     new = [each for each in found.shown if _name(each) not in session.given]
-    text = found.context
-    if len(new) < len(found.shown):
+    # Without a near node the text is what any task of the bank gets: noise at each prompt.
+    text = found.context if new else ""
+    counted = any(each is not None and each.rule == RULE for each in found.collections.values())
+    if text and not counted and len(new) < len(found.shown):
         entries = _entries(bank, found.collections.values(), new)
         text = compose(bank.manifest.domain, entries, paths.prompt_folders())
     text = fitted(text, characters, tokens)
