@@ -110,7 +110,7 @@ class DeltaMemApp(FailureKeeper):
             open_contest(self.screen, self._results)
 
     def _report_waiting(self) -> None:
-        """Says how many sessions of agents wait to be imported, unless an error is shown."""
+        """Say how many sessions of agents wait to be imported, unless an error is shown."""
         from deltamem_tui.agents.sessions import StateFolder
 
         if self.notes.current is not None:

@@ -127,7 +127,9 @@ class ActionProvider(Provider):
 
 
 def _nearness(query: str, title: str) -> int:
-    """How surely an action is meant: 2 if its title begins so, 1 if words of it do, else 0."""
+    """Return how surely an action is meant: 2 if its title begins so, 1 if words of it do, else
+    0.
+    """
     typed, said = query.casefold().strip(), title.casefold()
     if said.startswith(typed):
         return 2
@@ -138,7 +140,8 @@ def _nearness(query: str, title: str) -> int:
 
 
 def _owner(action: Action, screen: BrowserScreen) -> DOMNode | None:
-    """Who has the action's key: the pane in focus, the pane that the screen is about, the screen.
+    """Return who has the action's key: the pane in focus, the pane that the screen is about, the
+    screen.
 
     A method of the same name proves nothing: a line one types in has a copy of its own.
     """

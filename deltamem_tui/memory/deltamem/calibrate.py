@@ -176,7 +176,9 @@ def _why_nothing(questions: int, scores: int, line: float | None) -> str:
 
 
 def _questions(name: str, asked: Sequence[Trajectory]) -> dict[str, str]:
-    """What each episode asks the tree, by its id. A text asked twice would only match itself."""
+    """Return what each episode asks the tree, by its id. A text asked twice would only match
+    itself.
+    """
     texts: dict[str, str] = {}
     for each in asked:
         if text := questions_of(each)[name]:
@@ -190,7 +192,7 @@ def _triggers(
     questions: Mapping[str, str],
     tools: _Tools,
 ) -> list[str]:
-    """What the rules would have the asking episodes' own nodes be found by."""
+    """Return what the rules would have the asking episodes' own nodes be found by."""
     triggers = []
     for each in asked:
         if each.id not in questions:
@@ -216,7 +218,7 @@ class _Compared:
     kinds: NDArray[np.object_]
 
     def scored(self, text: str, trigger: str, scores: NDArray[np.float32]) -> QuestionScores:
-        """What a question scored, by all rows' scores: float32 [rows]."""
+        """Return what a question scored, by all rows' scores: float32 [rows]."""
         others = np.isfinite(scores) & (self.texts != text)
         ranked = np.sort(scores[others])[::-1]
         kindred = scores[others & (self.kinds == trigger)]
@@ -263,7 +265,7 @@ def _nodes(
 
 
 def _source(tree: Tree, node: Node) -> str:
-    """The episode behind a node; for a fused root, the one behind the end of its chain."""
+    """Return the episode behind a node; for a fused root, the one behind the end of its chain."""
     seen = {node.id}
     while node.origin.nodes and node.origin.nodes[-1] not in seen:
         try:

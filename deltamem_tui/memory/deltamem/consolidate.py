@@ -32,7 +32,7 @@ _PIECE_ROWS = 4096
 
 
 def is_due(node: Node, hits: int, parameters: TreeParameters) -> bool:
-    """Whether a node with that many hits is a residual whose chain is to be fused."""
+    """Return whether a node with that many hits is a residual whose chain is to be fused."""
     return (
         parameters.k_cons is not None
         and node.kind == "residual"

@@ -51,7 +51,7 @@ _SMALL = frozenset(("to", "in", "on", "into", "from", "with", "inventory", "#"))
 
 
 def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
-    """One chain, an entry a node: the base payload, then each delta in order."""
+    """Return one chain, an entry a node: the base payload, then each delta in order."""
     return context.chain_entries(DISPLAY[tree], chain)
 
 
@@ -62,7 +62,7 @@ def context_entries(
     task: TaskAtHand | None,
     budget: int | None = None,
 ) -> list[str]:
-    """What both trees recalled, for an agent.
+    """Return what both trees recalled, for an agent.
 
     A chain in the rules' words becomes one procedure, its deltas at their places, the names of
     the present task filled in, and its things taken from where they are likeliest to be; where
@@ -102,7 +102,9 @@ def context_entries(
 
 
 def _within(budget: int | None, entries: Sequence[str], aside: Sequence[str]) -> list[str]:
-    """The entries, and as many lines of what stands aside as a budget in tokens leaves room for."""
+    """Return the entries, and as many lines of what stands aside as a budget in tokens leaves room
+    for.
+    """
     left = inf if budget is None else budget - sum(map(count_tokens, entries))
     kept = list(entries)
     for entry in aside:
@@ -123,7 +125,7 @@ def _skill(
     task: TaskAtHand | None,
     when: str,
 ) -> str:
-    """A chain's procedure as it goes for a task."""
+    """Return a chain's procedure as it goes for a task."""
     names = task.names if task else {}
     lines = ["### Skill", f"When: {context.fenced(when)}"]
     made = [slot for slot in task.made if _differs(procedure, names, slot)] if task else []
@@ -152,7 +154,7 @@ def _skill(
 
 
 def _to_another_product(procedure: Procedure, dialect: Domain, task: TaskAtHand) -> list[str]:
-    """A way that made something else: it says so before all, and its ingredients stand open.
+    """Return a way that made something else: it says so before all, and its ingredients stand open.
 
     Args:
         procedure: The way.
@@ -177,7 +179,7 @@ def _differs(procedure: Procedure, names: Mapping[str, str], slot: str) -> bool:
 
 
 def _without(task: TaskAtHand, made: Sequence[str]) -> TaskAtHand:
-    """A task that does not name what is to be made."""
+    """Return a task that does not name what is to be made."""
     names = {slot: name for slot, name in task.names.items() if slot not in made}
     return replace(task, names=names)
 
@@ -185,7 +187,7 @@ def _without(task: TaskAtHand, made: Sequence[str]) -> TaskAtHand:
 def _ending(
     node: Node, procedure: Procedure, names: Mapping[str, str], task: TaskAtHand | None
 ) -> str:
-    """How one sees that a procedure is done, or what of it was right only in its episode."""
+    """Return how one sees that a procedure is done, or what of it was right only in its episode."""
     past = node.payload["termination_condition"]
     if task and option_in(procedure.steps[-1], task.options):
         told = ["The last step is what was right then.", past * past.startswith(MEASURED)]
@@ -197,14 +199,16 @@ def _ending(
 
 
 def is_of_the_past(node: Node, procedure: Procedure, names: Mapping[str, str]) -> bool:
-    """Whether a node's ending quotes a value of its episode: a number, or a name not asked for."""
+    """Return whether a node's ending quotes a value of its episode: a number, or a name not asked
+    for.
+    """
     words = set(re.findall(r"\w+", node.payload["termination_condition"].lower()))
     old = {name.lower() for name in procedure.names.values()} - set(names.values())
     return any(word[0].isdigit() for word in words) or bool(old & words)
 
 
 def choices_of(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> dict[str, list[str]]:
-    """What successes of a chain's kind worked with where the task leaves the choice.
+    """Return what successes of a chain's kind worked with where the task leaves the choice.
 
     Returns:
         Slot that no name of the task fills → names, the most frequent first.
@@ -222,7 +226,7 @@ def choices_of(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> d
 
 
 def _failed(known: Sequence[Procedure | None], names: Mapping[str, str]) -> list[str]:
-    """What was refused or cost the score: the first lines, as one entry.
+    """Return what was refused or cost the score: the first lines, as one entry.
 
     Of what a procedure does itself an agent is not warned, nor of what has nothing to do with it.
     """
@@ -243,7 +247,8 @@ def _failed(known: Sequence[Procedure | None], names: Mapping[str, str]) -> list
 
 
 def facts_of(bank: Bank, scene: NDArray[np.float32] | None) -> list[PlaceFact]:
-    """What the rules wrote of places in the env tree: all nodes, or as many as are read at once.
+    """Return what the rules wrote of places in the env tree: all nodes, or as many as are read at
+    once.
 
     Args:
         bank: The bank.
@@ -268,7 +273,9 @@ def facts_of(bank: Bank, scene: NDArray[np.float32] | None) -> list[PlaceFact]:
 
 
 def seen(places: Mapping[str, Sequence[Chance]], names: Mapping[str, str]) -> str:
-    """Where to look for the things that the task names, as far as they were seen anywhere."""
+    """Return where to look for the things that the task names, as far as they were seen
+    anywhere.
+    """
     lines = [
         f"{names[slot]}: {', '.join(map(_place, some[:_PLACES]))}"
         for slot, some in places.items()

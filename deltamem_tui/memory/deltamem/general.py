@@ -44,7 +44,7 @@ _lessons: WeakKeyDictionary[Tree, dict[int, Lesson | None]] = WeakKeyDictionary(
 def recall_task(
     bank: Bank, text: str, numbers: TreeParameters, embedder: Embedder, room: int, count: int
 ) -> tuple[CollectionRecall, list[str]]:
-    """What the task tree answers, and the lines of the text."""
+    """Return what the task tree answers, and the lines of the text."""
     tree, weighting = bank.tree("task"), weighting_of(bank)
     asked, penalty = task_text(text), numbers.failure_penalty
     vector = embedder.embed_queries([asked])[0]
@@ -75,7 +75,9 @@ def recall_task(
 def _pool(
     tree: Tree, vector: NDArray[np.float32], weighting: Weighting
 ) -> tuple[list[int], list[Lesson], list[float]]:
-    """The rows that are read for a question, what they say, and how similar they are to it."""
+    """Return the rows that are read for a question, what they say, and how similar they are to
+    it.
+    """
     rows = [int(row) for row in tree.rows]
     if len(rows) > _NEAREST + _YOUNGEST:
         nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))
@@ -95,7 +97,9 @@ def _pool(
 
 
 def _lesson(node: Node) -> Lesson | None:
-    """What a node says; None for one that was fused of others, which speak for themselves."""
+    """Return what a node says; None for one that was fused of others, which speak for
+    themselves.
+    """
     if node.origin.nodes:
         return None
     task, text = node.payload["activation_condition"], node.payload["execution_procedure"]
@@ -108,7 +112,7 @@ def _lesson(node: Node) -> Lesson | None:
 def recall_env(
     bank: Bank, text: str, tau: float, embedder: Embedder
 ) -> tuple[CollectionRecall, list[str]]:
-    """What is known of just this scene, and the traps in it as lines."""
+    """Return what is known of just this scene, and the traps in it as lines."""
     tree = bank.tree("env")
     node = known_scene(tree, text, embedder, weighting_of(bank))
     if node is None:
@@ -123,7 +127,9 @@ def recall_env(
 def by_scene(
     found: CollectionRecall, tree: Tree, scene: str, embedder: Embedder, weighting: Weighting
 ) -> CollectionRecall:
-    """What was found for a scene by its likeness, or by its digest where such a root has one."""
+    """Return what was found for a scene by its likeness, or by its digest where such a root has
+    one.
+    """
     if (node := known_scene(tree, scene, embedder, weighting)) is not None:
         return replace(found, chains=((node,),))
     if found.chain and is_signed(found.chain[0].payload["activation_condition"]):
@@ -132,7 +138,7 @@ def by_scene(
 
 
 def known_scene(tree: Tree, scene: str, embedder: Embedder, weighting: Weighting) -> Node | None:
-    """The root of just this scene, which is found by its digest; None if it is new."""
+    """Return the root of just this scene, which is found by its digest; None if it is new."""
     signed = scene_text(scene)
     if not signed or not len(tree):
         return None
@@ -151,7 +157,7 @@ def compose(
     room: int,
     folders: Sequence[Path] | None,
 ) -> str:
-    """The context of some lines, with the traps of the scene that they may step into."""
+    """Return the context of some lines, with the traps of the scene that they may step into."""
     told = "\n".join(lines)
     heads = {trap: trap.removeprefix(_TRAP).split()[:1] for trap in traps}
     own = [trap for trap, head in heads.items() if head and head[0] in told]
@@ -166,5 +172,5 @@ def compose(
 
 
 def room_for_lines(bank: Bank, budget: int, folders: Sequence[Path] | None) -> int:
-    """How many characters of a budget in tokens are left beside fence and header."""
+    """Return how many characters of a budget in tokens are left beside fence and header."""
     return budget * CHARS - len(context.compose(bank.manifest.domain, ["-"], folders))

@@ -59,12 +59,12 @@ _NEAR = 64  # so many successes of a kind are looked at closely
 
 
 def questions(task: str, environment: str) -> dict[str, str]:
-    """The question to each tree; empty where there is nothing to ask."""
+    """Return the question to each tree; empty where there is nothing to ask."""
     return {"task": clean(task).strip(), "env": clean(environment).strip()}
 
 
 def questions_of(episode: Trajectory) -> dict[str, str]:
-    """An episode's question to each tree."""
+    """Return an episode's question to each tree."""
     return questions(episode.task, scene_of(episode))
 
 
@@ -122,7 +122,7 @@ class TreeQuestion:
     dialect: Domain | None = None
 
     def is_contradicted_by(self, node: Node) -> bool:
-        """Whether a node's trigger asks for what the question clearly does not."""
+        """Return whether a node's trigger asks for what the question clearly does not."""
         trigger = node.payload["activation_condition"]
         return self.dialect is not None and self.dialect.contradicts(self.text, trigger)
 
@@ -134,7 +134,7 @@ def question_to(
     embedder: Embedder,
     dialect: Domain,
 ) -> TreeQuestion:
-    """A question made ready for a tree; a task is read in the words of a dialect."""
+    """Return a question made ready for a tree; a task is read in the words of a dialect."""
     from deltamem_tui.memory.domain import GENERAL
 
     if tree == "task" and dialect is GENERAL:
@@ -223,7 +223,7 @@ def _recall_work(
 
 
 def _by_kind(tree: str, parameters: TreeParameters) -> bool:
-    """Whether the kind of a question to a tree is looked for before the best node."""
+    """Return whether the kind of a question to a tree is looked for before the best node."""
     return tree == "task" and parameters.recall == "kind"
 
 
@@ -263,7 +263,7 @@ def recall_tree(
 def _ranked(
     tree: Tree, question: TreeQuestion, weighting: Weighting, penalty: float, count: int
 ) -> list[Candidate]:
-    """The best nodes, best first; those that contradict the question behind all others."""
+    """Return the best nodes, best first; those that contradict the question behind all others."""
     best = [each for _, each in ranked(tree, question.vector, weighting, penalty, count)]
     if not best or not question.is_contradicted_by(best[0].node):
         return best
@@ -280,13 +280,15 @@ def _ranked(
 def _best_success(
     tree: Tree, question: TreeQuestion, weighting: Weighting, threshold: float
 ) -> list[Candidate]:
-    """The success that is most similar to a question, if it reaches the threshold."""
+    """Return the success that is most similar to a question, if it reaches the threshold."""
     best = _ranked(tree, question, weighting, BEHIND_EVERY_SUCCESS, 1)[:1]
     return [each for each in best if each.node.label == "success" and each.score >= threshold]
 
 
 def _of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[Candidate]:
-    """What the tree has of a kind, or of the only one whose first sentence the question is."""
+    """Return what the tree has of a kind, or of the only one whose first sentence the question
+    is.
+    """
     if found := _nearest_of_kind(tree, kind, weighting):
         return found
     asked = _plain(kind.goal.trigger.rstrip("."))
@@ -325,7 +327,7 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[C
 
 
 def _rows_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> NDArray[np.intp]:
-    """The living rows of the trees that hold a node with the kind's very trigger.
+    """Return the living rows of the trees that hold a node with the kind's very trigger.
 
     A root that was fused from a residual has the trigger with the residual's names, and is
     found by those: for other names, the chain that it was made from says the same.

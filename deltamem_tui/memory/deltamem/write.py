@@ -60,7 +60,9 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
 def _recalled(
     bank: Bank, episode: Trajectory, settings: Parameters, writer: str, embedder: Embedder
 ) -> dict[str, CollectionRecall]:
-    """What the trees know of an episode that are switched on and for which it has a question."""
+    """Return what the trees know of an episode that are switched on and for which it has a
+    question.
+    """
     from deltamem_tui.memory.domain import GENERAL, domain_for
 
     found = {}
@@ -80,7 +82,9 @@ def _recalled(
 
 
 def purpose_of(tree: str, episode: Trajectory, chain: Sequence[Node]) -> str:
-    """The prompt that an episode takes: by tree, by match, and in the task tree by outcome."""
+    """Return the prompt that an episode takes: by tree, by match, and in the task tree by
+    outcome.
+    """
     purpose = f"{tree}_{'residual' if chain else 'root'}"
     if tree == "task":
         purpose += "_success" if episode.outcome.success else "_failure"
@@ -98,7 +102,7 @@ class _TreePlanner:
     embedder: Embedder
 
     def plan(self, found: CollectionRecall) -> tuple[CollectionResult, tuple[Change, ...]]:
-        """The decision, and what it changes."""
+        """Return the decision, and what it changes."""
         name, chain = self.tree.name, found.chain
         # A node may not be below all of its chain (equation 5), and holds what it lacks there.
         known = chain[: self.parameters.d_max - 1]
@@ -123,7 +127,7 @@ class _TreePlanner:
     def _new_node(
         self, chain: Sequence[Node], extraction: Extraction
     ) -> tuple[Node | None, str, tuple[Change, ...]]:
-        """The node to write, why, and its addition; no node if there is nothing new."""
+        """Return the node to write, why, and its addition; no node if there is nothing new."""
         if extraction.payload is None:
             return None, extraction.reason, ()
         label: Label = "success" if self.episode.outcome.success else "failure"
@@ -149,7 +153,7 @@ class _TreePlanner:
         return node, extraction.reason, (addition(self.tree, node, vector),)
 
     def _completed(self, payload: Mapping[str, str]) -> Mapping[str, str]:
-        """What a model wrote of real work, with the facts of the log below it."""
+        """Return what a model wrote of real work, with the facts of the log below it."""
         from deltamem_tui.memory.domain import GENERAL, domain_for
 
         by_model = self.tree.name == "task" and self.writer.name != "rules"
@@ -178,7 +182,7 @@ def _with_fusion(result: CollectionResult, fused: MaintenanceResult) -> Collecti
 
 
 def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
-    """Where a new node goes (equation 5).
+    """Return where a new node goes (equation 5).
 
     The match if the new node may be below it; else the node of the chain above the deepest
     level, so that the new node becomes the match's sibling; None, a root, without a match.

@@ -91,7 +91,7 @@ class Act:
 
 
 def read_step(index: int, step: Step) -> Act:
-    """A step as an act, by what the log states and else by its shape."""
+    """Return a step as an act, by what the log states and else by its shape."""
     text = step.action.strip()
     kind, tool = getattr(step, "kind", None), getattr(step, "tool", None)
     status, speaker = getattr(step, "status", None), getattr(step, "speaker", None)
@@ -144,7 +144,7 @@ def _arguments(text: str) -> dict[str, Any]:
 
 
 def has_failed(answer: str) -> bool:
-    """Whether an answer says that something went wrong, by its form."""
+    """Return whether an answer says that something went wrong, by its form."""
     start = answer[:_ANSWER].lstrip("\n")
     if _LISTING.match(start) or start.startswith(("diff ", "[File", "commit ")):
         return False
@@ -152,7 +152,7 @@ def has_failed(answer: str) -> bool:
 
 
 def error_line(answer: str) -> str:
-    """The line of an answer that tells most of what went wrong; empty if none does."""
+    """Return the line of an answer that tells most of what went wrong; empty if none does."""
     best = ""
     for line in (each.strip().strip("`") for each in answer[:_ANSWER].splitlines()):
         if (
@@ -171,13 +171,13 @@ def error_line(answer: str) -> str:
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name in snake, kebab or camel case, in lower letters."""
+    """Return the words of a name in snake, kebab or camel case, in lower letters."""
     split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
     return re.findall(r"[a-z]+|\d+", split.lower())
 
 
 def head_of(command: str) -> str:
-    """A command's first word after its assignments, without its folder."""
+    """Return a command's first word after its assignments, without its folder."""
     for word in command.split():
         if not re.match(r"[A-Za-z_]\w*=", word) and word not in _CARRYING:
             return word
@@ -185,7 +185,9 @@ def head_of(command: str) -> str:
 
 
 def simple_commands(line: str) -> list[list[str]]:
-    """The commands of a shell line, each as its words: pipes, lists and `-exec` taken apart."""
+    """Return the commands of a shell line, each as its words: pipes, lists and `-exec` taken
+    apart.
+    """
     commands: list[list[str]] = [[]]
     for word in _shell_words(_REDIRECT.sub("", line[:_PARSED])):
         if set(word) <= set("|;&()\n") or word in _BETWEEN:
@@ -207,7 +209,7 @@ def _shell_words(line: str) -> list[str]:
 
 
 def _without_prefix(words: list[str]) -> list[str]:
-    """A command's words without assignments and what only carries it out."""
+    """Return a command's words without assignments and what only carries it out."""
     at = 0
     while at < len(words) and (words[at] in _CARRYING or re.match(r"[A-Za-z_]\w*=", words[at])):
         at += 1

@@ -70,7 +70,7 @@ class Advice:
 
 
 def advice(experience: Experience, room: int, knobs: Knobs = DEFAULT) -> Advice:
-    """What an experience says for its task, in at most `room` characters."""
+    """Return what an experience says for its task, in at most `room` characters."""
     return _Writer(experience, room, knobs).write()
 
 
@@ -105,7 +105,7 @@ class _Writer:
         return Advice([*lines, self.evidence()], self.quoted or self.near[:3])
 
     def taken(self, lines: Iterable[str]) -> list[str]:
-        """The lines for which there is room; it is used up by them."""
+        """Return the lines for which there is room; it is used up by them."""
         kept = []
         for line in lines:
             if line and len(line) < self.left:
@@ -114,7 +114,7 @@ class _Writer:
         return kept
 
     def evidence(self) -> str:
-        """How much stands behind the text."""
+        """Return how much stands behind the text."""
         whole = counted(len(self.e.lessons), "past task")
         if not self.near and self.quoted:
             return f"Evidence: {whole}, none of them very near this one."
@@ -124,7 +124,7 @@ class _Writer:
         return f"Evidence: {whole}, {len(self.near)} near this one, {solved} of these solved."
 
     def failures(self) -> list[str]:
-        """What failed at this very task."""
+        """Return what failed at this very task."""
         e = self.e
         asked = set(terms(e.task))
         failed = (row for row in self.order[:_LOOKED_AT] if not e.lessons[row].solved)
@@ -137,7 +137,7 @@ class _Writer:
         return self.taken(dict.fromkeys(lines))
 
     def steps(self, lesson: Lesson) -> list[str]:
-        """A lesson's way, with the present task's names in place of its own."""
+        """Return a lesson's way, with the present task's names in place of its own."""
         did = [fact.value for fact in lesson.facts if fact.kind == "did"]
         renamed = renaming(lesson.task, self.e.task)
         if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
@@ -145,7 +145,7 @@ class _Writer:
         return [one_line(_adapted(step, renamed), self.k.step) for step in did]
 
     def ways(self, most: int, room: int) -> list[str]:
-        """The nearest ways, word by word: solved ones, and what was tried in vain."""
+        """Return the nearest ways, word by word: solved ones, and what was tried in vain."""
         e, k = self.e, self.k
         tables = {("table", each.value): each.near for each in e.counted(["table"])}
 
@@ -181,7 +181,7 @@ class _Writer:
         return lines
 
     def checks(self) -> list[str]:
-        """What verifies the work: each command once, in its most usual form."""
+        """Return what verifies the work: each command once, in its most usual form."""
         e = self.e
         forms: dict[str, list[Counted]] = {}
         for each in e.counted(["check"]):
@@ -203,7 +203,9 @@ class _Writer:
         return self.taken([f"Check with: {'; '.join(good[:6])}"] if good else [])
 
     def files(self, files: Sequence[Counted]) -> list[str]:
-        """The files that such work is about: the base, the likeliest for this task, the rest."""
+        """Return the files that such work is about: the base, the likeliest for this task, the
+        rest.
+        """
         e, k = self.e, self.k
         edits = {each.value: each for each in e.counted(["edit", "new"])}
         reads = {each.value: each for each in e.counted(["read"])}
@@ -243,7 +245,7 @@ class _Writer:
         return [*lines, *self.by_folder("Also: ", rest)]
 
     def row_of(self, title: str, items: Sequence[str]) -> list[str]:
-        """A title with as many items as there is room for."""
+        """Return a title with as many items as there is room for."""
         kept: list[str] = []
         size = len(title)
         for item in items:
@@ -270,7 +272,7 @@ class _Writer:
         return self.taken([title + "; ".join(groups)] if groups else [])
 
     def tools(self) -> list[str]:
-        """The tools of such tasks, and what only failed attempts used."""
+        """Return the tools of such tasks, and what only failed attempts used."""
         e, k = self.e, self.k
         counts = e.counted(["tool"])
         few = len(e.lessons) <= _FEW
@@ -322,7 +324,7 @@ def _is_same(words: set[str], others: set[str]) -> bool:
 
 
 def _check_name(command: str) -> str:
-    """A check without its files and packages."""
+    """Return a check without its files and packages."""
     kept: list[str] = []
     for word in command.split():
         if word.startswith("-") or "/" in word or ("." in word and kept):
@@ -332,7 +334,7 @@ def _check_name(command: str) -> str:
 
 
 def _matches(task: str, paths: Sequence[str]) -> dict[str, float]:
-    """How much of each path's words a task says, from 0 to 1."""
+    """Return how much of each path's words a task says, from 0 to 1."""
     words = {path: set(terms(re.sub(r"\.\w+$|[/.]", " ", path))) for path in paths}
     told = Lexical([" ".join(each) for each in words.values()])
     asked = set(terms(task))
@@ -348,7 +350,7 @@ _ALIKE = 0.6
 
 
 def renaming(old: str, new: str) -> dict[str, str]:
-    """What stands in a task for what an older one of the same form names."""
+    """Return what stands in a task for what an older one of the same form names."""
     before, after = _WORDS.findall(old)[:60], _WORDS.findall(new)[:60]
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     if matcher.ratio() < _ALIKE:
@@ -361,13 +363,13 @@ def renaming(old: str, new: str) -> dict[str, str]:
 
 
 def _adapted(step: str, names: dict[str, str]) -> str:
-    """A step with the present task's names; what came of it then stays as it was."""
+    """Return a step with the present task's names; what came of it then stays as it was."""
     did, sign, answer = step.partition(" → ")
     return f"{rename(did, names)}{sign}{answer}"
 
 
 def rename(text: str, names: dict[str, str]) -> str:
-    """A text with names replaced where they stand by themselves."""
+    """Return a text with names replaced where they stand by themselves."""
     if not names:
         return text
     ordered = sorted(names, key=len, reverse=True)
@@ -379,7 +381,9 @@ def rename(text: str, names: dict[str, str]) -> str:
 
 
 def _before(name: str) -> str:
-    """What may stand before a name: a plain word is one only as a part of a path or a value."""
+    """Return what may stand before a name: a plain word is one only as a part of a path or a
+    value.
+    """
     if name.isdigit():  # alone it may be the value of an option
         return r"(?<=[/#_:])"
     if name[0].isdigit():

@@ -102,18 +102,18 @@ class Experience:
         ]
 
     def order(self) -> list[int]:
-        """The lessons, the nearest first."""
+        """Return the lessons, the nearest first."""
         return sorted(range(len(self.lessons)), key=lambda row: -self.nearness[row])
 
     def solved_by(self, kind: str, value: str) -> bool:
-        """Whether an episode that succeeded has a fact."""
+        """Return whether an episode that succeeded has a fact."""
         return any(
             each.solved and (kind, value) in facts
             for each, facts in zip(self.lessons, self.facts, strict=True)
         )
 
     def counted(self, kinds: Iterable[str], solved: bool | None = None) -> list[Counted]:
-        """The facts of some kinds, the likeliest first."""
+        """Return the facts of some kinds, the likeliest first."""
         kinds = set(kinds)
         base: dict[str, float] = defaultdict(float)
         near: dict[str, float] = defaultdict(float)

@@ -136,19 +136,21 @@ _FIX_WITHIN = 8
 
 
 def impersonal(text: str) -> str:
-    """A text without addresses, accounts, homes and secrets."""
+    """Return a text without addresses, accounts, homes and secrets."""
     for pattern, kind in _PERSONAL:
         text = pattern.sub(kind, text)
     return text
 
 
 def shown(text: str, width: int = _VERBATIM) -> str:
-    """A text of a log on one line, as it was but for what is personal."""
+    """Return a text of a log on one line, as it was but for what is personal."""
     return one_line(impersonal(text.strip()[: 4 * width]), width)
 
 
 def facts_of(episode: Trajectory) -> list[WorkFact]:
-    """The facts of an episode, each once, grouped by kind, in order of their first evidence."""
+    """Return the facts of an episode, each once, grouped by kind, in order of their first
+    evidence.
+    """
     acts = [read_step(index, step) for index, step in enumerate(episode.steps)]
     found: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
     for fact in _all(episode, acts):
@@ -182,7 +184,7 @@ def _is_end(act: Act) -> bool:
 
 
 def _is_edit(act: Act) -> bool:
-    """Whether an act changes a file: its tool's name says so, and it is about a file."""
+    """Return whether an act changes a file: its tool's name says so, and it is about a file."""
     if not _EDITS.intersection(words_of(act.tool)[:2]):
         return False
     if act.form == "command":
@@ -225,7 +227,7 @@ def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[WorkFact]:
 def _edited(
     act: Act, named: Sequence[str], told: Sequence[str], opened: str
 ) -> list[tuple[str, str]]:
-    """The files that a tool for it changed or made, as kind and path."""
+    """Return the files that a tool for it changed or made, as kind and path."""
     if patched := _PATCHED.findall(act.text):
         return [("new" if how == "Add" else "edit", path) for how, path in patched]
     start = act.answer[:80].lower()
@@ -237,7 +239,7 @@ def _edited(
 
 
 def _shell_edits(act: Act, named: Sequence[str]) -> list[tuple[str, str]]:
-    """The files that a command line changed: by `sed -i`, or by what it wrote into them."""
+    """Return the files that a command line changed: by `sed -i`, or by what it wrote into them."""
     if act.form != "command" or act.failed:
         return []
     written = _TO_FILE.findall(act.text.partition("\n")[0])
@@ -248,7 +250,7 @@ def _shell_edits(act: Act, named: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _named_files(act: Act) -> list[str]:
-    """The files that a call's arguments or a command's line name."""
+    """Return the files that a call's arguments or a command's line name."""
     if act.form == "command":
         return paths_in(act.text.partition("\n")[0], 400)
     keyed = [
@@ -350,7 +352,7 @@ def _head(words: Sequence[str], head: str) -> str:
 
 
 def _check(words: Sequence[str], head: str) -> str:
-    """A command that tests, builds or checks, with what selects a single case left away."""
+    """Return a command that tests, builds or checks, with what selects a single case left away."""
     parts = [
         word for part in _head(words, head).split() for word in words_of(part.rpartition("/")[2])
     ]
@@ -387,7 +389,7 @@ def _terms(statement: str) -> Iterator[WorkFact]:
 
 
 def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[WorkFact]:
-    """What went wrong, and what worked next in its stead."""
+    """Yield what went wrong, and what worked next in its stead."""
     done = [act for act in acts if act.form != "message"]
     for at, act in enumerate(done):
         if not act.failed or _is_quiet(act) or _is_edit(act) or not (error := act.error):
@@ -410,7 +412,9 @@ def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[Wor
 
 
 def _is_again(act: Act, later: Act) -> bool:
-    """Whether a later act does the same in another way: with its tool, or half of its words."""
+    """Return whether a later act does the same in another way: with its tool, or half of its
+    words.
+    """
     own, others = set(act.text.split()), set(later.text.split())
     if later.form != act.form or (act.form == "call" and later.tool == act.tool):
         return later.form == act.form
@@ -424,7 +428,7 @@ def _passes(act: Act, later: Act) -> bool:
 
 
 def _is_quiet(act: Act) -> bool:
-    """Whether an act only looks around: what it answers tells of files, not of itself."""
+    """Return whether an act only looks around: what it answers tells of files, not of itself."""
     if act.form == "command":
         return act.tool in _QUIET
     if act.form == "statement":
@@ -437,7 +441,9 @@ def _is_quiet(act: Act) -> bool:
 
 
 def _tells(act: Act, folder: Folder) -> str:
-    """An act in few words: a command or a statement as it was, a call by its name and arguments."""
+    """Return an act in few words: a command or a statement as it was, a call by its name and
+    arguments.
+    """
     if _is_edit(act):
         path = next(iter(_named_files(act) or paths_in(act.answer, 300)), "")
         return f"edit {folder.relative(path) or 'a file'}"
@@ -449,7 +455,7 @@ def _tells(act: Act, folder: Folder) -> str:
 
 
 def _outcome(acts: Sequence[Act], folder: Folder) -> Iterator[WorkFact]:
-    """The way: the acts that counted in order, and what went wrong in them.
+    """Yield the way: the acts that counted in order, and what went wrong in them.
 
     An act that a later one only says better is left out, and of statements the last one counts.
     """
@@ -471,7 +477,7 @@ def _outcome(acts: Sequence[Act], folder: Folder) -> Iterator[WorkFact]:
 
 
 def _is_said_better(act: Act, later: Act) -> bool:
-    """Whether a later act is another try of the same: its command or most of its words."""
+    """Return whether a later act is another try of the same: its command or most of its words."""
     if act.form != later.form or act.tool != later.tool or act.form == "call":
         return act.text == later.text
     own, others = set(act.text.split()), set(later.text.split())
@@ -483,7 +489,7 @@ def _is_said_better(act: Act, later: Act) -> bool:
 
 
 def _asked(episode: Trajectory) -> Iterator[WorkFact]:
-    """The user's further words in a session: other ways of asking for the same."""
+    """Yield the user's further words in a session: other ways of asking for the same."""
     for step in episode.steps:
         words = getattr(step, "said", "") or (
             step.observation if getattr(step, "speaker", None) == "user" else ""
@@ -530,5 +536,5 @@ def from_text(text: str) -> list[WorkFact]:
 
 
 def has_facts(text: str) -> bool:
-    """Whether a text has a line of facts."""
+    """Return whether a text has a line of facts."""
     return any(line.partition(": ")[0] in _KIND_OF for line in text.splitlines())

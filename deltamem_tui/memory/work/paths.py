@@ -22,7 +22,7 @@ _LENGTH = 120
 
 
 def paths_in(text: str, most: int = 100_000) -> list[str]:
-    """What looks like the path of a file, in the order of the text, each once.
+    """Return what looks like the path of a file, in the order of the text, each once.
 
     Of a text of more than `most` characters only whole words of its beginning are read.
     """
@@ -69,7 +69,9 @@ class Folder:
         self.roots = [root for root, _ in roots.most_common(8) if root.count("/") >= 1]
 
     def relative(self, path: str) -> str:
-        """A path below the folder; empty for one elsewhere, or of a file that is soon gone."""
+        """Return a path below the folder; empty for one elsewhere, or of a file that is soon
+        gone.
+        """
         path = path.removeprefix("./")
         for root in self.roots:
             if path.startswith(root + "/"):
@@ -83,7 +85,7 @@ class Folder:
 
 
 def canonical(counts: Mapping[str, int]) -> dict[str, str]:
-    """Each path → the path that the same file mostly has.
+    """Return each path → the path that the same file mostly has.
 
     `/home/x/app/a/b.py` and `b.py`'s folder `a` name one file with `a/b.py`, where no other file
     ends alike; a folder before paths that are known without it is that of the repository.

@@ -32,13 +32,13 @@ _TRAPS = 8
 
 
 def task_text(task: str) -> str:
-    """A task as it is looked for: its own words, without what identifies a person."""
+    """Return a task as it is looked for: its own words, without what identifies a person."""
     words = impersonal(task[:_TASK_CHARACTERS]).split()
     return one_line(" ".join(words[:_TASK_WORDS]))
 
 
 def skill(episode: Trajectory) -> Extraction:
-    """The node of an episode in the task tree.
+    """Return the node of an episode in the task tree.
 
     Raises:
         ExtractionError: The episode has no task.
@@ -56,7 +56,7 @@ def _last_words(episode: Trajectory) -> str:
 
 
 def with_facts(payload: Mapping[str, str], episode: Trajectory) -> dict[str, str]:
-    """A payload that a model wrote, with the facts of its episode below the procedure."""
+    """Return a payload that a model wrote, with the facts of its episode below the procedure."""
     procedure = payload["execution_procedure"].rstrip()
     facts = [fact for fact in facts_of(episode) if fact.kind != "did"]
     text = as_text(facts)
@@ -64,7 +64,7 @@ def with_facts(payload: Mapping[str, str], episode: Trajectory) -> dict[str, str
 
 
 def scene_text(scene: str) -> str:
-    """A scene as it is looked for: its beginning, and a digest of all of it.
+    """Return a scene as it is looked for: its beginning, and a digest of all of it.
 
     A folder alone is no scene: then it is empty.
     """
@@ -76,7 +76,9 @@ def scene_text(scene: str) -> str:
 
 
 def knowledge(episode: Trajectory, scene: str, chain: Sequence[Node]) -> Extraction:
-    """What an episode adds to what is known of its scene: tools, tables, and what goes wrong."""
+    """Return what an episode adds to what is known of its scene: tools, tables, and what goes
+    wrong.
+    """
     trigger = scene_text(scene)
     if not trigger:
         return Extraction(None, "the scene is a folder alone")
@@ -102,18 +104,20 @@ def _scene_lines(episode: Trajectory) -> list[str]:
 
 
 def is_signed(trigger: str) -> bool:
-    """Whether a trigger ends with the digest of its scene."""
+    """Return whether a trigger ends with the digest of its scene."""
     return bool(_SIGNED.search(trigger))
 
 
 def is_work(notes: Sequence[Node]) -> bool:
-    """Whether notes were written of real work: they hold facts, or are of one signed scene."""
+    """Return whether notes were written of real work: they hold facts, or are of one signed
+    scene.
+    """
     signed = is_signed(notes[0].payload["activation_condition"])
     return signed or any(has_facts(each.payload["execution_procedure"]) for each in notes)
 
 
 def fused(notes: Sequence[Node]) -> Extraction:
-    """A chain as one node: the root's task, and all facts, what several say first."""
+    """Return a chain as one node: the root's task, and all facts, what several say first."""
     counts = Counter(
         fact
         for node in notes

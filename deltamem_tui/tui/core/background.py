@@ -89,12 +89,12 @@ class Inquiry:
 
     @property
     def under_way(self) -> bool:
-        """Whether an answer is still to come."""
+        """True if an answer is still to come."""
         return self._current is not None
 
     @property
     def has_more(self) -> bool:
-        """Whether what comes next is out of date already, and asked for once more."""
+        """True if what comes next is out of date already, and asked for once more."""
         return self._next is not None
 
     def ask(
@@ -150,5 +150,5 @@ async def in_thread(name: str, run: Callable[[Worker[None]], None]) -> None:
 
 
 def still_running() -> bool:
-    """Whether a thread of the browser is still running."""
+    """Return whether a thread of the browser is still running."""
     return any(each.name.startswith(_THREAD) for each in threading.enumerate())

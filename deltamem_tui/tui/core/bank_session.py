@@ -40,7 +40,7 @@ class Visit:
     by_link: bool = False
 
     def same_place(self, other: Visit) -> bool:
-        """Whether the other visit is to the same place."""
+        """Return whether the other visit is to the same place."""
         return replace(self, by_link=False) == replace(other, by_link=False)
 
 
@@ -53,7 +53,7 @@ class Visits:
 
     @property
     def came_by_link(self) -> bool:
-        """Whether a link led to what is in front."""
+        """True if a link led to what is in front."""
         return bool(self._before) and self._before[-1].by_link
 
     def leave(self, here: Visit, *, by_link: bool = False) -> None:
@@ -97,7 +97,7 @@ class SessionEdits:
         self._made.add(_mark(bank, bank.commit))
 
     def has(self, bank: Bank, commit: Commit) -> bool:
-        """Whether a commit of a bank was made here."""
+        """Return whether a commit of a bank was made here."""
         return _mark(bank, commit) in self._made
 
 
@@ -170,7 +170,7 @@ class OpenBank:
             self.target = None
 
     def was_written(self) -> bool:
-        """Whether another process wrote the bank since this was last asked.
+        """Return whether another process wrote the bank since this was last asked.
 
         A bank that cannot be read is reported once, not every second.
         """
@@ -338,7 +338,7 @@ class BankSession:
             self._look_at(home, visit)
 
     def reading_failed(self) -> None:
-        """Goes on with what is shown."""
+        """Go on with what is shown."""
         self._visit, self.opened_by_link = None, False
         if self.home is not None:
             self.home.is_reading = False
@@ -415,7 +415,7 @@ class BankSession:
         return Visit(home.path, name, place)
 
     def back_by_link(self) -> bool:
-        """Goes back to where a link led here from. Returns whether one did."""
+        """Go back to where a link led here from. Returns whether one did."""
         home, here = self.home, self.here
         if home is None or here is None or not self.visits.came_by_link:
             return False
@@ -426,7 +426,7 @@ class BankSession:
         return True
 
     async def travel(self, direction: int) -> None:
-        """Goes back (-1) or forward (1) among what was visited."""
+        """Go back (-1) or forward (1) among what was visited."""
         if (here := self.here) is None:
             return
         turn = self.visits.back if direction < 0 else self.visits.forward
@@ -451,7 +451,7 @@ class BankSession:
     # Leaving
 
     async def close(self) -> None:
-        """Goes back to the banks, the cursor on the one that is left, whatever lies over it."""
+        """Go back to the banks, the cursor on the one that is left, whatever lies over it."""
         if (here := self.here) is not None and self.home is not None:
             self.visits.leave(here)
         await self._leave()

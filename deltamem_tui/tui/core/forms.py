@@ -128,7 +128,7 @@ class Forms:
         bank: Path | None = None,
         preview: Preview | None = None,
     ) -> None:
-        """Asks for a few lines, as they were filled in if that failed before.
+        """Ask for a few lines, as they were filled in if that failed before.
 
         A form that the user leaves is a new one the next time.
 
@@ -153,7 +153,7 @@ class Forms:
             self._filled[place] = answer, None
 
             def is_current() -> bool:
-                """Whether nothing else was filled in since."""
+                """Return whether nothing else was filled in since."""
                 return place in self._filled and self._filled[place][0] is answer
 
             def ask_again(error: DeltaMemError, waits: bool) -> None:

@@ -44,7 +44,7 @@ class BankState:
 
 
 def state_file(bank: Path) -> Path:
-    """Where the state of the bank in a folder is kept."""
+    """Return where the state of the bank in a folder is kept."""
     digest = hashlib.sha256(str(bank.resolve()).encode()).hexdigest()[:16]
     return _folder() / f"{digest}.json"
 
@@ -56,7 +56,9 @@ def _folder() -> Path:
 
 
 def load(bank: Path) -> BankState:
-    """How a bank was left. A state that cannot be read is like none: it is only a convenience."""
+    """Return how a bank was left. A state that cannot be read is like none: it is only a
+    convenience.
+    """
     try:
         text = state_file(bank).read_bytes()
         record = orjson.loads(text) if len(text) <= _SIZE_LIMIT else {}
@@ -156,7 +158,7 @@ class Drafts:
 
 
 def drafts_file(bank: Path) -> Path:
-    """Where the texts of the bank in a folder are kept."""
+    """Return where the texts of the bank in a folder are kept."""
     return state_file(bank).with_suffix(".drafts.json")
 
 

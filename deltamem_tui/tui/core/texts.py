@@ -65,7 +65,7 @@ class Texts:
         self.pager: Callable[[str], None] = lambda text: self._suspended(lambda: paged(text))
 
     def edit(self, text: str, then: Keep, keep: Keep = lambda _: None) -> None:
-        """Lets the user edit a text: in `$EDITOR`, in a web browser on the page itself.
+        """Let the user edit a text: in `$EDITOR`, in a web browser on the page itself.
 
         Args:
             text: The text.
@@ -91,7 +91,7 @@ class Texts:
             then(after)
 
     def read(self, text: str) -> None:
-        """Lets the user read a text: in `$PAGER`, in a web browser as a page of its own."""
+        """Let the user read a text: in `$PAGER`, in a web browser as a page of its own."""
         try:
             self.pager(text)
         except SuspendNotSupported:
@@ -115,7 +115,7 @@ class Texts:
         look_up(self._app, "copying", lambda _: copy_locally(text), copied)
 
     def _suspended(self, program: Callable[[], T]) -> T:
-        """Leaves the terminal to a program. Textual takes it back only if the block does not raise.
+        """Leave the terminal to a program. Textual takes it back only if the block does not raise.
 
         Raises:
             DeltaMemError: The program's; the browser is back then.
@@ -141,7 +141,7 @@ def copy_locally(text: str) -> bool:
 
 
 def edited(text: str) -> str:
-    """Lets the user edit a text.
+    """Let the user edit a text.
 
     Returns:
         The text as the editor left it.
@@ -156,7 +156,7 @@ def edited(text: str) -> str:
 
 
 def paged(text: str) -> None:
-    """Lets the user read a text.
+    """Let the user read a text.
 
     Raises:
         UsageError: There is no pager, its command cannot be read, or it ended with an error.
@@ -210,7 +210,7 @@ def _run(command: list[str], text: str) -> str:
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Leaves Ctrl+C to the program in front: a terminal sends it to us as well."""
+    """Leave Ctrl+C to the program in front: a terminal sends it to us as well."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers
         return

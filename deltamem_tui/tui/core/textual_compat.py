@@ -13,7 +13,7 @@ from textual.worker import WorkerFailed
 
 
 def pop_result_callback(screen: Screen[Any]) -> None:
-    """Lets a screen be switched although it is the first of all, and so was never pushed."""
+    """Let a screen be switched although it is the first of all, and so was never pushed."""
     if screen._result_callbacks:  # noqa: SLF001 - what this module is for
         Screen._pop_result_callback(screen)  # noqa: SLF001
 

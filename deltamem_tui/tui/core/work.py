@@ -88,13 +88,13 @@ class Progress:
         self._stop = threading.Event()
 
     def stop(self) -> None:
-        """Asks the work to stop."""
+        """Ask the work to stop."""
         self._stop.set()
         self.state = replace(self.state, stopping=True)
 
     @property
     def stopped(self) -> bool:
-        """Whether the work was cancelled."""
+        """True if the work was cancelled."""
         return self._stop.is_set()
 
     def go_on(self) -> None:
@@ -277,7 +277,7 @@ class Attention:
         return UserPosition(next(screens, None), self._inputs)
 
     def is_at(self, position: UserPosition) -> bool:
-        """Whether the user has done nothing since, and sees the same screen."""
+        """Return whether the user has done nothing since, and sees the same screen."""
         return self._app.screen is position.screen and self._inputs == position.inputs
 
 
@@ -371,7 +371,7 @@ class Work:
         return True
 
     def is_free(self) -> bool:
-        """Whether nothing long goes on; if something does, the user is notified of it."""
+        """Return whether nothing long goes on; if something does, the user is notified of it."""
         work = self._progress
         if work is None:
             return True
@@ -420,7 +420,7 @@ class Work:
     # Plans
 
     def offer(self, plan: WorkPlan) -> None:
-        """Asks at once if the user waits for the plan; else keeps it, and notifies."""
+        """Ask at once if the user waits for the plan; else keeps it, and notifies."""
         if plan.position is not None and self._attention.is_at(plan.position):
             self._ask(plan)
             return
@@ -457,7 +457,7 @@ class Work:
     # Its end
 
     def cancel(self) -> None:
-        """Asks the work that goes on to stop."""
+        """Ask the work that goes on to stop."""
         work = self._progress
         if work is None:
             self._notes.notify("nothing is running")
@@ -468,7 +468,9 @@ class Work:
             self._publish()
 
     def may_leave(self) -> bool:
-        """Whether the user may leave now; with work going on, only when asked a second time."""
+        """Return whether the user may leave now; with work going on, only when asked a second
+        time.
+        """
         work = self._progress
         if work is None:
             return True

@@ -304,7 +304,7 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
 
 
 def _place_for(name: str, folder: Path) -> Path:
-    """Where a bank of this name will lie."""
+    """Return where a bank of this name will lie."""
     try:
         return paths.new_bank_path(paths.check_bank_name(name), folder)
     except (UsageError, BankExistsError) as error:

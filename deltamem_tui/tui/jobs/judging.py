@@ -26,7 +26,7 @@ _LOOKED_AT = 1_000
 
 
 def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
-    """Those of some episodes that wait without an outcome, in order of import."""
+    """Return those of some episodes that wait without an outcome, in order of import."""
     from deltamem_tui.memory.runs.judging import without_outcome
 
     shown = frozenset(ids)
@@ -34,7 +34,7 @@ def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
 
 
 def may_be_judged(bank: Bank, ids: Sequence[str], stopped: Callable[[], bool]) -> bool:
-    """Whether any of some episodes may wait without an outcome.
+    """Return whether any of some episodes may wait without an outcome.
 
     It may where there are very many, or one is damaged: judging says which, if it is asked for.
     """
@@ -91,7 +91,7 @@ def plan_judging(
 
 
 def _worth(bank: Bank) -> str:
-    """Whether the bank learns from what a judge says."""
+    """Return whether the bank learns from what a judge says."""
     from deltamem_tui.memory.methods import settings_of
     from deltamem_tui.memory.policies.admission import admitted_by
 

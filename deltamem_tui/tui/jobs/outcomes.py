@@ -110,7 +110,7 @@ def _what(commit: Commit) -> str:
 
 
 def _section(bank: Bank, commit: Commit) -> Section:
-    """When and where it was made, and what the node says."""
+    """Return when and where it was made, and what the node says."""
     nodes, tree_name = commit.detail.get("nodes"), commit.detail.get("tree")
     number = counted(len(nodes), "node") if isinstance(nodes, dict) else "no node"
     title = display_of(bank, str(tree_name)).title

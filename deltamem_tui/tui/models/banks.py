@@ -72,7 +72,7 @@ class BankLine:
 
 
 def bank_lines(folder: Path) -> list[BankLine]:
-    """Every bank of a folder and of the package.
+    """Return every bank of a folder and of the package.
 
     Raises:
         StorageError: The folder cannot be read.
@@ -81,7 +81,7 @@ def bank_lines(folder: Path) -> list[BankLine]:
 
 
 def bank_line(place: BankPlace) -> BankLine:
-    """One bank; if it cannot be opened, why."""
+    """Return one bank; if it cannot be opened, why."""
     try:
         bank = Bank.open(place.path)
         return BankLine(
@@ -102,7 +102,7 @@ def bank_line(place: BankPlace) -> BankLine:
 
 
 def _locked(place: BankPlace) -> str:
-    """Why a bank, frozen or not, cannot be written here; empty if it can."""
+    """Return why a bank, frozen or not, cannot be written here; empty if it can."""
     if place.shipped:
         return "install a writable copy"
     if archive_view.is_archive(place.path):
@@ -112,7 +112,7 @@ def _locked(place: BankPlace) -> str:
 
 
 def last_change(bank: Bank) -> str:
-    """When a bank was last written, in the reader's time zone."""
+    """Return when a bank was last written, in the reader's time zone."""
     if bank.commit.time:
         return local_time(bank.commit.time)
     try:
@@ -123,7 +123,7 @@ def last_change(bank: Bank) -> str:
 
 
 def bank_sections(line: BankLine) -> list[Section]:
-    """All that is known of a bank without reading its nodes."""
+    """Return all that is known of a bank without reading its nodes."""
     place = line.place
     if line.error:
         title = f"{place.name} cannot be opened"

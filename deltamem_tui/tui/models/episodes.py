@@ -111,7 +111,7 @@ class EpisodeBook:
         return self._nodes.get(self.ids[number], ())
 
     def refusal(self, number: int) -> str:
-        """Why an episode that waits could not be learnt; empty if it was not tried."""
+        """Return why an episode that waits could not be learnt; empty if it was not tried."""
         return self._refusals.get(self.ids[number], "")
 
     def line(self, number: int) -> EpisodeLine:
@@ -178,7 +178,7 @@ def episode_sections(
 
 
 def outcome_facts(outcome: Outcome) -> str:
-    """How an episode ended: who says so, with which reward, and why."""
+    """Return how an episode ended: who says so, with which reward, and why."""
     ended = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
     facts = [f"{ended} (source: {outcome.source})"]
     if outcome.reward is not None:

@@ -74,8 +74,8 @@ def entry_of(tree: Tree, node: Node, display: Display) -> tuple[str, str, str]:
 
 
 def _texts(tree: Tree, node: Node, display: Display) -> tuple[str, str]:
-    """The text that is embedded, after its name if it has one, and the first of the others, each
-    on one line.
+    """Return the text that is embedded, after its name if it has one, and the first of the others,
+    each on one line.
     """
     collection = tree.snapshot.table.nodes
     key = collection.key if collection else next(iter(node.payload))
@@ -92,7 +92,7 @@ def _on_a_line(text: str) -> str:
 def detail(
     tree: Tree, node: Node, display: Display, missing: Collection[str] = ()
 ) -> list[Section]:
-    """All that a bank knows of a node; of a delta, what it repeats is told from what is new.
+    """Return all that a bank knows of a node; of a delta, what it repeats is told from what is new.
 
     `missing` are those of its episodes that did not come with the bank.
     """

@@ -131,7 +131,7 @@ class Family:
         return self._children[self._start[row] : self._stop[row]]
 
     def count(self, row: int) -> int:
-        """How many children of a node are shown."""
+        """Return how many children of a node are shown."""
         return int(self._stop[row] - self._start[row])
 
     @property
@@ -194,7 +194,7 @@ class Family:
         return mask
 
     def parents(self, among: Collection[int] | None = None) -> set[int]:
-        """Those of some rows, or of all that are shown, that have children."""
+        """Return those of some rows, or of all that are shown, that have children."""
         has_children = self._stop > self._start
         if among is not None:
             has_children &= self.mask(among)
@@ -209,7 +209,7 @@ class Family:
         return set(snapshot.current[births].tolist())
 
     def ancestors(self, row: int) -> list[int]:
-        """All above a node, the parent first."""
+        """Return all above a node, the parent first."""
         found: list[int] = []
         while (row := int(self.parent[row])) != NO_PARENT and len(found) <= len(self.parent):
             found.append(row)

@@ -198,7 +198,7 @@ class LabQuestion:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked."""
+        """True if nothing is asked."""
         return not (self.task.strip() or self.scene.strip())
 
 
@@ -250,7 +250,7 @@ class LabEmbedder:
         self._questions = 0
 
     def is_at_hand(self, bank: Bank) -> bool:
-        """Whether a bank's embedder is loaded."""
+        """Return whether a bank's embedder is loaded."""
         return self._cache is not None and card_of(bank) == self._card
 
     def of(self, bank: Bank) -> EmbeddingCache:
@@ -354,7 +354,7 @@ def _candidate_line(
 
 
 def change_text(found: CollectionRecall | None, usual: CollectionRecall | None) -> str:
-    """How many matches the numbers that are tried gain and lose; empty if none are tried."""
+    """Return how many matches the numbers that are tried gain and lose; empty if none are tried."""
     if usual is None:
         return ""
     now, before = matched(found), matched(usual)
@@ -362,7 +362,7 @@ def change_text(found: CollectionRecall | None, usual: CollectionRecall | None) 
 
 
 def difference_text(gained: int, lost: int) -> str:
-    """How many matches there are more and less."""
+    """Return how many matches there are more and less."""
     parts = [f"{sign}{count}" for sign, count in (("+", gained), ("−", lost)) if count]
     count = " ".join(parts) or "same"
     return f"{count} {'match' if gained + lost == 1 else 'matches'}"
@@ -386,7 +386,7 @@ def near_misses(bank: Bank, answer: LabAnswer) -> list[Section]:
 
 
 def _missed_by(found: CollectionRecall, candidate: Candidate) -> str:
-    """How much is missing to the threshold; empty if there is none."""
+    """Return how much is missing to the threshold; empty if there is none."""
     missing = found.threshold - candidate.score
     return f" ({missing:.3f} below)" if found.threshold > -1 and missing > 0 else ""
 

@@ -52,7 +52,7 @@ class Section:
 
 
 def plain(sections: list[Section]) -> str:
-    """All sections as text, whole, for the clipboard and the pager."""
+    """Return all sections as text, whole, for the clipboard and the pager."""
     parts = [
         "\n".join(part for part in (each.title, clean(each.body)) if part) for each in sections
     ]

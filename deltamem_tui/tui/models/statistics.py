@@ -176,7 +176,9 @@ def _mean(tokens: float | None) -> str:
 
 
 def _pairs(counts: Mapping[int, int]) -> str:
-    """How many nodes have which value: each value, or where there are many, groups of them."""
+    """Return how many nodes have which value: each value, or where there are many, groups of
+    them.
+    """
     if len(counts) > _MOST_PAIRS:
         return ", ".join(f"{value}: {count:,}" for value, count in grouped(counts))
     return ", ".join(f"{value}: {count:,}" for value, count in counts.items()) or "none"

@@ -24,7 +24,7 @@ from deltamem_tui.tui.models.banks import bank_lines
 
 
 def is_own(browser: Browser, path: Path) -> bool:
-    """Whether a bank is the user's to write; if not, the reason is reported."""
+    """Return whether a bank is the user's to write; if not, the reason is reported."""
     if not paths.is_shipped(path, browser.folder):
         return True
     install = browser.key_of("install_bank")
@@ -38,7 +38,7 @@ def is_own(browser: Browser, path: Path) -> bool:
 
 
 def create(browser: Browser, source: Bank | None = None) -> None:
-    """Asks what a new bank is to be.
+    """Ask what a new bank is to be.
 
     Args:
         browser: The program.
@@ -114,7 +114,7 @@ def _banks(browser: Browser) -> dict[str, str]:
 
 
 def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:
-    """Freezes a bank, which one key undoes; asks before a frozen one is unfrozen."""
+    """Freeze a bank, which one key undoes; asks before a frozen one is unfrozen."""
     if not is_own(browser, path):
         return
     unfreeze = browser.key_of("freeze_bank")
@@ -125,7 +125,7 @@ def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:
 
 
 def rename(browser: Browser, path: Path) -> None:
-    """Asks what a bank is to be called."""
+    """Ask what a bank is to be called."""
     if not is_own(browser, path):
         return
     lines = (FormLine("name", "Name", path.name, "letters, digits, '.', '_' and '-'"),)
@@ -169,7 +169,7 @@ def verify(browser: Browser, path: Path) -> None:
 
 
 def export(browser: Browser, path: Path) -> None:
-    """Asks where a bank is to go, and what goes along."""
+    """Ask where a bank is to go, and what goes along."""
     lines = (
         FormLine("out", "File", hint="./NAME.deltamem", path=True),
         FormLine("builder", "Built by", hint="same as last export"),
@@ -194,7 +194,7 @@ def export(browser: Browser, path: Path) -> None:
 
 
 def install(browser: Browser) -> None:
-    """Asks what is to be installed."""
+    """Ask what is to be installed."""
     lines = (
         FormLine("source", "An archive, or a bank's folder", hint="~/kitchen.deltamem", path=True),
         FormLine("name", "Name", hint="its own name"),
@@ -222,7 +222,7 @@ def install(browser: Browser) -> None:
 
 
 def merge(browser: Browser, path: Path) -> None:
-    """Asks what is to be merged into a bank."""
+    """Ask what is to be merged into a bank."""
     if not is_own(browser, path):
         return
     lines = (

@@ -44,7 +44,7 @@ class BankList(LineList):
         self.banks: Sequence[BankLine] = ()
 
     def line_count(self) -> int:
-        """How many banks there are."""
+        """Return how many banks there are."""
         return len(self.banks)
 
     def line_text(self, line: int, width: int) -> Text:

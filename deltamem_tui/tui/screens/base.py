@@ -114,7 +114,7 @@ class BankScreen(Screen[None]):
     # Writing
 
     def writable(self) -> bool:
-        """Whether the bank may be written; if not, the reason is reported."""
+        """Return whether the bank may be written; if not, the reason is reported."""
         from deltamem_tui.tui.screens import bank_actions
 
         if not bank_actions.is_own(self.browser, self.bank.path):
@@ -163,7 +163,7 @@ class BankScreen(Screen[None]):
         self.browser.session.show(screen)
 
     async def action_step_back(self) -> None:
-        """Goes back to where a link led from; else leaves the bank, if asked for twice in a row.
+        """Go back to where a link led from; else leaves the bank, if asked for twice in a row.
 
         Pressed once more than there were things to close, the key would lead to the banks, where
         the other keys mean something else.

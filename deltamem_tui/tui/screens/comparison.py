@@ -194,7 +194,7 @@ class DifferenceList(LineList):
         self.differences: Sequence[BankDifference] = ()
 
     def line_count(self) -> int:
-        """How many differences there are."""
+        """Return how many differences there are."""
         return len(self.differences)
 
     def line_text(self, line: int, width: int) -> Text:  # noqa: ARG002 - the list cuts it
@@ -294,7 +294,7 @@ class ComparisonScreen(Screen[None]):
 def ask_for_comparison(
     browser: Browser, screen: Screen[None], bank: BankLine, banks: Sequence[BankLine]
 ) -> None:
-    """Asks which bank stands at the right, and shows the two side by side."""
+    """Ask which bank stands at the right, and shows the two side by side."""
     others = {
         each.place.name: f"{each.domain}, {counted(sum(each.nodes.values()), 'node')}"
         for each in banks

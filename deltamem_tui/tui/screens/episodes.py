@@ -222,7 +222,7 @@ class EpisodesScreen(BankScreen):
         return steps_repeated(book.bank.tree(tree).node(node_id).payload, trajectory.steps)
 
     def _why_empty(self) -> str:
-        """Why no episode is shown."""
+        """Return why no episode is shown."""
         if self._whole:
             return "No episode fits the filter."
         text = "This bank has no episodes."
@@ -295,7 +295,7 @@ class EpisodesScreen(BankScreen):
         self.list_filter.submit()
 
     async def action_step_back(self) -> None:
-        """Leaves one thing at a time: the line, the filter, the bank."""
+        """Leave one thing at a time: the line, the filter, the bank."""
         if not self.list_filter.step_back():
             await super().action_step_back()
 

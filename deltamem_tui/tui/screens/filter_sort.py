@@ -55,7 +55,7 @@ class FilterLine(Vertical):
 
     @property
     def is_typed_in(self) -> bool:
-        """Whether it has the focus."""
+        """True if it has the focus."""
         return self._line.has_focus
 
     def open(self) -> None:
@@ -159,7 +159,7 @@ class ListFilter(Generic[OrderT, FoundT]):
         return self.shown_as.wanted.words if self.shown_as else ()
 
     def to_match(self, direction: int, among: Callable[[int], object]) -> None:
-        """Goes to the next match: in the text in focus, else where `among` looks for it."""
+        """Go to the next match: in the text in focus, else where `among` looks for it."""
         notes, pane = self._screen.browser.notes, self._screen.focused
         if self.shown_as is None or self.shown_as.wanted.empty:
             notes.notify("no active filter")
@@ -169,7 +169,7 @@ class ListFilter(Generic[OrderT, FoundT]):
             notes.notify("no filter match in this text")
 
     def arrange(self, *, at_once: bool = False) -> None:
-        """Lets a thread arrange the list."""
+        """Let a thread arrange the list."""
         arrangement = self.arrangement
 
         def show(found: FoundT) -> None:
@@ -192,7 +192,7 @@ class ListFilter(Generic[OrderT, FoundT]):
         self.arrange(at_once=True)
 
     def open(self) -> None:
-        """Lets the user type a filter."""
+        """Let the user type a filter."""
         if self.line.text == self.arrangement.text:
             self._before = self.arrangement.text
         self.line.open()
@@ -225,7 +225,7 @@ class ListFilter(Generic[OrderT, FoundT]):
         return None
 
     def _leave(self) -> None:
-        """Leaves the line; if it is not a filter, the list is as before one typed.
+        """Leave the line; if it is not a filter, the list is as before one typed.
 
         While one types, the filter is in force as far as it can be read, which may be a filter
         that was not meant.
@@ -245,7 +245,7 @@ class ListFilter(Generic[OrderT, FoundT]):
         self.arrange_by(self.arrangement.text, self._orders[place % len(self._orders)])
 
     def step_back(self, leave_inner: Callable[[], bool] = lambda: False) -> bool:
-        """Leaves one thing at a time: the line, what was entered since, the filter.
+        """Leave one thing at a time: the line, what was entered since, the filter.
 
         Args:
             leave_inner: Leaves what was entered after the filter. Returns whether there was any.

@@ -110,7 +110,7 @@ def _grown(past: Past, number: int, name: str, change: TreeChange) -> GrownTree:
 
 
 def _above(family: Family, rows: Rows) -> list[int]:
-    """All nodes above some, level by level."""
+    """Return all nodes above some, level by level."""
     found = np.zeros(len(family.parent), dtype=np.bool_)
     while len(rows):
         rows = np.unique(family.parent[rows])
@@ -150,7 +150,7 @@ def _sections(
 
 
 def beginning(past: Past) -> str:
-    """Why nothing is known from before the first commit; empty if there was nothing."""
+    """Return why nothing is known from before the first commit; empty if there was nothing."""
     if past.begins_empty:
         return ""
     if not past.moments:
@@ -273,7 +273,7 @@ class GrowthSlider(Widget, can_focus=True):
         return line
 
     def _commit_at(self, column: int) -> int:
-        """Which commit a column stands for."""
+        """Return which commit a column stands for."""
         return round(column * (len(self.sizes) - 1) / max(self.content_size.width - 1, 1))
 
     def on_click(self, event: events.Click) -> None:
@@ -343,13 +343,13 @@ class GrowthScreen(BankScreen):
         self._slider.focus()
 
     def on_lookup_failed(self) -> None:
-        """Says that nothing is read any more; what is wrong is reported by the program."""
+        """Say that nothing is read any more; what is wrong is reported by the program."""
         if self._past is None:
             self._slider.border_title = "the journal cannot be read"
 
     @property
     def playing(self) -> bool:
-        """Whether it goes on to the next commit by itself."""
+        """True if it goes on to the next commit by itself."""
         return self._timer is not None
 
     def bank_changed(self) -> None:
@@ -409,7 +409,7 @@ class GrowthScreen(BankScreen):
         self._slider.number += commits
 
     def action_play(self) -> None:
-        """Goes on by itself, from the first commit if this is the last; or stops."""
+        """Go on by itself, from the first commit if this is the last; or stops."""
         if self.playing or self._past is None or not self._past.moments:
             self._stop()
             return
@@ -418,7 +418,7 @@ class GrowthScreen(BankScreen):
         self._timer = self.set_interval(_SECONDS_A_COMMIT, self._go_on)
 
     def _go_on(self) -> None:
-        """Goes to the next commit once this one is shown; stops at the last."""
+        """Go to the next commit once this one is shown; stops at the last."""
         if self._looking.under_way or self._past is None:
             return
         self._slider.number += 1

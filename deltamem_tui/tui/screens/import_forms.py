@@ -27,7 +27,7 @@ from deltamem_tui.tui.widgets.inputs import completed_path
 
 
 def ask_for_logs(screen: BankScreen) -> None:
-    """Asks for logs, and imports them into the bank of a screen."""
+    """Ask for logs, and imports them into the bank of a screen."""
     if not screen.writable():
         return
     browser, path = screen.browser, screen.bank.path
@@ -69,12 +69,14 @@ def ask_for_logs(screen: BankScreen) -> None:
 
 
 def _place(typed: str) -> str:
-    """Where what was typed lies; `-` is a file here, since standard input is the keyboard."""
+    """Return where what was typed lies; `-` is a file here, since standard input is the
+    keyboard.
+    """
     return "./-" if typed == "-" else str(Path(typed).expanduser()) if typed else ""
 
 
 def ask_what_learns(screen: BankScreen) -> None:
-    """Asks by what to learn from the waiting episodes, and learns."""
+    """Ask by what to learn from the waiting episodes, and learns."""
     if not screen.writable():
         return
     browser, path, configuration = screen.browser, screen.bank.path, screen.browser.configuration
@@ -109,7 +111,7 @@ def ask_what_learns(screen: BankScreen) -> None:
 
 
 def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
-    """Asks which model is to judge those of some episodes that have no outcome, if any has none."""
+    """Ask which model is to judge those of some episodes that have no outcome, if any has none."""
     if not screen.writable():
         return
     path, browser = screen.bank.path, screen.browser
@@ -150,7 +152,7 @@ def _ask_for_judge(screen: BankScreen, path: Path, ids: Sequence[str], count: in
 
 
 def _model_lines(configuration: Configuration, hint: str) -> tuple[FormLine, ...]:
-    """Which model, and what it may take."""
+    """Return which model, and what it may take."""
     model = configuration.model or ""
     return (
         FormLine("model", "Model", model, hint),

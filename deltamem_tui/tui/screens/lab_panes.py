@@ -80,7 +80,7 @@ class BesideContext:
         self.pane.show(chain_sections(display, chain), len(chain) - 1)
 
     def choose(self, question: tuple[str, str]) -> None:
-        """Asks which other bank is to be asked the same."""
+        """Ask which other bank is to be asked the same."""
         browser, here = self._screen.browser, self._screen.bank.path
         others = {
             each.place.name: each
@@ -105,7 +105,7 @@ class BesideContext:
         browser.forms.ask("Ask another bank the same", lines, begin, bank=here)
 
     def ask(self, task: str, scene: str) -> None:
-        """Asks the other bank, if one is shown, with its own numbers."""
+        """Ask the other bank, if one is shown, with its own numbers."""
         if self.shows != "bank" or self._other is None:
             return
         path, name = self._other, one_line(self._other.name, _NAME)
@@ -138,7 +138,7 @@ class BesideContext:
         self.pane.show(answer_sections(bank, given))
 
     def failed(self, reason: str) -> None:
-        """Says why the other bank gives no answer."""
+        """Say why the other bank gives no answer."""
         self.pane.show([Section("No answer", reason, warning=True)])
 
 
@@ -165,7 +165,7 @@ class NumberTrial:
 
     @property
     def is_sound(self) -> bool:
-        """Whether no line says what cannot be used."""
+        """True if no line says what cannot be used."""
         return not any(each.has_class("-invalid") for each in self.lines)
 
     def take_over(self, stored: Settings) -> None:

@@ -329,7 +329,7 @@ class NodeEditor:
         look_up(screen, "reading the subtree", lambda _: editing.subtree(shown, node_id), offer)
 
     def undo(self) -> None:
-        """Undoes the last change by hand."""
+        """Undo the last change by hand."""
         from deltamem_tui.tui.jobs.outcomes import undo_last
 
         if self._screen.writable():

@@ -324,7 +324,7 @@ class RecallScreen(BankScreen):
         return self.query_one("#task", Input).value, self.query_one("#scene", Input).value
 
     def return_to(self, place: tuple[str, ...]) -> None:
-        """Asks a question again, unless it is the one that is answered."""
+        """Ask a question again, unless it is the one that is answered."""
         self._submitted = place
         for name, text in zip(("task", "scene"), place, strict=True):
             self.query_one(f"#{name}", Input).value = text

@@ -92,7 +92,7 @@ class ReviewBook:
         return ReviewLine(task, "" if blind else why(item), "learnt" if learnt else "waits")
 
     def sections(self, number: int, *, blind: bool, read_key: str | None) -> list[Section]:
-        """Why an episode is here and what is said of it, then what happened.
+        """Return why an episode is here and what is said of it, then what happened.
 
         If `blind`, neither why nor what log and judge say: only what one can see oneself.
         """
@@ -146,7 +146,7 @@ class ReviewList(LineList):
         self.lines_changed()
 
     def line_count(self) -> int:
-        """How many episodes there are."""
+        """Return how many episodes there are."""
         return len(self.book) if self.book else 0
 
     def line_text(self, line: int, width: int) -> Text:

@@ -270,7 +270,7 @@ class TreesScreen(BankScreen):
         self.list_filter.submit()
 
     async def action_step_back(self) -> None:
-        """Leaves one thing at a time: the line, a move, the chain, a link, the filter, the bank."""
+        """Leave one thing at a time: the line, a move, the chain, a link, the filter, the bank."""
         if not self.list_filter.step_back(self._leave_inner):
             await super().action_step_back()
 

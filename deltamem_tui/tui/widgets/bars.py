@@ -121,7 +121,7 @@ class KeyBar(Widget):
         return hidden if self.filtered else hidden | _MATCHES
 
     def _offered(self) -> list[Binding]:
-        """One binding an action that can be done, in the order of the scopes."""
+        """Return one binding an action that can be done, in the order of the scopes."""
         hidden = self.hidden
         found: dict[str, Binding] = {}
         for active in self.screen.active_bindings.values():
@@ -337,7 +337,7 @@ class WorkBar(Widget):
 
 
 def _left(state: WorkState, total: int) -> str:
-    """How long it will still take, whichever screen one comes to meanwhile."""
+    """Return how long it will still take, whichever screen one comes to meanwhile."""
     passed = time.monotonic() - state.began
     if not state.done or passed < 1:
         return ""

@@ -85,7 +85,7 @@ class Dialog(ModalScreen[AnswerT]):
             self.call_after_refresh(self.show_focused)
 
     def show_focused(self) -> None:
-        """Brings what has the focus into sight."""
+        """Bring what has the focus into sight."""
         if self.focused is not None:
             self.focused.scroll_visible(animate=False)
 

@@ -49,7 +49,7 @@ class EpisodeList(LineList):
         self.lines_changed(next(wanted, 0))
 
     def line_count(self) -> int:
-        """How many episodes there are."""
+        """Return how many episodes there are."""
         return len(self.book) if self.book else 0
 
     def line_text(self, line: int, width: int) -> Text:

@@ -141,7 +141,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         super().set_focus(widget, scroll_visible=False, from_app_focus=from_app_focus)
 
     def on_descendant_focus(self) -> None:
-        """Brings the field into sight; once its list is there, the layout does so again."""
+        """Bring the field into sight; once its list is there, the layout does so again."""
         self.show_focused()
 
     def _laid_out(self, _: Screen[Any]) -> None:
@@ -151,7 +151,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             self.show_focused()
 
     def show_focused(self) -> None:
-        """Brings the field in focus into sight, its label if not all, its line in any case."""
+        """Bring the field in focus into sight, its label if not all, its line in any case."""
         if (place := self._place()) is None:
             return
         label = Region.from_offset(place.field.offset, (1, 1))
@@ -161,7 +161,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             )
 
     def _place(self) -> _FieldPlace | None:
-        """Where the field in focus is; None if none is."""
+        """Return where the field in focus is; None if none is."""
         focused = self.focused
         if focused is None or not isinstance(focused.parent, Widget):
             return None

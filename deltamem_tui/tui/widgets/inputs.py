@@ -58,7 +58,7 @@ class LineInput(Input):
             self.action_end()
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Whether a key is typed here; textual does not know what some of them type."""
+        """Return whether a key is typed here; textual does not know what some of them type."""
         return key in _TYPED or super().check_consume_key(key, character)
 
     def validate_value(self, value: str) -> str:

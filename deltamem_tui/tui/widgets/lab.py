@@ -95,7 +95,7 @@ class AnswerPane(Vertical):
         self._placement.update(Text(placement))
 
     def head(self, *parts: str) -> None:
-        """Says in the title what the collection is and has; empty parts are left out."""
+        """Say in the title what the collection is and has; empty parts are left out."""
         self.border_title = Content(" · ".join(filter(None, (self.shown_as.title, *parts))))
 
 
@@ -106,21 +106,21 @@ class ContextPane(TextPane):
         self.border_title = "context"
 
     def explain(self, words: str) -> None:
-        """Says what can be asked."""
+        """Say what can be asked."""
         self.border_title = "context"
         self.show([Section("", words, quiet=True)])
 
     def asking(self) -> None:
-        """Says that another answer is on its way."""
+        """Say that another answer is on its way."""
         self.border_title = "context · asking …"
 
     def waiting(self) -> None:
-        """Says what the first answer waits for."""
+        """Say what the first answer waits for."""
         words = "The embedding model is being loaded. The answer comes once it is there."
         self.show([Section("", words, quiet=True)])
 
     def failed(self, error: DeltaMemError) -> None:
-        """Says why there is no answer."""
+        """Say why there is no answer."""
         self.border_title = "context"
         self.show([Section("No answer", str(error), warning=True)])
 
@@ -189,7 +189,7 @@ class MatchList(LineList):
         return candidate.node if candidate else None
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Return how many lines there are."""
         return len(self.lines)
 
     def line_text(self, line: int, width: int) -> Text:

@@ -75,7 +75,7 @@ class LineList(ScrollView, can_focus=True):
         """The line under the cursor was clicked once more."""
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Return how many lines there are."""
         raise NotImplementedError
 
     def line_text(self, line: int, width: int) -> Text:

@@ -317,7 +317,7 @@ class OutlineView(LineList):
         return None if birth is None else int(tree.snapshot.current[birth])
 
     def line_count(self) -> int:
-        """How many lines there are."""
+        """Return how many lines there are."""
         return len(self.outline) if self.outline else 0
 
     def line_text(self, line: int, width: int) -> Text:

@@ -69,7 +69,7 @@ class Piece:
 
 
 def sequences(texts: Iterable[str]) -> frozenset[WordSequence]:
-    """All sequences of three words in the lines of some texts."""
+    """Return all sequences of three words in the lines of some texts."""
     lines = (line.split() for text in texts for line in text.split("\n"))
     return frozenset(each for words in lines if words for each in _sequences(_told(words)))
 
@@ -129,7 +129,7 @@ LINE_CHARACTERS = 400
 
 
 def line_of(*parts: tuple[str, Style | None]) -> Text:
-    """One line of text from outside, in styled parts."""
+    """Return one line of text from outside, in styled parts."""
     text = Text(no_wrap=True, overflow="ellipsis", end="")
     for part, style in parts:
         text.append(part if part.isspace() else _flat(part), style)
@@ -453,7 +453,7 @@ class NodePane(TextPane):
 
     @property
     def in_chain(self) -> bool:
-        """Whether the chain is shown, and not only the node."""
+        """True if the chain is shown, and not only the node."""
         return self._step is not None and self._place is not None
 
     def show_node(
@@ -494,7 +494,7 @@ class NodePane(TextPane):
             self._draw()
 
     def _marked(self, length: int) -> int:
-        """Which node of a chain is marked: the one stepped to, else the last."""
+        """Return which node of a chain is marked: the one stepped to, else the last."""
         step = self._step
         return step if step is not None and 0 <= step < length else length - 1
 
