@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Literal, TypedDict, Unpack, get_args
 import orjson
 from msgspec import Struct, field
 from msgspec.structs import replace
-from stringzilla import contains, translate
 
 from deltamem_tui.trajectory.receipt import Receipts
 
@@ -335,7 +334,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
 
 def searchable_json(json: bytes) -> bytes | None:
     """JSON without its quotation marks; None if its texts have escapes that a search would mind."""
-    found = bytes(translate(json, _QUOTES_AS_LINE_BREAKS))
-    if b"\\" in found and any(contains(found, escape) for escape in _OTHER_ESCAPES):
+    found = json.translate(_QUOTES_AS_LINE_BREAKS)
+    if b"\\" in found and any(escape in found for escape in _OTHER_ESCAPES):
         return None
     return found

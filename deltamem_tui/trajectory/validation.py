@@ -16,7 +16,6 @@ from types import UnionType
 
 from msgspec import to_builtins
 from msgspec.structs import replace
-from stringzilla import contains, translate
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
@@ -224,7 +223,7 @@ def _is_presentable(trajectory: Trajectory, limits: LogLimits) -> bool:
 def is_clean(text: bytes) -> bool:
     """Return True if `clean` would leave a text in UTF-8 as it is."""
     if text.isascii():
-        return not contains(translate(text, _PLAIN), b"\0")
+        return b"\0" not in text.translate(_PLAIN)
     found = text.decode("utf-8", "surrogatepass")
     return clean(found) == found
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from stringzilla import contains
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import states_outcome_twice
@@ -151,7 +150,7 @@ def _decoded(data: bytes) -> _Record | None:
 
 def _looked_at(group: list[Trajectory]) -> list[Trajectory]:
     texts = searchable_json(b"\n".join([each.texts_as_json for each in group]))
-    if texts is None or contains(texts, PICTURE_SIGN):
+    if texts is None or PICTURE_SIGN in texts:
         return group
     if is_clean(texts) and not may_hold_secrets(texts):
         for each in group:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 import orjson
 from msgspec.structs import replace
-from stringzilla import contains
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import parse_json
@@ -76,7 +75,7 @@ def _medium(kind: str) -> str:
 
 def without_pictures(trajectory: Trajectory) -> Trajectory:
     """Return the episode with a note in place of each picture that was written into a text."""
-    if trajectory.has_plain_texts or not contains(trajectory.searchable, PICTURE_SIGN):
+    if trajectory.has_plain_texts or PICTURE_SIGN not in trajectory.searchable:
         return trajectory
     return replace(
         trajectory,

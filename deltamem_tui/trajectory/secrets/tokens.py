@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stringzilla import find, translate
-
 _RUN_LENGTH = 16
 _RUN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _RUNS = bytes(97 if byte in _RUN_BYTES else 32 for byte in range(256))
@@ -135,16 +133,16 @@ def tokens_in(data: bytes) -> Iterator[tuple[bytes, str]]:
 
 def _long_words(data: bytes) -> set[bytes]:
     """Return the words in which letters and digits stand in long runs, each once."""
-    runs = translate(data, _RUNS)
+    runs = data.translate(_RUNS)
     words: set[bytes] = set()
-    end, place = 0, find(runs, _RUN)
+    end, place = 0, runs.find(_RUN)
     while place >= 0:
-        end = find(runs, b" ", place)
+        end = runs.find(b" ", place)
         end = len(data) if end < 0 else end
         run = data[place:end]
         if _may_be_token(run):
             words.add(_around(data, place, end))
-        place = find(runs, _RUN, end)
+        place = runs.find(_RUN, end)
     return words
 
 

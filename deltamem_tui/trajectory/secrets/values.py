@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stringzilla import find, translate
-
 _LOWERED = bytes(range(256)).lower()
 PRIVATE_KEY = "private key"
 
@@ -241,18 +239,18 @@ _KEY_LINES_BEFORE = re.compile(rb"(?:[A-Za-z0-9+/=]{16,90}+" + _GAP + rb"{1,20}+
 
 def values_in(data: bytes) -> Iterator[Found]:
     """Yield the secrets in a text in UTF-8 that a name or a place gives away."""
-    lowered = translate(data, _LOWERED)
-    if find(lowered, b"-----") >= 0:
+    lowered = data.translate(_LOWERED)
+    if lowered.find(b"-----") >= 0:
         yield from _private_keys(data)
     for rule in _RULES:
-        place = find(lowered, rule.stem)
+        place = lowered.find(rule.stem)
         while place >= 0:
             match = rule.pattern.match(data, place)
             if match and rule.accepts(match):
                 group = "quoted" if match["quoted"] is not None else "bare"
                 start = match.start(group)
                 yield Found(rule.kind, match.start(), start, start + len(_value(match)))
-            place = find(lowered, rule.stem, place + len(rule.stem))
+            place = lowered.find(rule.stem, place + len(rule.stem))
 
 
 def _private_keys(data: bytes) -> Iterator[Found]:
