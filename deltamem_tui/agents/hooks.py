@@ -252,10 +252,7 @@ def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int]:
 
 
 def _placed(bank: str) -> str:
-    """Resolve a bank that is just named: the session may be imported from another folder.
-
-    Settings that lie in the working folder are asked only then.
-    """
+    """Resolve a bank that is just named: the session may be imported from another folder."""
     if os.path.isabs(bank):  # noqa: PTH117 - as below, no more is loaded than is needed
         return bank
     from deltamem_tui import config

@@ -126,9 +126,9 @@ def parameters(context: typer.Context, bank: options.Bank, changes: Changes = No
     which a difference is written beside its match; k_cons, after how many hits a chain is fused
     into a new root (`none`: never); enabled, whether the tree is used at all; tau_fixed, whether
     the threshold stays: else a new bank's first episodes replace it. To set the threshold fixes
-    it. Of the task tree alone: recall, how it is asked: `kind` looks for the kind of goal first,
-    `paper` takes the best node from the threshold up. Of neither: budget, how many tokens the
-    entries of a context may have, the procedure aside.
+    it. Of the task tree alone: recall, how it is asked: `kind` counts what near tasks know (in
+    a game: by the kind of goal), `paper` takes the best node from the threshold up. Of neither:
+    budget, how many tokens a context may have; in a game, without the procedure.
 
     Every method has admission, forgetting with its numbers, capacity, utility and half_life:
     `deltamem forget`, and docs/credit.md.

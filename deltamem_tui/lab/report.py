@@ -130,11 +130,6 @@ def tables(found: ContestResult) -> Iterator[ReportTable]:
         yield ReportTable(f"{main.replace('_', ' ')} by kind of task", head, by_kind)
 
 
-def _less(each: ContestantResult, measure: str) -> str:
-    found = each.measures.get(measure)
-    return "" if found is None else signed(found.difference)
-
-
 def _of_kind(each: ContestantResult, kind: str, measure: str) -> float | None:
     found = each.by_kind[kind].measures.get(measure)
     value = None if found is None else found.estimate.value

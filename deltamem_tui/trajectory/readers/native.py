@@ -90,15 +90,6 @@ def from_record(record: object) -> Trajectory:
     return admitted(checked(_episode(found, _attributed(found.outcome), found.source)))
 
 
-def outcome_of(record: Mapping[str, object]) -> Outcome:
-    """Return how a record's episode ended: as the log itself states if it does not say who does.
-
-    Raises:
-        RecordError: It is not as `to_record` writes it.
-    """
-    return _attributed(_typed({"task": "", "steps": [], "outcome": record.get("outcome")}).outcome)
-
-
 def _read(log: Log) -> Iterator[Reading]:
     unknown_keys = _UnknownKeys()
     group: list[Trajectory] = []

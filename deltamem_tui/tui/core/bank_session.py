@@ -357,12 +357,6 @@ class BankSession:
         self.open(change.path)
         return True
 
-    def open_node(self, path: Path, tree: str, node_id: str) -> None:
-        """Open a bank at a node, from a screen over the list; a step back leads there again."""
-        if self.home is None:
-            self._visit, self.opened_by_link = Visit(path, "trees", (tree, node_id)), True
-            self.open(path)
-
     # Its screens
 
     def _screen(self, home: OpenBank, name: str) -> Screen[Any]:

@@ -378,15 +378,6 @@ class Outline:
         found = None if parent == NO_PARENT else self.line_of(parent)
         return line if found is None else found
 
-    def sibling_above(self, line: int) -> int | None:
-        """Return the line of the sibling before; None if it is the first, or is far above."""
-        begin = max(line - _NEAR, 0)
-        depths = self.family.depth[self.rows[begin : line + 1]]
-        found = np.flatnonzero(depths[:-1] <= depths[-1])
-        if not len(found) or depths[found[-1]] < depths[-1]:
-            return None
-        return begin + int(found[-1])
-
     def root_line(self, line: int) -> int:
         """Return the line of a node's root."""
         above = self.family.ancestors(int(self.rows[line]))
