@@ -120,7 +120,8 @@ class Asking:
         except BudgetError:
             if not was_ahead:
                 raise
-            del self._sent[key]  # what others had set aside may be free again
+            with self._lock:
+                del self._sent[key]  # what others had set aside may be free again
             return self.answer(key, ask)
         except FailedCallError as error:
             self._use(question, error.call.usage)
