@@ -66,10 +66,10 @@ def test_the_commands_in_a_clone(clone: Path, environment: dict[str, str]) -> No
     assert changes(clone) == ""
 
 
-def test_the_python_block(clone: Path, environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_python_block(clone: Path, environment: dict[str, str]) -> None:
     (block,) = blocks("python")
     environment = {**environment, "PYTHONPATH": str(clone)}
-    context = run([sys.executable, "-c", block], tmp_path, environment)
+    context = run([sys.executable, "-c", block], clone, environment)
     assert "make migrate ENV=staging" in context
     assert changes(clone) == ""
 
