@@ -1,20 +1,30 @@
-"""Agent Data Protocol: `{id, content, details}` with typed observations and actions."""
+"""Interchange formats of other projects: the Agent Data Protocol, and ATIF, Harbor's."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
+from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
+from deltamem_tui.trajectory.readers.coding import tool_names
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reading, each_conversation, json_reader
+from deltamem_tui.trajectory.readers.messages import content_text, unknown_speaker
+from deltamem_tui.trajectory.readers.reader import (
+    Part,
+    Reading,
+    each_conversation,
+    each_part,
+    json_reader,
+)
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -22,109 +32,93 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_text,
     required_list,
     texts,
+    unfolded,
     without_images,
 )
 from deltamem_tui.trajectory.readers.tasks import Opening
 from deltamem_tui.trajectory.secrets.redaction import quoted
+from deltamem_tui.trajectory.workspace import workspace
 
 _DETAILS = ("exit_status", "dataset", "split", "task_id", "instance_id")
-_QUOTED = re.compile(r"\A\"[^\"\\\n]*\"\Z")
+_QUOTED = re.compile(r"\A\"([^\"\\\n]*)\"\Z")
+_FINISH = re.compile(r"\A<finish>(.*)</finish>\Z", re.DOTALL)
+_DEEPEST = 3  # in a record, where a document of ATIF is looked for
 
 
-def _read(log: Log) -> Iterator[Reading]:
-    common = opening_of(log, lambda value: [_messages(value)])
-    yield from each_conversation(lambda chat, value: _episode(chat, value, common))(log)
+def _read_protocol(log: Log) -> Iterator[Reading]:
+    common = opening_of(log, lambda value: [_protocol_messages(as_mapping(value))])
+    yield from each_conversation(lambda chat, value: _protocol(chat, value, common))(log)
 
 
-def _episode(conversation: Conversation, value: object, common: Opening) -> Trajectory:
+def _protocol(conversation: Conversation, value: object, common: Opening) -> Trajectory:
     record = as_mapping(value)
     required_list(record, "content")
-    seen, rest = _first_sight(list(_messages(record)))
-    trajectory = episode(rest, environment=seen, conversation=conversation, common=common)
+    messages = list(_protocol_messages(record))
+    acts = (index for index, each in enumerate(messages) if each["role"] == "assistant")
+    begin = next(acts, len(messages))
+    # What the agent saw before it did anything is the scene.
+    seen = [as_text(each["content"]) for each in messages[:begin] if each["role"] == "tool"]
+    rest = [each for each in messages[:begin] if each["role"] != "tool"] + messages[begin:]
     details = as_mapping(record.get("details"))
     return replace(
-        trajectory,
+        episode(rest, environment="\n".join(seen), conversation=conversation, common=common),
         outcome=recorded_anywhere(details),
         agent=agent_of(details),
         metadata=texts(record, ("id",)) | texts(details, _DETAILS),
     )
 
 
-def _messages(record: object) -> Iterator[Json]:
-    content = [as_mapping(item) for item in as_list(as_mapping(record).get("content"))]
-    if content and _class(content[0]) == "message_action":
-        # Data sets of screens let the user's wish stand first, as if the agent had said it.
-        content[0] = {"class_": "text_observation", "source": "user", **_without_class(content[0])}
-    yield from map(_message, content)
+def _protocol_messages(record: Json) -> Iterator[Json]:
+    for index, item in enumerate(map(as_mapping, as_list(record.get("content")))):
+        if not index and item.get("class_") == "message_action":
+            # Data sets of screens let the user's wish stand first, as if the agent had said it.
+            item = {**item, "class_": "text_observation", "source": item.get("source", "user")}
+        yield _protocol_message(item)
 
 
-def _first_sight(messages: list[Json]) -> tuple[str, list[Json]]:
-    """Return what the agent saw before it did anything, and the messages without it."""
-    acts = (index for index, message in enumerate(messages) if message["role"] == "assistant")
-    begin = next(acts, len(messages))
-    seen = [as_text(each["content"]) for each in messages[:begin] if each["role"] == "tool"]
-    rest = [each for each in messages[:begin] if each["role"] != "tool"]
-    return "\n".join(seen), rest + messages[begin:]
-
-
-def _message(item: Json) -> Json:
+def _protocol_message(item: Json) -> Json:
     """Return one observation or action as the message that it is in a chat."""
-    kind = _class(item)
-    text = without_images(as_text(item.get("content")))
-    if kind == "text_observation" and item.get("name") == "system":
-        return {"role": "system", "content": text}
-    if kind == "text_observation":
-        by_user = item.get("source") == "user"
-        return {"role": "user" if by_user else "tool", "content": text}
-    if kind in ("web_observation", "image_observation"):
-        return {"role": "tool", "content": _page(item)}
+    kind, text = as_text(item.get("class_")), without_images(as_text(item.get("content")))
     thought = as_text(item.get("description")).strip()
+    if kind == "text_observation":
+        by_user = "user" if item.get("source") == "user" else "tool"
+        return {"role": "system" if item.get("name") == "system" else by_user, "content": text}
+    if kind in ("web_observation", "image_observation"):
+        return {"role": "tool", "content": _page(item, kind)}
     if kind == "message_action":
-        return {"role": "assistant", "content": _unmarked(text), "thought": thought}
+        # The mark that the protocol puts around the agent's last words.
+        found = _FINISH.match(text)
+        said = (found[1].strip() or "finish") if found else text
+        return {"role": "assistant", "content": said, "thought": thought}
     if kind == "api_action":
-        arguments = {key: _bare(given) for key, given in as_mapping(item.get("kwargs")).items()}
-        call = {"name": as_text(item.get("function")) or "tool", "arguments": arguments}
+        given = as_mapping(item.get("kwargs")).items()
+        arguments: object = {key: _bare(value) for key, value in given}
+        name = as_text(item.get("function")) or "tool"
     elif kind == "code_action":
-        language = as_text(item.get("language")) or "code"
-        call = {"name": language, "arguments": {"command": text} if language == "bash" else text}
+        name = as_text(item.get("language")) or "code"
+        arguments = {"command": text} if name == "bash" else text
     else:
         raise RecordError(f"an item of unknown class {quoted(kind or 'none', 40)}")
+    call = {"name": name, "arguments": arguments}
     return {"role": "assistant", "content": thought, "tool_calls": [call]}
 
 
-def _page(item: Json) -> str:
+def _page(item: Json, kind: str) -> str:
     """Return a page in words, with a note that there was a picture of it."""
-    seen = item.get("axtree") or item.get("html")
-    address = as_text(item.get("url"))
-    pictured = _class(item) == "image_observation" or item.get("image_observation")
-    parts = [f"URL: {address}" if address else "", as_text(seen), "[image]" if pictured else ""]
-    if _class(item) == "image_observation":
-        labels = [
-            as_text(as_mapping(mark).get("text")) for mark in as_list(item.get("annotations"))
-        ]
-        parts.append(" | ".join(filter(None, labels)))
+    parts = [f"URL: {item['url']}" if item.get("url") else ""]
+    parts.append(as_text(item.get("axtree") or item.get("html")))
+    if kind == "image_observation" or item.get("image_observation"):
+        parts.append("[image]")
+    if kind == "image_observation":
+        marks = map(as_mapping, as_list(item.get("annotations")))
+        parts.append(" | ".join(filter(None, (as_text(mark.get("text")) for mark in marks))))
     return "\n".join(filter(None, parts))
-
-
-def _unmarked(text: str) -> str:
-    """Return the agent's words without the mark that the protocol puts around its last, if any."""
-    opening, closing = "<finish>", "</finish>"
-    if not (text.startswith(opening) and text.endswith(closing)):
-        return text
-    return text[len(opening) : -len(closing)].strip() or "finish"
 
 
 def _bare(value: object) -> object:
     """Return text without the quotation marks that some converters left around it."""
-    return value[1:-1] if isinstance(value, str) and _QUOTED.match(value) else value
-
-
-def _class(item: Json) -> str:
-    return as_text(item.get("class_"))
-
-
-def _without_class(item: Json) -> Json:
-    return {key: value for key, value in item.items() if key != "class_"}
+    found = _QUOTED.match(value) if isinstance(value, str) else None
+    return found[1] if found else value
 
 
 def _is_protocol(value: object) -> bool:
@@ -132,9 +126,130 @@ def _is_protocol(value: object) -> bool:
     return bool(content) and all("class_" in as_mapping(item) for item in content)
 
 
-READER = json_reader(
-    name="agent-data-protocol",
-    description="Agent Data Protocol: id, content of typed observations and actions, details",
-    is_own=_is_protocol,
-    read=_read,
+def _atif_parts(value: object) -> Iterator[Part]:
+    found = list(_documents(value))
+    if not found:
+        raise RecordError("not an ATIF document: no `schema_version` and `steps`")
+    for place, document in found:
+        record = as_mapping(value) if len(found) == 1 else {}
+        yield place, partial(_atif, record=record, document=document)
+
+
+def _documents(value: object, *path: str | int) -> Iterator[tuple[str, Json]]:
+    record = as_mapping(value)
+    if as_text(record.get("schema_version")).startswith("ATIF") and "steps" in record:
+        steps = (f" {key}" if isinstance(key, int) else f".{quoted(key, 40)}" for key in path)
+        yield "".join(steps).strip(" ."), record
+    elif len(path) < _DEEPEST and record:
+        for key, inner in record.items():
+            yield from _documents(unfolded(inner), *path, key)
+    elif len(path) < _DEEPEST:
+        for index, inner in enumerate(as_list(value), 1):
+            yield from _documents(inner, *path, index)
+
+
+def _atif(conversation: Conversation, record: Json, document: Json) -> Trajectory:
+    """Return the episode of a document, with the outcome that it states, or what wraps it alone."""
+    steps = [*map(as_mapping, required_list(document, "steps"))]
+    own = [step for step in steps if not _is_copied(step)]
+    # A continuation is still about what was first asked.
+    copied = (each for each in steps if _is_copied(each) and each.get("source") == "user")
+    conversation.offer_task(content_text(next(copied, {}).get("message")))
+    for step in own:
+        _add_step(conversation, step)
+    agent, extra = as_mapping(document.get("agent")), as_mapping(document.get("extra"))
+    tools = workspace(tools=tool_names(agent.get("tool_definitions")))
+    facts = {key: as_text(fact) for key, fact in as_mapping(extra.get("metadata")).items()}
+    found = conversation.episode(
+        environment=tools or conversation.system,
+        outcome=_atif_outcome(record, extra),
+        agent=as_text(agent.get("model_name")),
+        metadata=facts
+        or {"id": as_text(document.get("session_id")), "agent": as_text(agent.get("name"))},
+    )
+    paid = [number(as_mapping(each.get("extra")).get("reward")) for each in own if _is_agents(each)]
+    if len(paid) != len(found.steps):
+        paid = [None] * len(found.steps)
+    rewarded = (
+        step if reward is None else replace(step, reward=reward)
+        for step, reward in zip(found.steps, paid, strict=True)
+    )
+    domain = as_text(extra.get("domain"))
+    return replace(found, domain=domain, steps=tuple(rewarded))
+
+
+def _is_copied(step: Json) -> bool:
+    return step.get("is_copied_context") is True
+
+
+def _is_agents(step: Json) -> bool:
+    return step.get("source") == "agent"
+
+
+def _atif_outcome(record: Json, extra: Json) -> Outcome:
+    outcome = recorded_anywhere(record)
+    outcome = recorded_anywhere(extra) if outcome == Outcome() else outcome
+    source = extra.get("outcome_source")
+    if outcome.source == "stated" and source in OUTCOME_SOURCES:  # as `convert` writes it
+        reason = as_text(extra.get("outcome_reason"))
+        return replace(outcome, source=source, reason=reason)
+    return outcome
+
+
+def _add_step(conversation: Conversation, step: Json) -> None:
+    source, text = step.get("source"), content_text(step.get("message"))
+    if source == "user":
+        conversation.user(text)
+    elif source == "system":
+        if not conversation.has_task:
+            conversation.instruct(text)
+    elif source == "agent":
+        _add_agent_step(conversation, step, text)
+    else:
+        raise unknown_speaker(as_text(source))
+
+
+def _add_agent_step(conversation: Conversation, step: Json, text: str) -> None:
+    conversation.think(as_text(step.get("reasoning_content")))
+    calls = [as_mapping(call) for call in as_list(step.get("tool_calls"))]
+    reply = {} if calls else as_mapping(unfolded(text))
+    typed = isinstance(reply.get("commands"), list)
+    if typed:  # an agent that writes its commands as JSON into its message
+        conversation.think("\n".join(texts(reply, ("analysis", "plan")).values()))
+        for action in _keystrokes(reply):
+            conversation.act(action, "typed", kind="code")
+    else:
+        conversation.say(text)
+    names = [as_text(call.get("tool_call_id")) for call in calls]
+    for call, name in zip(calls, names, strict=True):
+        tool = as_text(call.get("function_name")) or "tool"
+        conversation.call(tool, call.get("arguments"), name)
+    for result in map(as_mapping, as_list(as_mapping(step.get("observation")).get("results"))):
+        if result.get("content") is not None:  # else it only points to a sub-agent's trajectory
+            name = as_text(result.get("source_call_id"))
+            answered = name if name in names else "typed" if typed else ""
+            conversation.answer(content_text(result["content"]), answered)
+
+
+def _keystrokes(reply: Json) -> list[str]:
+    commands = [as_mapping(each) for each in as_list(reply["commands"])]
+    if not commands:
+        return ["task_complete" if reply.get("task_complete") is True else "(wait)"]
+    return [as_text(each.get("keystrokes")).rstrip("\n") or "(wait)" for each in commands]
+
+
+READERS = (
+    json_reader(
+        name="agent-data-protocol",
+        description="Agent Data Protocol: id, content of typed observations and actions, details",
+        is_own=_is_protocol,
+        read=_read_protocol,
+    ),
+    json_reader(
+        name="atif",
+        description="ATIF (Harbor): JSON with schema_version ATIF-…, agent and steps, also wrapped",
+        is_own=lambda value: any(_documents(value)),
+        sureness=0.98,
+        read=each_part(_atif_parts),
+    ),
 )

@@ -14,20 +14,19 @@ from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, locat
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import verdict_of
-from deltamem_tui.trajectory.readers.labelled import TextTurn
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record, json_reader
 from deltamem_tui.trajectory.readers.sessions import line_blocks
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text
 from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, domain_of, scene_of
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
-DOMAIN = "alfworld"
 # Some logs have no blank between the prompt and what the agent wrote; others number both sides.
 _PROMPT = re.compile(r">(?: |(?=[A-Za-z]))|Act \d{1,4}: ?", re.ASCII)
 _ANSWER = re.compile(r"Obs \d{1,4}: ?", re.ASCII)
-_THOUGHT = re.compile(r"(?:think|thought)\s*:\s*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
-# A planning trace that some agents write beside their thoughts; no game ever sees it.
-_PLAN = re.compile(r"ActionPath\s*:", re.IGNORECASE)
+# A thought, or a planning trace that some agents write beside it; no game ever sees either.
+_THOUGHT = re.compile(
+    r"(?:think|thought)\s*:\s*(?P<text>.*)|(?P<plan>ActionPath\s*:.*)", re.IGNORECASE | re.DOTALL
+)
 # What games answer to a thought: they were told to say OK, or do not know the word.
 _ANSWERS_TO_THOUGHT = frozenset({"", "ok.", "ok", "nothing happens."})
 _SCENE_START = re.compile(r"^\s*(?:-= Welcome|You are in )")
@@ -36,18 +35,20 @@ _PROMPT_START = re.compile(r"^Interact with a household\b|^Here (?:is|are) [\w ]
 _TASK_MARK = re.compile(r"^Here is the task[:.]?\s*$", re.IGNORECASE)
 # What the machine says when it ends a run in the middle of it.
 _BREAKS_OFF = re.compile(r"^(?:slurmstepd|srun): |^Traceback \(most recent call last\):")
-
-
-def _is_action(line: str) -> bool:
-    """Return True if a line is what the agent wrote, a thought included."""
-    return _PROMPT.match(line) is not None
+_SEPARATOR = re.compile(r"^(?:#{5,}|-{10,})\s*$")
+_HEADER = re.compile(r"^\s*Environment #(?P<number>\d+):?\s*$")
+# The one of trial logs, and the running count of a notebook: `3 r True rs [1, 0] cnts [2, 1]`.
+_FOOTER = re.compile(
+    r"^\s*STATUS:\s*(?P<word>OK|FAIL)\s*$|^\d{1,6} r (?P<won>\w{1,5}) rs\b", re.ASCII
+)
 
 
 def _episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the episodes of a text, each with the index of its first line."""
-    # Examples that a prompt shows before its `Here is the task` line are not episodes. One prompt
-    # may follow another; then only what comes right after such a line is sure to be none of the
-    # next one's examples.
+    """Yield the episodes of a text, each with the index of its first line.
+
+    Examples that a prompt shows before its `Here is the task` line are not episodes. One prompt
+    may follow another; then only what comes right after such a line is none of its examples.
+    """
     marks = [index for index, line in enumerate(lines) if _TASK_MARK.match(line)]
     if not marks:
         yield from _parted(lines, 0, len(lines))
@@ -70,74 +71,58 @@ def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, S
 
 
 def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
-    """Return where the scene of the episode begins whose goal stands on line `goal`."""
-    last_action = max((i for i in range(previous, goal) if _is_action(lines[i])), default=previous)
+    """Return where the scene of the episode begins whose goal is on line `goal`."""
+    last_action = previous
+    for index in range(max(previous, 0), goal):
+        if _PROMPT.match(lines[index]):
+            last_action = index
     gap = range(last_action + 1, goal)
-    scenes = [index for index in gap if _SCENE_START.match(lines[index])]
-    if scenes:
+    if scenes := [index for index in gap if _SCENE_START.match(lines[index])]:
         banner = scenes[-1] - 1
         while banner > last_action and not lines[banner].strip():
             banner -= 1
         return banner if banner in scenes else scenes[-1]
-    blanks = [index + 1 for index in gap if not lines[index].strip()]
-    return blanks[-1] if blanks else goal
+    return next((index + 1 for index in reversed(gap) if not lines[index].strip()), goal)
 
 
 def _parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
-    goal = next((index for index, line in enumerate(lines) if GOAL_LINE.match(line)), None)
-    if goal is None:
-        raise RecordError("no line that begins with `Your task is to`")
+    goal = next(index for index, line in enumerate(lines) if GOAL_LINE.match(line))
     found = GOAL_LINE.match(lines[goal])
-    first = next((i for i in range(goal + 1, len(lines)) if _is_action(lines[i])), len(lines))
+    after = range(goal + 1, len(lines))
+    first = next((index for index in after if _PROMPT.match(lines[index])), len(lines))
     scene = "\n".join([*lines[:goal], *lines[goal + 1 : first]])
     return Trajectory(
         task=found["goal"].strip() if found else "",
         environment=scene_of(scene),
         steps=tuple(_steps(_turns(lines[first:]), cut=cut)),
-        domain=domain_of(scene) or DOMAIN,
+        domain=domain_of(scene) or "alfworld",
     )
 
 
-def _turns(lines: Sequence[str]) -> list[TextTurn]:
-    turns: list[TextTurn] = []
+def _turns(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what the agent wrote and what answered it, in turns."""
+    turns: list[tuple[str, list[str]]] = []
     for line in lines:
         if _BREAKS_OFF.match(line):
             break
         if prompt := _PROMPT.match(line):
-            turns.append(TextTurn([line[prompt.end() :]]))
+            turns.append((line[prompt.end() :].strip(), []))
         else:
-            turns[-1].answer.append(_ANSWER.sub("", line, count=1) if _ANSWER.match(line) else line)
-    return turns
+            turns[-1][1].append(_ANSWER.sub("", line, count=1) if _ANSWER.match(line) else line)
+    return [(written, "\n".join(answer).strip()) for written, answer in turns]
 
 
-def _steps(turns: list[TextTurn], *, cut: bool) -> Iterator[Step]:
-    if cut and turns and not turns[-1].observation:
+def _steps(turns: list[tuple[str, str]], *, cut: bool) -> Iterator[Step]:
+    if cut and turns and not turns[-1][1]:
         turns = turns[:-1]
     thoughts: list[str] = []
-    for turn in turns:
-        thought = _thought(turn)
-        if thought is not None:
-            thoughts.append(thought)
-        elif turn.written:
-            yield Step(turn.written, turn.observation, "\n".join(thoughts))
+    for written, answer in turns:
+        thought = _THOUGHT.fullmatch(written)
+        if thought and answer.lower() in _ANSWERS_TO_THOUGHT:
+            thoughts.append(thought["plan"] or thought["text"].strip())
+        elif written:
+            yield Step(written, answer, "\n".join(thoughts))
             thoughts = []
-
-
-def _thought(turn: TextTurn) -> str | None:
-    if turn.observation.lower() not in _ANSWERS_TO_THOUGHT:
-        return None
-    if _PLAN.match(turn.written):
-        return turn.written
-    found = _THOUGHT.fullmatch(turn.written)
-    return found["text"].strip() if found else None
-
-
-_SEPARATOR = re.compile(r"^(?:#{5,}|-{10,})\s*$")
-_HEADER = re.compile(r"^\s*Environment #(?P<number>\d+):?\s*$")
-# The one of trial logs, and the running count of a notebook: `3 r True rs [1, 0] cnts [2, 1]`.
-_FOOTER = re.compile(
-    r"^\s*STATUS:\s*(?P<word>OK|FAIL)\s*$|^\d{1,6} r (?P<won>\w{1,5}) rs\b", re.ASCII
-)
 
 
 def _read(log: Log) -> Iterator[Reading]:
@@ -152,32 +137,25 @@ def _read(log: Log) -> Iterator[Reading]:
 
 
 def _block_episodes(block: list[TextLine], log: Log) -> Iterator[Reading]:
-    block = [line for line in block if not _SEPARATOR.match(line.text)]
-    lines = [line.text for line in block]
-    header = next(filter(None, map(_HEADER.match, lines)), None)
-    footer = next((i for i, line in enumerate(lines) if _FOOTER.match(line)), None)
-    verdict = _FOOTER.match(lines[footer]) if footer is not None else None
-    outcome = verdict_of(verdict["word"] or verdict["won"]) if verdict else Outcome()
-    body = [line for line in lines[:footer] if not _HEADER.match(line)]
-    # Dropping the header moves what follows up by a line; numbers are those of the file.
-    places = [line.position for line in block[:footer] if not _HEADER.match(line.text)]
-    found = list(_episodes_in(body))
-    if not found and (header or footer is not None or any(map(_is_action, body))):
-        yield RecordError(
-            "an episode without a line that begins with `Your task is to`",
-            source=log.name,
-            position=block[0].position,
-        )
-    if len(found) > 1 and footer is not None:  # one verdict is about one episode
-        *before, last = found
-        found = [last]
-        if not any(map(_PROMPT_START.match, body)):
-            yield from (_without_verdict(places[start]) for start, _ in before)
+    header = next(filter(None, (_HEADER.match(line.text) for line in block)), None)
+    footer = next(filter(None, (_FOOTER.match(line.text) for line in block)), None)
+    marks = (_SEPARATOR, _HEADER, _FOOTER)
+    body = [line for line in block if not any(mark.match(line.text) for mark in marks)]
+    lines = [line.text for line in body]
+    found = list(_episodes_in(lines))
+    if not found and (header or footer or any(map(_PROMPT.match, lines))):
+        reason = "an episode without a line that begins with `Your task is to`"
+        yield RecordError(reason, source=log.name, position=(body or block)[0].position)
+    if footer:  # one verdict is about one episode
+        *before, _ = found or [()]
+        found = found[-1:]
+        if not any(map(_PROMPT_START.match, lines)):
+            yield from (_without_verdict(body[start].position) for start, _ in before)
+    outcome = verdict_of(footer["word"] or footer["won"]) if footer else Outcome()
+    metadata = {"id": f"env_{header['number']}"} if header else {}
     for start, part in found:
-        trajectory = replace(_parse_episode(part), outcome=outcome)
-        if header:
-            trajectory = replace(trajectory, metadata={"id": f"env_{header['number']}"})
-        yield _placed(trajectory, places[start])
+        trajectory = replace(_parse_episode(part), outcome=outcome, metadata=metadata)
+        yield _placed(trajectory, body[start].position)
 
 
 def _without_verdict(position: str) -> RecordError:
@@ -201,12 +179,12 @@ def _named_texts(record: Record, log: Log) -> Iterator[Reading]:
 
 
 def _placed(trajectory: Trajectory, position: str) -> Trajectory:
-    return replace(trajectory, source=LogSource(position=position, format=REACT.name))
+    return replace(trajectory, source=LogSource(position=position, format="react"))
 
 
-def _looks_like_react(text: str) -> bool:
-    lines = text.splitlines()
-    return any(map(GOAL_LINE.match, lines)) and any(map(_is_action, lines))
+def _looks_like_react(text: object) -> bool:
+    lines = text.splitlines() if isinstance(text, str) else []
+    return any(map(GOAL_LINE.match, lines)) and any(map(_PROMPT.match, lines))
 
 
 def _react_claims(preview: Preview) -> float:
@@ -215,57 +193,46 @@ def _react_claims(preview: Preview) -> float:
     values = [value for record in preview.records for value in as_mapping(record).values()]
     if not values or len(preview.records) > 1:
         return 0.0
-    known = [text for text in values if isinstance(text, str) and _looks_like_react(text)]
-    return 0.8 * len(known) / len(values)
+    return 0.8 * sum(map(_looks_like_react, values)) / len(values)
 
 
-REACT = Reader(
-    name="react",
-    description="ReAct text on ALFWorld: `Your task is to`, `> action`, trial logs with STATUS",
-    claims=_react_claims,
-    read=_read,
-)
-
-
-def _episode(value: object) -> Trajectory:
+def _wrapped_episode(value: object) -> Trajectory:
     record = as_mapping(value)
     found = list(_episodes_in(required_text(record, "traj").splitlines()))
     if not found:
         raise RecordError("no line that begins with `Your task is to` under `traj`")
-    cut = _is_cut(record.get("result"))
-    metadata = _metadata(as_text(record.get("name")))
-    if cut:
-        metadata["cut"] = "true"
-    outcome = Outcome() if cut else stated_under(record, "result")
-    # Whatever stands before the last goal is an example that was shown to the agent.
-    trajectory = _parse_episode(found[-1][1], cut=cut)
-    return replace(trajectory, outcome=outcome, metadata=metadata)
-
-
-def _is_cut(result: object) -> bool:
-    return isinstance(result, int) and not isinstance(result, bool) and result == 0
-
-
-def _metadata(name: str) -> dict[str, str]:
-    # The game's name begins with its task type: `pick_and_place_simple-Mug-None-Desk-308/trial_…`.
-    task_type, dash, _ = name.partition("-")
-    metadata = {"id": name} if name else {}
-    return {**metadata, "task_type": task_type} if dash else metadata
+    result, name = record.get("result"), as_text(record.get("name"))
+    is_cut = type(result) is int and result == 0
+    # The game's name begins with its kind: `pick_and_place_simple-Mug-None-Desk-308/trial_…`.
+    kind, dash, _ = name.partition("-")
+    facts = {"id": name, "task_type": kind if dash else "", "cut": "true" if is_cut else ""}
+    # Whatever comes before the last goal is an example that was shown to the agent.
+    return replace(
+        _parse_episode(found[-1][1], cut=is_cut),
+        outcome=Outcome() if is_cut else stated_under(record, "result"),
+        metadata=facts,
+    )
 
 
 def _is_wrapper(value: object) -> bool:
     record = as_mapping(value)
     text = record.get("traj")
-    return (
-        isinstance(text, str)
-        and "result" in record
-        and any(map(GOAL_LINE.match, text.splitlines()))
-    )
+    if not isinstance(text, str) or "result" not in record:
+        return False
+    return any(map(GOAL_LINE.match, text.splitlines()))
 
 
-WRAPPER = json_reader(
-    name="alfworld-wrapper",
-    description="ReAct text on ALFWorld in JSONL: name, result and traj",
-    is_own=_is_wrapper,
-    read=each_record(_episode),
+READERS = (
+    Reader(
+        name="react",
+        description="ReAct text on ALFWorld: `Your task is to`, `> action`, trials with STATUS",
+        claims=_react_claims,
+        read=_read,
+    ),
+    json_reader(
+        name="alfworld-wrapper",
+        description="ReAct text on ALFWorld in JSONL: name, result and traj",
+        is_own=_is_wrapper,
+        read=each_record(_wrapped_episode),
+    ),
 )

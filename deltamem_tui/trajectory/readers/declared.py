@@ -5,41 +5,124 @@ Every value is a JMESPath expression. `docs/readers.md` has an example.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec.structs import replace
+import msgspec
+from msgspec import Meta, Struct, structs
 
-from deltamem_tui.errors import RecordError
+from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Preview
+from deltamem_tui.trajectory.logs.record import Notice, Preview
 from deltamem_tui.trajectory.model import Outcome, Step, StepStatus, Trajectory
-from deltamem_tui.trajectory.outcome_keys import explained
+from deltamem_tui.trajectory.outcome_keys import explained, recorded_anywhere
 from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.coding import call_arguments
 from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.messages import add_messages, speaker
 from deltamem_tui.trajectory.readers.reader import Part, Reader, Reading, each_part, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
-from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import NO_OPENING, Opening
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 if TYPE_CHECKING:
-    from deltamem_tui.trajectory.readers.declaration import Declaration
+    from deltamem_tui.trajectory.readers.expressions import Search
 
 _STATUSES: dict[str, StepStatus] = {
     **dict.fromkeys(("ok", "success", "completed", "0", "true"), "ok"),
     **dict.fromkeys(("error", "failed", "failure", "false"), "error"),
 }
 _SHIPPED = Path(__file__).with_name("formats")
+_MOST_BYTES = 1_000_000
 # As sure as other readers that know a log by its keys, and as one that only tried to read it.
 _SURE, _UNSURE = 0.95, 0.4
+
+
+class _StepPaths(Struct, forbid_unknown_fields=True):
+    action: str = ""
+    observation: str = ""
+    thought: str = ""
+    reward: str = ""
+    tool: str = ""
+    arguments: str = ""
+    status: str = ""
+
+
+class _OutcomePaths(Struct, forbid_unknown_fields=True):
+    success: str = ""
+    reward: str = ""
+    reason: str = ""
+    best: str | Annotated[float, Meta(gt=0)] = 1.0
+
+
+class Declaration(Struct, forbid_unknown_fields=True):
+    """A declaration as it is written: expressions, except for the names and `gather`."""
+
+    name: str = ""
+    description: str = ""
+    own: str = ""
+    gather: bool = False
+    records: str = ""
+    task: str = ""
+    environment: str = ""
+    messages: str = ""
+    fault: str = ""
+    steps: str = ""
+    branches: str = ""
+    domain: str = ""
+    agent: str = ""
+    step: _StepPaths = msgspec.field(default_factory=_StepPaths)
+    outcome: str | _OutcomePaths = ""
+    metadata: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def expressions(self) -> dict[str, str]:
+        """Return all expressions that are there, by key; those of tables as `step.action`."""
+        found: dict[str, str] = {}
+        for key, value in structs.asdict(self).items():
+            table = structs.asdict(value) if isinstance(value, Struct) else value
+            for name, inner in table.items() if isinstance(table, dict) else ():
+                found[f"{key}.{name}"] = inner
+            if not isinstance(table, dict) and key not in ("name", "description"):
+                found[key] = table
+        return {key: text for key, text in found.items() if text and isinstance(text, str)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A declaration whose expressions are compiled; `useful` are those that found something."""
+
+    declared: Declaration
+    searches: Mapping[str, Search]
+    useful: set[str] = field(default_factory=set)
+
+    def find(self, key: str, record: object) -> object:
+        """Return what the expression under a key finds; None if there is no such key."""
+        search = self.searches.get(key)
+        found = search(record) if search else None
+        if found is not None and found != []:
+            self.useful.add(key)
+        return found
+
+    def text(self, key: str, record: object) -> str:
+        return as_text(self.find(key, record))
+
+    def is_own(self, value: object) -> bool:
+        """Return True if `own` is true of a value."""
+        with suppress(RecordError):
+            return self.find("own", value) not in (None, False, "", [], {})
+        return False
+
+    def gathers(self, preview: Preview) -> bool:
+        """Return True if the records of a log are one value, a list: as declared, or by `own`."""
+        is_list = preview.layout in ("lines", "array") and len(preview.records) > 1
+        return self.declared.gather or (is_list and self.is_own([*preview.records]))
 
 
 def declared_reader(path: Path) -> Reader:
@@ -52,28 +135,27 @@ def declared_reader(path: Path) -> Reader:
         ConfigurationError: The file cannot be read, is not TOML, has an unknown key, lacks a
             task or an action, or holds an expression that is not a JMESPath.
     """
-    from deltamem_tui.trajectory.readers.declaration import declaration_of, loaded, plain_text
-
-    table, source = loaded(path), one_line(path.name, 200)
-    declaration = declaration_of(table, source)
-    name = plain_text(table, "name", source) or source.partition(".")[0]
-    description = plain_text(table, "description", source) or f"declared in {source}"
+    source = one_line(path.name, 200)
+    form = _format(_loaded(path, source), source)
 
     def read(log: Log) -> Iterator[Reading]:
-        idle: dict[str, bool] = {}
-        watched = declaration.watched(idle)
+        fresh = replace(form, useful=set())
         is_read = False
-        for reading in _read(watched, log):
+        for reading in _read(fresh, log):
             is_read = is_read or isinstance(reading, Trajectory)
             yield reading
-        several = ", ".join(f"`{key}`" for key, is_idle in idle.items() if is_idle)
-        if is_read and several:  # where all is refused, that says enough
-            yield RecordError(
-                f"{several} found nothing in all of the log, with {source}",
-                hint="look for a slip of the pen; `key || ''` says that a key may be missing",
-            )
+        idle = form.searches.keys() - fresh.useful - {"own", "fault"}
+        if is_read and idle:
+            several = ", ".join(f"`{key}`" for key in form.searches if key in idle)
+            hint = "is it mistyped?"
+            yield Notice(f"{several} found nothing in all of the log, with {source}", hint=hint)
 
-    return Reader(name, description, lambda preview: _sureness(declaration, preview), read)
+    return Reader(
+        one_line(form.declared.name, 200) or source.partition(".")[0],
+        one_line(form.declared.description, 200) or f"declared in {source}",
+        lambda preview: _sureness(form, preview),
+        read,
+    )
 
 
 def shipped_readers() -> tuple[Reader, ...]:
@@ -83,93 +165,112 @@ def shipped_readers() -> tuple[Reader, ...]:
 
 def _shipped(path: Path) -> Reader:
     """Return a reader whose expressions are compiled once a log is there: that takes a while."""
-    from tomllib import loads
-
-    table = loads(path.read_text("utf-8"))
+    declared = _loaded(path, path.name)
 
     @cache
-    def declaration() -> Declaration:
-        from deltamem_tui.trajectory.readers.declaration import declaration_of
-
-        return declaration_of(table, path.name)
+    def form() -> _Format:
+        return _format(declared, path.name)
 
     return Reader(
-        name=table["name"],
-        description=table["description"],
-        claims=lambda preview: bool(preview.records) and _sureness(declaration(), preview),
-        read=lambda log: _read(declaration(), log),
+        declared.name,
+        declared.description,
+        claims=lambda preview: bool(preview.records) and _sureness(form(), preview),
+        read=lambda log: _read(form(), log),
     )
 
 
-def _sureness(declaration: Declaration, preview: Preview) -> float:
-    own = declaration.expressions.get("own")
-    if own is None:
-        return _UNSURE * share(preview, lambda value: _is_read(declaration, value))
-    return _SURE * share(preview, lambda value: _is_true(own, value))
+def _loaded(path: Path, source: str) -> Declaration:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror or error}"
+        raise ConfigurationError(reason, source=source) from error
+    if len(data) > _MOST_BYTES:
+        raise ConfigurationError("larger than any declaration of a format", source=source)
+    try:
+        return msgspec.toml.decode(data.decode("utf-8"), type=Declaration)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(one_line(str(error), 200), source=source) from error
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
+        reason = f"not TOML: {one_line(str(error), 200)}"
+        raise ConfigurationError(reason, source=source) from error
 
 
-def _is_true(own: Callable[[object], object], value: object) -> bool:
+def _format(declared: Declaration, source: str) -> _Format:
+    from deltamem_tui.trajectory.readers.expressions import compiled
+
+    written = declared.expressions()
+    for key in () if "messages" in written else ("task", "step.action", "steps"):
+        if key not in written:
+            hint = "every format needs a task, steps and an action, or `messages`"
+            raise ConfigurationError(f"no `{key}`", source=source, hint=hint)
+    return _Format(declared, {key: compiled(text, key, source) for key, text in written.items()})
+
+
+def _sureness(form: _Format, preview: Preview) -> float:
+    if "own" not in form.searches:
+        return _UNSURE * share(preview, lambda value: _is_read(form, value))
+    if not form.declared.gather and form.gathers(preview):
+        return _SURE
+    return _SURE * share(preview, form.is_own)
+
+
+def _is_read(form: _Format, value: object) -> bool:
     with suppress(RecordError):
-        return own(value) not in (None, False, "", [], {})
-    return False
-
-
-def _is_read(declaration: Declaration, value: object) -> bool:
-    with suppress(RecordError):
-        parts = _parts(declaration, [value] if declaration.gathers else value)
+        parts = _parts(form, [value] if form.declared.gather else value)
         found = [parse(Conversation()) for _, parse in parts]
         return bool(found) and all(each.steps for each in found)
     return False
 
 
-def _read(declaration: Declaration, log: Log) -> Iterator[Reading]:
-    if declaration.gathers:
-        yield from sessions(lambda _: _Gathered(declaration=declaration))(log)
+def _read(form: _Format, log: Log) -> Iterator[Reading]:
+    if form.gathers(log.preview()):
+        yield from sessions(lambda _: _Gathered(form=form))(log)
         return
     common = NO_OPENING
     # Trials of one task may well begin alike, and with the user's own request.
-    if "messages" in declaration.expressions and "metadata.trial" not in declaration.expressions:
-        common = opening_of(log, lambda value: _chats(declaration, value))
-    yield from each_part(lambda value: _parts(declaration, value, common))(log)
+    if "messages" in form.searches and "metadata.trial" not in form.searches:
+        common = opening_of(log, lambda value: _chats(form, value))
+    yield from each_part(lambda value: _parts(form, value, common))(log)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Gathered(Session):
     """The records of a log that belong together, which are one value: a list."""
 
-    declaration: Declaration
+    form: _Format
     values: list[object] = field(default_factory=list)
 
     def begins_another(self, value: object) -> bool:  # noqa: ARG002 — a log is one session
         return False
 
     def take(self, value: object) -> None:
-        own = self.declaration.expressions.get("own")
-        if own and not _is_true(own, value):
+        is_checked = self.form.declared.gather and "own" in self.form.searches
+        if is_checked and not self.form.is_own(value):
             raise stray("not a record of this format")
-        self.values += as_list(self.declaration.found("records", value)) or [value]
+        several = as_list(self.form.find("records", value)) if self.form.declared.gather else []
+        self.values += several or [value]
 
     def episode(self, conversation: Conversation) -> Trajectory:
-        return _episode(
-            conversation, declaration=self.declaration, record=self.values, common=NO_OPENING
-        )
+        return _episode(conversation, form=self.form, record=self.values, common=NO_OPENING)
 
 
-def _chats(declaration: Declaration, value: object) -> Iterator[list[object]]:
+def _chats(form: _Format, value: object) -> Iterator[list[object]]:
     """Yield the conversations of one JSON value, as far as it has any."""
     with suppress(RecordError):
-        is_one = "records" not in declaration.expressions
-        for record in [value] if is_one else as_list(declaration.found("records", value)):
-            yield as_list(declaration.found("messages", record))
+        several = "records" in form.searches
+        for record in as_list(form.find("records", value)) if several else [value]:
+            yield as_list(form.find("messages", record))
 
 
-def _parts(declaration: Declaration, value: object, common: Opening = NO_OPENING) -> Iterator[Part]:
+def _parts(form: _Format, value: object, common: Opening = NO_OPENING) -> Iterator[Part]:
     """Yield the episodes of one JSON value of the log, each with its place in it."""
-    parse = partial(_episode, declaration=declaration, common=common)
-    if "records" not in declaration.expressions:
+    parse = partial(_episode, form=form, common=common)
+    if "records" not in form.searches:
         yield "", partial(parse, record=value)
         return
-    found = declaration.found("records", value)
+    found = form.find("records", value)
     if not isinstance(found, list):
         raise RecordError(f"`records` gave {_shown(found)} where a list was expected")
     for index, record in enumerate(found, 1):
@@ -181,100 +282,91 @@ def _parts(declaration: Declaration, value: object, common: Opening = NO_OPENING
 
 
 def _episode(
-    conversation: Conversation, *, declaration: Declaration, record: object, common: Opening
+    conversation: Conversation, *, form: _Format, record: object, common: Opening
 ) -> Trajectory:
-    environment = _text(declaration, "environment", record).strip()
-    if "messages" in declaration.expressions:
-        trajectory = episode(
-            _messages(declaration, record),
-            task=_text(declaration, "task", record),
-            environment=environment,
-            conversation=conversation,
-            common=common,
-        )
+    environment = form.text("environment", record).strip()
+    if "messages" in form.searches:
+        trajectory = _of_messages(conversation, form, record, environment, common)
     else:
-        trajectory = Trajectory(
-            task=_required(declaration, "task", record).strip(),
-            environment=environment,
-            steps=tuple(_steps(declaration, record)),
-        )
-    conversation.pass_over("node", "on another branch of the search", _count(declaration, record))
-    return replace(
+        task = form.find("task", record)
+        if not isinstance(task, str) or not task.strip():
+            raise RecordError(f"`task` gave {_shown(task)} where text was expected")
+        trajectory = Trajectory(task.strip(), environment, tuple(_steps(form, record)))
+    branches = int(number(form.find("branches", record)) or 0)
+    conversation.pass_over("node", "on another branch of the search", branches)
+    return structs.replace(
         trajectory,
-        outcome=_outcome(declaration, record),
-        domain=_text(declaration, "domain", record) or trajectory.domain,
-        agent=_text(declaration, "agent", record),
-        metadata={
-            key: _text(declaration, f"metadata.{key}", record)
-            for key in declaration.keys_of("metadata")
-        },
+        outcome=_outcome(form, record),
+        domain=form.text("domain", record) or trajectory.domain,
+        agent=form.text("agent", record),
+        metadata={key: form.text(f"metadata.{key}", record) for key in form.declared.metadata},
     )
 
 
-def _count(declaration: Declaration, record: object) -> int:
-    return int(number(declaration.found("branches", record)) or 0)
+def _of_messages(
+    conversation: Conversation, form: _Format, record: object, environment: str, common: Opening
+) -> Trajectory:
+    messages, task = form.find("messages", record), form.text("task", record)
+    if not isinstance(messages, list) or not messages:
+        fault = form.text("fault", record)
+        told = f"; the log says: {quoted(fault, 120)}" if fault else ""
+        raise RecordError(f"`messages` gave {_shown(messages)} where messages were expected{told}")
+    messages = [unfolded(each) for each in messages]
+    if all(speaker(as_mapping(each).get("role")) for each in messages):
+        return episode(
+            messages, task=task, environment=environment, conversation=conversation, common=common
+        )
+    add_messages(conversation, messages)
+    return conversation.episode(task=task, environment=environment or conversation.system)
 
 
-def _messages(declaration: Declaration, record: object) -> list[object]:
-    messages = declaration.found("messages", record)
-    if isinstance(messages, list) and messages:
-        return messages
-    fault = _text(declaration, "fault", record)
-    told = f"; the log says: {quoted(fault, 120)}" if fault else ""
-    raise RecordError(f"`messages` gave {_shown(messages)} where messages were expected{told}")
-
-
-def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
-    steps = declaration.found("steps", record)
+def _steps(form: _Format, record: object) -> Iterator[Step]:
+    steps = form.find("steps", record)
     if not isinstance(steps, list):
         raise RecordError(f"`steps` gave {_shown(steps)} where a list was expected")
-    given = {key: declaration.expressions[f"step.{key}"] for key in declaration.keys_of("step")}
+    keys = [key for key in form.searches if key.startswith("step.")]
     for index, step in enumerate(steps, 1):
-        item = {key: part(step) for key, part in given.items()}
+        item = {key.removeprefix("step."): form.find(key, step) for key in keys}
         action = item.get("action")
         if not isinstance(action, str) or not action.strip():
             raise RecordError(f"`step.action` gave {_shown(action)} for step {index}, not text")
         reward = None if item.get("reward") == "" else item.get("reward")
         if reward is not None and number(reward) is None:
             raise RecordError(f"`step.reward` gave {_shown(reward)} for step {index}, no number")
-        seen, thought = as_text(item.get("observation")), as_text(item.get("thought"))
-        tool, status = as_text(item.get("tool")), as_text(item.get("status"))
+        tool = as_text(item.get("tool"))
         yield Step(
             action,
-            seen,
-            thought,
+            as_text(item.get("observation")),
+            as_text(item.get("thought")),
             number(reward),
             tool=tool or None,
             arguments=call_arguments(item.get("arguments")) if item.get("arguments") else None,
             kind="call" if tool else None,
-            status=_STATUSES.get(status.lower()),
+            status=_STATUSES.get(as_text(item.get("status")).lower()),
         )
 
 
-def _outcome(declaration: Declaration, record: object) -> Outcome:
+def _outcome(form: _Format, record: object) -> Outcome:
     """Return what the expressions say; what they find and what says nothing is the reason."""
-    keys = ("success", "reward")
-    flag, points = (declaration.found(f"outcome.{key}", record) for key in keys)
-    told = [declaration.name_of(f"outcome.{key}") for key in keys]
-    names = told if told[0] != told[1] else keys
-    best = number(declaration.found("outcome.best", record)) or 1.0
-    verdict = verdict_of(flag, best=1.0 if isinstance(flag, str) else best)
-    outcome = together({names[0]: verdict, names[1]: stated(points, best=best)})
+    paths = form.declared.outcome
+    if not isinstance(paths, _OutcomePaths):
+        return recorded_anywhere(as_mapping(form.find("outcome", record)))
+    flag, points = (form.find(f"outcome.{key}", record) for key in ("success", "reward"))
+    # What the record itself calls the two.
+    keys = {"success": paths.success, "reward": paths.reward}
+    names = [
+        path.split(".")[-1] if path.replace(".", "").isidentifier() else key
+        for key, path in keys.items()
+    ]
+    names = names if names[0] != names[1] else [*keys]
+    best = paths.best if isinstance(paths.best, float) else form.find("outcome.best", record)
+    scale = number(best) or 1.0
+    verdict = verdict_of(flag, best=1.0 if isinstance(flag, str) else scale)
+    outcome = together({names[0]: verdict, names[1]: stated(points, best=scale)})
     if outcome.source != "unknown":
-        return replace(outcome, reason=_text(declaration, "outcome.reason", record))
+        return structs.replace(outcome, reason=form.text("outcome.reason", record))
     given = {names[0]: flag, names[1]: points}
     return explained(outcome, given, given)
-
-
-def _text(declaration: Declaration, key: str, record: object) -> str:
-    return as_text(declaration.found(key, record))
-
-
-def _required(declaration: Declaration, key: str, record: object) -> str:
-    value = declaration.found(key, record)
-    if not isinstance(value, str) or not value.strip():
-        raise RecordError(f"`{key}` gave {_shown(value)} where text was expected")
-    return value
 
 
 def _shown(value: object) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -25,17 +25,34 @@ from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation
 from deltamem_tui.trajectory.readers.sessions import SizeGuard
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 
-_SPEAKERS = {
-    **dict.fromkeys(("user", "human", "me", "customer"), "user"),
-    **dict.fromkeys(("assistant", "agent", "ai", "bot", "model", "claude", "chatgpt"), "agent"),
-    **dict.fromkeys(("tool", "tool result", "tool output", "observation", "environment"), "tool"),
-    **dict.fromkeys(("result", "output"), "tool"),
-    **dict.fromkeys(("thought", "thinking", "reasoning"), "thought"),
-    **dict.fromkeys(("action", "tool call", "command"), "action"),
-    **dict.fromkeys(("system", "scene", "context"), "system"),
-    **dict.fromkeys(("task", "goal"), "user"),
-    "outcome": "outcome",
+_T = TypeVar("_T")
+# What an event or a turn is, by its name in small letters with `_` between words.
+_KINDS = {
+    name: kind
+    for kind, names in {
+        "user": "task goal user user_message user_input prompt request question human instruction "
+        "me customer",
+        "thought": "thought thinking reasoning think plan",
+        "action": "action tool_call tool_use call act command tool_start tool_call_start "
+        "function_call",
+        "tool": "observation tool_result tool_output tool_response tool_end tool_call_end "
+        "function_call_output error tool output",
+        "agent": "assistant assistant_message agent agent_message message answer final "
+        "final_answer response ai bot model claude chatgpt",
+        "end": "outcome done finish finished end result run_end session_end task_end episode_end",
+        "start": "start session_start run_start episode_start begin task_start meta session",
+        "system": "system environment scene context",
+    }.items()
+    for name in names.split()
 }
+# Of those, the ones that begin a turn in a text, where more would be found in what is said.
+_SPEAKERS = (
+    *("user", "human", "me", "customer", "assistant", "agent", "ai", "bot", "model", "claude"),
+    *("chatgpt", "tool", "tool result", "tool output", "observation", "environment", "result"),
+    *("output", "thought", "thinking", "reasoning", "action", "tool call", "command", "system"),
+    *("scene", "context", "task", "goal", "outcome"),
+)
+_TEXT_KINDS = {"result": "tool", "environment": "tool"}
 _NAMES = "|".join(sorted(_SPEAKERS, key=len, reverse=True))
 _HEADING = re.compile(
     rf"^#{{1,4}} (?:\S{{1,4}} )?(?P<who>{_NAMES})(?: \([^)]*\))?:?\s*$", re.IGNORECASE
@@ -45,37 +62,74 @@ _LABEL = re.compile(
 )
 _RULE = re.compile(r"^(?:-{3,}|={3,}|\*{3,})\s*$")
 
+_TASKS = ("task", "goal", "question", "instruction", "prompt", "query")
+_SESSIONS = ("session", "session_id", "episode", "episode_id", "run", "run_id", "trace_id")
+_EPISODES = (*_SESSIONS[2:6], "trajectory", *_SESSIONS[:2], "id")
+_ACTIONS = ("action", "command", "act")
+_ANSWERS = ("observation", "result", "output", "response", "answer")
+_THOUGHTS = ("thought", "reasoning", "thinking")
+_SCENES = ("environment", "scene", "context")
+_VERDICTS = ("success", "outcome", "reward", "score", "resolved", "solved", "passed")
+_STATUSES: dict[str, StepStatus] = {"ok": "ok", "error": "error"}
+_KIND_KEYS = ("event", "type", "kind", "event_type")
+_TEXTS = ("text", "content", "message", "value", "body", "data")
+_TOOLS = ("tool", "tool_name", "name", "function")
+_ARGUMENTS = ("arguments", "args", "input", "parameters", "tool_input")
+_CALL_IDS = ("call_id", "tool_call_id", "tool_use_id", "toolCallId", "id")
 
-def _turns(lines: Iterable[TextLine], mark: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield who speaks, what is said, and where that begins."""
-    who, position, said = "", "", list[str]()
-    for line in lines:
-        found = mark.match(line.text)
-        if found is None:
-            said.append(line.text)
+
+def _first(row: Json, keys: Iterable[str]) -> str:
+    return next((as_text(row[key]).strip() for key in keys if row.get(key) not in (None, "")), "")
+
+
+def _stated(row: Json) -> Json:
+    return {key: row[key] for key in _VERDICTS if row.get(key) not in (None, "")}
+
+
+def _parted(
+    items: Iterable[tuple[_T, str] | RecordError], is_new: Callable[[list[_T], _T], bool]
+) -> Iterator[tuple[str, list[_T]] | RecordError]:
+    """Yield the items that belong together, with the position of the first."""
+    position, held = "", list[_T]()
+    for item in items:
+        if isinstance(item, RecordError):
+            yield item
             continue
-        if who:
-            yield who, _body(said), position
-        who, position = _SPEAKERS[found["who"].lower()], line.position
-        said = [found.groupdict().get("text") or ""]
-    if who:
-        yield who, _body(said), position
+        if held and is_new(held, item[0]):
+            yield position, held
+            held = []
+        position = position if held else item[1]
+        held.append(item[0])
+    if held:
+        yield position, held
 
 
-def _body(lines: list[str]) -> str:
-    while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
-        lines.pop()
-    return "\n".join(lines).strip()
+def _readings(
+    groups: Iterable[tuple[str, list[_T]] | RecordError],
+    parse: Callable[[Conversation, list[_T]], Trajectory],
+) -> Iterator[Reading]:
+    for group in groups:
+        if isinstance(group, RecordError):
+            yield group
+        else:
+            yield from conversation_readings(group[0], parse, group[1])
+
+
+_Event = tuple[str, Json]
 
 
 def _mark_of(head: str) -> re.Pattern[str] | None:
+    """Return how the turns of a text are marked, if a user and an agent speak in it."""
     for mark in (_HEADING, _LABEL):
-        found = [
-            _SPEAKERS[each["who"].lower()] for each in map(mark.match, head.splitlines()) if each
-        ]
-        if {"user", "agent"} <= {*found}:
+        found = {_turn_kind(each["who"]) for each in map(mark.match, head.splitlines()) if each}
+        if {"user", "agent"} <= found:
             return mark
     return None
+
+
+def _turn_kind(name: str) -> str:
+    plain = name.lower().replace(" ", "_")
+    return _TEXT_KINDS.get(plain) or _KINDS[plain]
 
 
 def _read_transcript(log: Log) -> Iterator[Reading]:
@@ -83,41 +137,120 @@ def _read_transcript(log: Log) -> Iterator[Reading]:
     if mark is None:
         yield RecordError("no turns of a user and an assistant in it", source=log.name)
         return
-    lines, held = list[TextLine](), SizeGuard("a transcript", log.limits)
+    # Another task begins a session of its own only where the text says that it is one.
+    turns = _parted(_turns(log, mark), lambda _, turn: False)
+    yield from _readings(turns, _events_episode)
+
+
+def _turns(log: Log, mark: re.Pattern[str]) -> Iterator[tuple[_Event, str] | RecordError]:
+    held = SizeGuard("a transcript", log.limits)
+    who, position, said = "", "", list[str]()
     for line in log.lines():
         if isinstance(line, RecordError):
             yield line
+            continue
+        held.add(len(line.text), line.position)
+        found = mark.match(line.text)
+        if found is None:
+            said.append(line.text)
+            continue
+        if who:
+            yield (who, _turn(who, said)), position
+        who, position = _turn_kind(found["who"]), line.position
+        said = [found.groupdict().get("text") or ""]
+    if who:
+        yield (who, _turn(who, said)), position
+
+
+def _turn(who: str, lines: list[str]) -> Json:
+    """Return a turn as an event with a text; what tools printed may be in a fence."""
+    while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
+        lines.pop()
+    text = "\n".join(lines).strip()
+    lines = text.split("\n")
+    if who == "tool" and len(lines) > 2 and text.startswith("```") and lines[-1].strip() == "```":
+        text = "\n".join(lines[1:-1])
+    return {"text": text, "outcome": text.rstrip(".")} if who == "end" else {"text": text}
+
+
+def _read_events(log: Log) -> Iterator[Reading]:
+    yield from _readings(_parted(_events(log), _is_another), _events_episode)
+
+
+def _events(log: Log) -> Iterator[tuple[_Event, str] | RecordError]:
+    held = SizeGuard("a session", log.limits)
+    for item in log.records():
+        if isinstance(item, RecordError):
+            yield item
+            continue
+        kind, row = _event(item.value)
+        if kind == "start":
+            held.clear()
+        held.add(len(str(row)), item.position)
+        if kind:
+            yield (kind, row), item.position
         else:
-            held.add(len(line.text), line.position)
-            lines.append(line)
-    turns = [*_turns(lines, mark)]
-    # Another task begins a session of its own only where the text says that it is one.
-    yield from conversation_readings(turns[0][2], lambda each: _transcript(each, turns))
+            yield located(RecordError("an event of unknown kind"), "", item.position)
 
 
-def _transcript(conversation: Conversation, turns: list[tuple[str, str, str]]) -> Trajectory:
+def _event(value: object) -> _Event:
+    """Return the kind of an event, empty if it is none, and what it holds."""
+    line = as_mapping(value)
+    if isinstance(line.get("message"), dict):  # as agents' own programs write it
+        return "", line
+    name = next((line[key] for key in _KIND_KEYS if isinstance(line.get(key), str)), "")
+    kind = _KINDS.get(re.sub(r"[-. ]", "_", as_text(name).lower()), "")
+    inner = next((line[k] for k in ("data", "payload") if isinstance(line.get(k), dict)), {})
+    return kind, {**line, **as_mapping(inner)}
+
+
+def _is_another(held: list[_Event], event: _Event) -> bool:
+    kind, row = event
+    own = _first(row, _SESSIONS)
+    before = next(filter(None, (_first(each, _SESSIONS) for _, each in reversed(held))), "")
+    is_over = kind == "user" and held[-1][0] == "end"
+    return is_over or kind == "start" or bool(own and before and own != before)
+
+
+def _events_episode(conversation: Conversation, events: list[_Event]) -> Trajectory:
     outcome = Outcome()
-    for number_, (who, text, _) in enumerate(turns):
-        answered = any(each[0] == "tool" for each in turns[number_ + 1 : number_ + 2])
-        if who == "user":
-            conversation.user(text)
-        elif who == "system":
-            conversation.instruct(text)
-        elif who == "thought":
-            conversation.think(text)
-        elif who == "action":
-            conversation.act(text)
-        elif who == "tool":
-            conversation.answer(_unfenced(text))
-        elif who == "outcome":
-            outcome = verdict_of(text.rstrip(".").lower())
+    for index, (kind, row) in enumerate(events):
+        if kind == "start":
+            conversation.user(_first(row, _TASKS))
+        elif kind == "end":
+            outcome = _end_of(row)
+            conversation.say(_first(row, ("answer", "final_answer", "text")))
+        elif kind == "user":
+            conversation.user(_first(row, (*_TASKS, *_TEXTS)))
+        elif kind == "system":
+            conversation.instruct(_first(row, (*_SCENES, *_TEXTS)))
+        elif kind == "thought":
+            conversation.think(_first(row, (*_THOUGHTS, *_TEXTS)))
+        elif kind == "agent":
+            is_answered = [each for each, _ in events[index + 1 : index + 2]] == ["tool"]
+            _add_words(conversation, _first(row, ("answer", "response", *_TEXTS)), is_answered)
+        elif kind == "action":
+            _add_action(conversation, row)
         else:
-            _agent(conversation, text, answered=answered)
-    return replace(conversation.episode(environment=conversation.system), outcome=outcome)
+            _add_answer(conversation, row)
+    rows = [row for _, row in events]
+    found = conversation.episode(
+        environment=conversation.system,
+        agent=next(filter(None, (_first(row, ("model",)) for row in rows)), ""),
+        metadata={"id": next(filter(None, (_first(row, _SESSIONS) for row in rows)), "")},
+    )
+    return replace(found, outcome=outcome)
 
 
-def _agent(conversation: Conversation, text: str, *, answered: bool) -> None:
-    thought, action = thought_and_action(text, in_fences=answered)
+def _end_of(row: Json) -> Outcome:
+    if row.keys() == {"text", "outcome"}:  # of a transcript
+        return verdict_of(as_text(row["outcome"]).lower())
+    told = {**_stated(row), "status": row["status"]} if "status" in row else _stated(row)
+    return recorded_anywhere(told)
+
+
+def _add_words(conversation: Conversation, text: str, is_answered: bool) -> None:
+    thought, action = thought_and_action(text, in_fences=is_answered)
     if action and action != text:
         conversation.think(thought)
         conversation.act(action, kind="code" if text.rstrip().endswith("```") else None)
@@ -125,36 +258,23 @@ def _agent(conversation: Conversation, text: str, *, answered: bool) -> None:
         conversation.say(text)
 
 
-def _unfenced(text: str) -> str:
-    lines = text.split("\n")
-    whole = len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```"
-    return "\n".join(lines[1:-1]) if whole else text
+def _add_action(conversation: Conversation, row: Json) -> None:
+    tool, call_id = _first(row, _TOOLS), _first(row, _CALL_IDS)
+    arguments = next((row[key] for key in _ARGUMENTS if key in row), None)
+    text = _first(row, _ACTIONS) or ("" if tool else _first(row, _TEXTS))
+    if tool and arguments is not None:
+        conversation.call(tool, arguments, call_id)
+    elif text or tool:
+        conversation.act(text or call_text(tool, {}), call_id)
 
 
-def _transcript_claims(preview: Preview) -> float:
-    return 0.55 if preview.layout == "text" and _mark_of(preview.head) else 0.0
-
-
-TRANSCRIPT = Reader(
-    name="transcript",
-    description="Transcripts: ## User and ## Assistant, or User: and Assistant:, with Tool",
-    claims=_transcript_claims,
-    read=_read_transcript,
-)
-
-
-_TASKS = ("task", "goal", "question", "instruction", "prompt", "query")
-_EPISODES = ("episode", "episode_id", "run", "run_id", "trajectory", "session", "session_id", "id")
-_ACTIONS = ("action", "command", "act")
-_ANSWERS = ("observation", "result", "output", "response", "answer")
-_THOUGHTS = ("thought", "reasoning", "thinking")
-_SCENES = ("environment", "scene", "context")
-_VERDICTS = ("success", "outcome", "reward", "score", "resolved", "solved", "passed")
-_STATUSES: dict[str, StepStatus] = {"ok": "ok", "error": "error"}
-
-
-def _first(row: Json, keys: tuple[str, ...]) -> str:
-    return next((as_text(row[key]).strip() for key in keys if row.get(key) not in (None, "")), "")
+def _add_answer(conversation: Conversation, row: Json) -> None:
+    status = _STATUSES.get(_first(row, ("status",)).lower())
+    if row.get("success") is True or row.get("is_error") is False:
+        status = "ok"
+    failed = bool(row.get("error")) or row.get("is_error") is True or row.get("success") is False
+    text = _first(row, (*_ANSWERS, "error", *_TEXTS))
+    conversation.answer(text, _first(row, _CALL_IDS), failed=failed, status=status)
 
 
 def _is_row(value: object) -> bool:
@@ -164,42 +284,39 @@ def _is_row(value: object) -> bool:
     return is_step and any(key in row for key in (*_TASKS, *_EPISODES)) and "steps" not in row
 
 
-@dataclass(slots=True)
-class _Rows:
-    """The rows of one episode."""
-
-    position: str
-    rows: list[Json] = field(default_factory=list)
-
-    def episode(self, _: Conversation) -> Trajectory:
-        steps = [_step(row) for row in self.rows if _first(row, _ACTIONS)]
-        facts = {"id": self._told(_EPISODES), "agent": self._told(("agent", "model"))}
-        return Trajectory(
-            task=self._told(_TASKS),
-            environment=self._told(_SCENES),
-            steps=tuple(steps),
-            outcome=self._outcome(),
-            domain=self._told(("domain",)),
-            agent=facts["agent"],
-            metadata={"id": facts["id"]},
-        )
-
-    def _told(self, keys: tuple[str, ...]) -> str:
-        return next(filter(None, (_first(row, keys) for row in self.rows)), "")
-
-    def _outcome(self) -> Outcome:
-        for row in reversed(self.rows):
-            told = {key: row[key] for key in _VERDICTS if row.get(key) not in (None, "")}
-            outcome = recorded_anywhere(told) if told else Outcome()
-            if "success" in told and outcome.success is None:
-                outcome = verdict_of(_plain(told["success"]))
-            if outcome != Outcome():
-                return outcome
-        return Outcome()
+def _read_table(log: Log) -> Iterator[Reading]:
+    rows = _table(log) if log.is_text else _records(log)
+    yield from _readings(_parted(rows, _is_other_episode), _rows_episode)
 
 
-def _plain(value: object) -> object:
-    return value.strip().lower() if isinstance(value, str) else value
+def _is_other_episode(held: list[Json], row: Json) -> bool:
+    own = _first(row, _EPISODES) or _first(row, _TASKS)
+    return own not in ("", _first(held[0], _EPISODES) or _first(held[0], _TASKS))
+
+
+def _rows_episode(_: Conversation, rows: list[Json]) -> Trajectory:
+    def told(*keys: str) -> str:
+        return next(filter(None, (_first(row, keys) for row in rows)), "")
+
+    outcomes = (_row_outcome(row) for row in reversed(rows))
+    return Trajectory(
+        task=told(*_TASKS),
+        environment=told(*_SCENES),
+        steps=tuple(_step(row) for row in rows if _first(row, _ACTIONS)),
+        outcome=next((each for each in outcomes if each != Outcome()), Outcome()),
+        domain=told("domain"),
+        agent=told("agent", "model"),
+        metadata={"id": told(*_EPISODES)},
+    )
+
+
+def _row_outcome(row: Json) -> Outcome:
+    stated = _stated(row)
+    outcome = recorded_anywhere(stated)
+    if "success" not in stated or outcome.success is not None:
+        return outcome
+    flag = stated["success"]
+    return verdict_of(flag.strip().lower() if isinstance(flag, str) else flag)
 
 
 def _step(row: Json) -> Step:
@@ -216,76 +333,49 @@ def _step(row: Json) -> Step:
     )
 
 
-def _episodes(rows: Iterable[Record | RecordError]) -> Iterator[Reading]:
-    at_hand: _Rows | None = None
-    name: object = None
-    for item in rows:
-        if isinstance(item, RecordError):
+def _records(log: Log) -> Iterator[tuple[Json, str] | RecordError]:
+    for item in log.records():
+        if isinstance(item, Record) and (_is_row(item.value) or _stated(as_mapping(item.value))):
+            yield as_mapping(item.value), item.position
+        elif isinstance(item, Record):
+            yield located(RecordError("not a row of a step"), "", item.position)
+        else:
             yield item
-            continue
-        row = as_mapping(item.value)
-        own = _first(row, _EPISODES) or _first(row, _TASKS)
-        if at_hand is None or own not in ("", name):
-            if at_hand:
-                yield from conversation_readings(at_hand.position, at_hand.episode)
-            at_hand, name = _Rows(item.position), own
-        at_hand.rows.append(row)
-    if at_hand:
-        yield from conversation_readings(at_hand.position, at_hand.episode)
+
+
+def _table(log: Log) -> Iterator[tuple[Json, str] | RecordError]:
+    lines = (line.text for line in log.lines() if isinstance(line, TextLine))
+    head = next(lines, "")
+    # A cell in quotation marks may have line breaks in it.
+    reader = csv.reader((f"{_plain(line)}\n" for line in lines), delimiter=_delimiter(head))
+    columns = _columns(head)
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                row = dict(zip(columns, cells, strict=False))
+                yield row, f"line {reader.line_num + 1}"
+    except csv.Error as error:
+        yield RecordError(f"not a table any more: {error}", position=f"line {reader.line_num + 1}")
 
 
 def _delimiter(line: str) -> str:
     return max(",;\t", key=line.count)
 
 
-def _plain_line(text: str) -> str:
+def _plain(text: str) -> str:
     return text.replace("\r", " ").replace("\0", " ")
 
 
 def _columns(line: str) -> list[str]:
-    line = _plain_line(line)
     try:
-        cells = next(iter(csv.reader([line], delimiter=_delimiter(line))), [])
+        cells = next(iter(csv.reader([_plain(line)], delimiter=_delimiter(line))), [])
     except csv.Error:  # a cell longer than any name
         return []
     return [cell.strip().lstrip("\ufeff").lower().replace(" ", "_") for cell in cells]
 
 
-def _read_table(log: Log) -> Iterator[Reading]:
-    if not log.is_text:
-        yield from _episodes(_checked(log))
-    else:
-        yield from _episodes(_table(log))
-
-
-def _checked(log: Log) -> Iterator[Record | RecordError]:
-    for item in log.records():
-        if isinstance(item, Record) and not (_is_row(item.value) or _ends(item.value)):
-            yield located(RecordError("not a row of a step"), "", item.position)
-        else:
-            yield item
-
-
-def _ends(value: object) -> bool:
-    return not as_mapping(value).keys().isdisjoint(_VERDICTS)
-
-
-def _table(log: Log) -> Iterator[Record | RecordError]:
-    lines = (line for line in log.lines() if isinstance(line, TextLine))
-    head = next(lines, None)
-    columns = _columns(head.text) if head else []
-    # A cell in quotation marks may have line breaks in it.
-    reader = csv.reader(
-        (f"{_plain_line(line.text)}\n" for line in lines),
-        delimiter=_delimiter(head.text if head else ""),
-    )
-    try:
-        for cells in reader:
-            if any(map(str.strip, cells)):
-                row = dict(zip(columns, cells, strict=False))
-                yield Record(row, f"line {reader.line_num + 1}")
-    except csv.Error as error:
-        yield RecordError(f"not a table any more: {error}", position=f"line {reader.line_num + 1}")
+def _transcript_claims(preview: Preview) -> float:
+    return 0.55 if preview.layout == "text" and _mark_of(preview.head) else 0.0
 
 
 def _table_claims(preview: Preview) -> float:
@@ -295,145 +385,8 @@ def _table_claims(preview: Preview) -> float:
         return 0.7 if acts and not columns.isdisjoint((*_TASKS, *_EPISODES)) else 0.0
     if preview.layout != "lines" or not preview.records or not _is_row(preview.records[0]):
         return 0.0
-    fits = sum(_is_row(each) or _ends(each) for each in preview.records)
+    fits = sum(_is_row(each) or bool(_stated(as_mapping(each))) for each in preview.records)
     return 0.45 * fits / len(preview.records)
-
-
-TABLE = Reader(
-    name="steps-table",
-    description="Tables: CSV or JSONL with a step a row, with task, action and observation",
-    claims=_table_claims,
-    read=_read_table,
-)
-
-
-_KINDS = {
-    **dict.fromkeys(("task", "goal", "user", "user_message", "user_input", "prompt"), "user"),
-    **dict.fromkeys(("request", "question", "human", "instruction"), "user"),
-    **dict.fromkeys(("thought", "thinking", "reasoning", "think", "plan"), "thought"),
-    **dict.fromkeys(("action", "tool_call", "tool_use", "call", "act", "command"), "action"),
-    **dict.fromkeys(("tool_start", "tool_call_start", "function_call"), "action"),
-    **dict.fromkeys(("observation", "tool_result", "tool_output", "tool_response"), "tool"),
-    **dict.fromkeys(("tool_end", "tool_call_end", "function_call_output"), "tool"),
-    **dict.fromkeys(("assistant", "assistant_message", "agent", "agent_message"), "agent"),
-    **dict.fromkeys(("message", "answer", "final", "final_answer", "response"), "agent"),
-    **dict.fromkeys(("outcome", "done", "finish", "finished", "end", "result"), "end"),
-    **dict.fromkeys(("run_end", "session_end", "task_end", "episode_end"), "end"),
-    **dict.fromkeys(("start", "session_start", "run_start", "episode_start"), "start"),
-    **dict.fromkeys(("begin", "task_start", "meta", "session"), "start"),
-    **dict.fromkeys(("system", "environment", "scene"), "system"),
-    "error": "tool",
-}
-_KIND_KEYS = ("event", "type", "kind", "event_type")
-_TEXTS = ("text", "content", "message", "value", "body", "data")
-_SESSIONS = ("session", "session_id", "episode", "episode_id", "run", "run_id", "trace_id")
-
-
-def _event(value: object) -> tuple[str, Json]:
-    """Return the kind of an event, empty if it is none, and what it holds."""
-    line = as_mapping(value)
-    if isinstance(line.get("message"), dict):  # as agents' own programs write it
-        return "", line
-    name = next((line[key] for key in _KIND_KEYS if isinstance(line.get(key), str)), "")
-    kind = _KINDS.get(
-        as_text(name).lower().replace("-", "_").replace(".", "_").replace(" ", "_"), ""
-    )
-    inner = next((line[k] for k in ("data", "payload") if isinstance(line.get(k), dict)), {})
-    return kind, {**line, **as_mapping(inner)}
-
-
-def _said(row: Json, *keys: str) -> str:
-    return _first(row, (*keys, *_TEXTS))
-
-
-def _read_events(log: Log) -> Iterator[Reading]:
-    at_hand, position, session = list[tuple[str, Json]](), "", ""
-    held = SizeGuard("a session", log.limits)
-    for item in log.records():
-        if isinstance(item, RecordError):
-            yield item
-            continue
-        kind, row = _event(item.value)
-        if not kind:
-            yield located(RecordError("an event of unknown kind"), "", item.position)
-            continue
-        own = _first(row, _SESSIONS)
-        begins = kind == "start" or (own and session and own != session)
-        if at_hand and (begins or (kind == "user" and at_hand[-1][0] == "end")):
-            yield from conversation_readings(position, _events_episode, at_hand)
-            at_hand, position = [], ""
-            held.clear()
-        held.add(len(str(row)), item.position)
-        session = own or session
-        position = position or item.position
-        at_hand.append((kind, row))
-    if at_hand:
-        yield from conversation_readings(position, _events_episode, at_hand)
-
-
-def _events_episode(conversation: Conversation, events: list[tuple[str, Json]]) -> Trajectory:
-    outcome, facts = Outcome(), dict[str, str]()
-    for kind, row in events:
-        facts = {"id": _first(row, _SESSIONS), "agent": _first(row, ("model",))} | {
-            key: fact for key, fact in facts.items() if fact
-        }
-        if kind == "start":
-            conversation.user(_first(row, _TASKS))
-        elif kind == "end":
-            outcome = _end_of(row)
-            conversation.say(_first(row, ("answer", "final_answer", "text")))
-        elif kind == "user":
-            conversation.user(_said(row, *_TASKS))
-        elif kind == "system":
-            conversation.instruct(_said(row, *_SCENES))
-        elif kind == "thought":
-            conversation.think(_said(row, *_THOUGHTS))
-        elif kind == "agent":
-            conversation.say(_said(row, "answer", "response"))
-        elif kind == "action":
-            _add_action(conversation, row)
-        else:
-            _add_answer(conversation, row)
-    found = conversation.episode(
-        environment=conversation.system,
-        agent=facts.get("agent", ""),
-        metadata={"id": facts.get("id", "")},
-    )
-    return replace(found, outcome=outcome)
-
-
-def _end_of(row: Json) -> Outcome:
-    told = {key: row[key] for key in _VERDICTS if row.get(key) not in (None, "")}
-    if isinstance(row.get("status"), str):
-        told["status"] = row["status"]
-    return recorded_anywhere(told) if told else Outcome()
-
-
-_CALL_IDS = ("call_id", "tool_call_id", "tool_use_id", "toolCallId", "id")
-
-
-def _add_action(conversation: Conversation, row: Json) -> None:
-    tool = _first(row, ("tool", "tool_name", "name", "function"))
-    given = (row[k] for k in ("arguments", "args", "input", "parameters", "tool_input") if k in row)
-    arguments = next(given, None)
-    text = _first(row, _ACTIONS) or ("" if tool else _said(row))
-    call_id = _first(row, _CALL_IDS)
-    if tool and arguments is not None:
-        conversation.call(tool, arguments, call_id)
-    elif text:
-        conversation.act(text, call_id)
-    elif tool:
-        conversation.act(call_text(tool, {}), call_id)
-
-
-def _add_answer(conversation: Conversation, row: Json) -> None:
-    error = row.get("error") or (row.get("is_error") is True)
-    text = _said(row, *_ANSWERS, "error")
-    status = _STATUSES.get(_first(row, ("status",)).lower())
-    if row.get("success") is True or row.get("is_error") is False:
-        status = "ok"
-    failed = bool(error) or row.get("success") is False
-    conversation.answer(text, _first(row, _CALL_IDS), failed=failed, status=status)
 
 
 def _events_claims(preview: Preview) -> float:
@@ -445,10 +398,24 @@ def _events_claims(preview: Preview) -> float:
     return 0.42 * known if asks and acts and known > 0.6 else 0.0
 
 
-EVENTS = Reader(
-    name="events",
-    description="Events: JSONL with an event a line, of type task, action, observation, outcome",
-    claims=_events_claims,
-    read=_read_events,
+READERS = (
+    Reader(
+        name="transcript",
+        description="Transcripts: ## User and ## Assistant, or User: and Assistant:, with Tool",
+        claims=_transcript_claims,
+        read=_read_transcript,
+    ),
+    Reader(
+        name="steps-table",
+        description="Tables: CSV or JSONL with a step a row, with task, action and observation",
+        claims=_table_claims,
+        read=_read_table,
+    ),
+    Reader(
+        name="events",
+        description="Events: JSONL with an event a line, of type task, action, observation, "
+        "outcome",
+        claims=_events_claims,
+        read=_read_events,
+    ),
 )
-READERS = (TRANSCRIPT, TABLE, EVENTS)

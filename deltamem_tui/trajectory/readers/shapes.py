@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 import orjson
 from msgspec.structs import replace
@@ -129,14 +130,25 @@ def unfolded(value: object) -> object:
         return value
 
 
+def unquoted(value: object) -> object:
+    """Return the text that a text in JSON is; any other value as it is."""
+    if isinstance(value, str) and value.startswith('"'):
+        with suppress(ValueError):
+            return orjson.loads(value)
+    return value
+
+
 def as_object(value: object) -> object:
-    """Return what a program has kept as an object, also where it is written as Python shows one."""
+    """Return what a program has kept as an object, also where it is written as Python shows one.
+
+    One that is cut in the last of its texts is still taken, up to there.
+    """
     if not isinstance(value, str) or not value.startswith("{'") or len(value) > _MOST_SHOWN:
         return value
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return value
+    for rest in ("", "'}", '"}'):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return ast.literal_eval(value + rest)
+    return value
 
 
 def required_text(record: Json, key: str) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
-from urllib.parse import urlsplit
+from itertools import pairwise, takewhile
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
@@ -14,96 +13,75 @@ from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.labelled import SEARCH_LOG, TextTurn
+from deltamem_tui.trajectory.readers.labelled import SEARCH_LOG, labelled_parts
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
 from deltamem_tui.trajectory.readers.sessions import Session, line_blocks, sessions, stray
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
 
-_ACTION = re.compile(r"^Action:[ \t]*(?P<text>.*)")
-_OBSERVATION = re.compile(r"^Observation:[ \t]*(?P<text>.*)")
+_ACTION = re.compile(r"^Action:[ \t]*", re.MULTILINE)
 _RESET = re.compile(r"^Action:[ \t]*reset\b", re.MULTILINE)
 _PAGE_ACTION = re.compile(r"^Action:[ \t]*(?:search|click|think)\[", re.MULTILINE)
 _THOUGHT = re.compile(r"think\[(?P<text>.*)\]?", re.DOTALL)
 _SCORE = re.compile(r"Your score \(min 0\.0, max 1\.0\):[ \t]*(?P<score>-?[\d.]+)")
 _INSTRUCTION = re.compile(r"Instruction:\s*(?P<goal>.+?)(?:\n|\[SEP\]|\[Search\]|\Z)", re.DOTALL)
-_NUMBER = re.compile(r"^\d+$")
 # Between episodes the program that ran them prints its running means and a rule.
 _BETWEEN = re.compile(r"^(?:-{10,}|\d+(?: [\d.]+){3})[ \t]*$")
 
 
 def _read(log: Log) -> Iterator[Reading]:
-    before: list[TextLine] = []
+    number = ""  # is printed before an episode, as the last line of the block before
     for block in line_blocks(log, "an episode", begins=_RESET.match):
         if isinstance(block, RecordError):
             yield block
-        else:
-            yield from _finished(block, _number_before(before))
-            before = block
+            continue
+        yield from _text_episode(block, number)
+        last = next((line.text.strip() for line in reversed(block) if line.text.strip()), "")
+        number = last if last.isdecimal() else ""
 
 
-def _number_before(block: list[TextLine]) -> str:
-    """Return the number that is printed before an episode, the last line of the block before."""
-    last = next((line.text.strip() for line in reversed(block) if line.text.strip()), "")
-    return last if _NUMBER.match(last) else ""
-
-
-def _finished(block: list[TextLine], number: str) -> Iterator[Reading]:
-    texts = [line.text for line in block]
-    if not any(map(_ACTION.match, texts)):
+def _text_episode(block: list[TextLine], number: str) -> Iterator[Reading]:
+    position, texts = block[0].position, [line.text for line in block]
+    begin = next((index for index, text in enumerate(texts) if _ACTION.match(text)), None)
+    if begin is None:
         return
-    position = block[0].position
     if not _RESET.match(texts[0]):
-        yield RecordError(
-            "actions whose beginning, with the task, is not in the log", position=position
-        )
+        reason = "actions whose beginning, with the task, is not in the log"
+        yield RecordError(reason, position=position)
         return
-    turns = _turns(texts)
-    page = turns[0].observation
-    goal = _INSTRUCTION.search(page)
+    parts = labelled_parts(takewhile(lambda text: not _BETWEEN.match(text), texts))
+    steps = _text_steps(parts)
+    page, *done = steps
+    goal = _INSTRUCTION.search(page.observation)
     if goal is None:
         yield RecordError("no `Instruction:` on the first page", position=position)
         return
+    scores = [found["score"] for step in steps if (found := _SCORE.search(step.observation))]
     yield Trajectory(
         task=goal["goal"].strip(),
-        steps=tuple(_steps(turns[1:])),
-        outcome=_outcome(turns),
+        steps=tuple(done),
+        outcome=stated_under({"Your score": scores[-1]}, "Your score") if scores else Outcome(),
         source=LogSource(position=position),
         domain="webshop",
         metadata={"id": number} if number else {},
     )
 
 
-def _turns(lines: Sequence[str]) -> list[TextTurn]:
-    turns: list[TextTurn] = []
-    for line in lines:
-        action, observation = _ACTION.match(line), _OBSERVATION.match(line)
-        if action:
-            turns.append(TextTurn([action["text"]]))
-        elif observation:
-            turns[-1].answer = [observation["text"]]
-        elif _BETWEEN.match(line):
-            break
-        elif turns[-1].answer:
-            turns[-1].answer.append(line)
-        else:
-            turns[-1].lines.append(line)  # a thought of several lines
-    return turns
-
-
-def _steps(turns: Sequence[TextTurn]) -> Iterator[Step]:
+def _text_steps(parts: Iterator[tuple[str, str]]) -> list[Step]:
+    steps: list[Step] = []
     thoughts: list[str] = []
-    for turn in turns:
-        thought = _THOUGHT.fullmatch(turn.written)
-        if thought:
-            thoughts.append(thought["text"].removesuffix("]").strip())
-        else:
-            yield Step(turn.written, turn.observation, "\n".join(thoughts))
-            thoughts = []
-
-
-def _outcome(turns: Sequence[TextTurn]) -> Outcome:
-    scores = [found["score"] for turn in turns if (found := _SCORE.search(turn.observation))]
-    return stated_under({"Your score": scores[-1]}, "Your score") if scores else Outcome()
+    thinks = False
+    for label, text in parts:
+        if label == "action":
+            thought = _THOUGHT.fullmatch(text)
+            if thinks := thought is not None:
+                thoughts.append(thought["text"].removesuffix("]").strip() if thought else "")
+            else:
+                steps.append(Step(text, "", "\n".join(thoughts)))
+                thoughts = []
+        elif not thinks:
+            last = steps.pop()
+            steps.append(Step(last.action, text, last.thought))
+    return steps
 
 
 def _text_claims(preview: Preview) -> float:
@@ -112,17 +90,10 @@ def _text_claims(preview: Preview) -> float:
     return 0.9 * bool(_RESET.search(preview.head) or _PAGE_ACTION.search(preview.head))
 
 
-TEXT = Reader(
-    name="webshop",
-    description="WebShop as ReAct text, also inside a notebook: Action, Observation, Your score",
-    claims=_text_claims,
-    read=_read,
-)
-
-
 # Lists and mappings come as themselves, or as Python writes them.
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _SESSION = re.compile(r"\d{8}_\d+_\w+|fixed_\d+")
+_TAB = re.compile(r"/([A-Z][A-Za-z]*)(?:/|$)")
 _LONGEST = 2_000  # characters of a written list; a person types fewer keywords
 
 
@@ -131,99 +102,72 @@ class _PageView:
     """One page as it was seen."""
 
     page: str
-    keywords: tuple[str, ...] = ()
-    number: int = 1
-    item: str = ""
-    options: tuple[tuple[str, str], ...] = ()
-    tab: str = ""
-    text: str = ""
+    keywords: tuple[str, ...]
+    number: int
+    item: str
+    options: tuple[tuple[str, str], ...]
+    tab: str
+    text: str
 
 
 def _view(value: object) -> _PageView:
     record = as_mapping(value)
-    content = as_mapping(record.get("content"))
-    page = as_text(record.get("page"))
-    number = as_text(content.get("page"))
+    content, page = as_mapping(record.get("content")), as_text(record.get("page"))
+    number, item = as_text(content.get("page")), as_text(content.get("asin"))
+    pairs = _words(content.get("options"))
+    options = tuple(zip(pairs[::2], pairs[1::2], strict=False))
+    # The tab of an item's page (Description, Features, …) is only in the address.
+    tab = _TAB.search(as_text(record.get("url"))) if page == "item_sub_page" else None
+    seen = {
+        "results": ", ".join(_words(content.get("search_result_asins"))),
+        "item": item,
+        "options": ", ".join(f"{name}: {value}" for name, value in options),
+        "price": as_text(content.get("price")),
+    }
+    lines = (f"{name}: {text}" for name, text in seen.items() if text)
     return _PageView(
         page=page,
         keywords=_words(content.get("keywords")),
         number=int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1,
-        item=as_text(content.get("asin")),
-        options=_options(content.get("options")),
-        tab=_tab(record) if page == "item_sub_page" else "",
-        text=_described(page, content),
+        item=item,
+        options=options,
+        tab=tab[1] if tab else "",
+        text="\n".join([page.replace("_", " "), *lines]),
     )
 
 
 def _words(value: object) -> tuple[str, ...]:
+    """Return the texts in a list, or the names and values of a mapping, one after another."""
     if isinstance(value, str):
-        return tuple(first or second for first, second in _QUOTED.findall(value[:_LONGEST])) or (
-            value,
-        )
-    return tuple(as_text(word) for word in as_list(value))
-
-
-def _options(value: object) -> tuple[tuple[str, str], ...]:
-    if isinstance(value, str):
-        words = [first or second for first, second in _QUOTED.findall(value[:_LONGEST])]
-        return tuple(zip(words[::2], words[1::2], strict=False))
-    return tuple((key, as_text(option)) for key, option in as_mapping(value).items())
-
-
-def _tab(record: Json) -> str:
-    """Return the tab of an item's page (Description, Features, …), which only the address names."""
-    try:
-        parts = urlsplit(as_text(record.get("url"))).path.split("/")
-    except ValueError:  # no address
-        return ""
-    return next((part for part in parts if part.isalpha() and part[:1].isupper()), "")
-
-
-def _described(page: str, content: Json) -> str:
-    """Return what the log keeps of a page, in words."""
-    found = ", ".join(_words(content.get("search_result_asins")))
-    price = as_text(content.get("price"))
-    options = ", ".join(f"{name}: {value}" for name, value in _options(content.get("options")))
-    lines = [
-        page.replace("_", " "),
-        f"results: {found}" if found else "",
-        f"item: {as_text(content.get('asin'))}" if content.get("asin") else "",
-        f"options: {options}" if options else "",
-        f"price: {price}" if price else "",
-    ]
-    return "\n".join(filter(None, lines))
+        return tuple(one or other for one, other in _QUOTED.findall(value[:_LONGEST])) or (value,)
+    pairs = (text for pair in as_mapping(value).items() for text in pair)
+    return tuple(map(as_text, as_list(value) or pairs))
 
 
 def _action(before: _PageView, after: _PageView) -> str:
     """Return the action that led from one page to the next; empty if it was only loaded anew."""
-    if after == before:
-        return ""
-    if after.page == "index":
-        return "click[Back to Search]" if before.page != "index" else ""
-    if after.page == "search_results":
-        return _action_to_results(before, after)
-    if after.page == "item_sub_page":
-        return f"click[{after.tab or 'Description'}]"
-    if after.page == "item_page":
-        return _action_to_item(before, after)
-    return "click[Buy Now]" if after.page == "done" else f"open[{after.page}]"
-
-
-def _action_to_results(before: _PageView, after: _PageView) -> str:
-    if before.page == "index" or before.keywords != after.keywords:
-        return f"search[{' '.join(after.keywords)}]"
-    if before.page == "search_results" and after.number > before.number:
-        return "click[Next >]"
-    return "click[< Prev]"
-
-
-def _action_to_item(before: _PageView, after: _PageView) -> str:
-    if before.page == "item_sub_page":
-        return "click[< Prev]"
     chosen = [value for name, value in after.options if (name, value) not in before.options]
-    if before.item == after.item and before.page == "item_page":
-        return f"click[{chosen[0]}]" if chosen else ""
-    return f"click[{after.item}]"
+    is_same_item = before.item == after.item and before.page == "item_page"
+    moves = {
+        "index": "click[Back to Search]" if before.page != "index" else "",
+        "item_sub_page": f"click[{after.tab or 'Description'}]",
+        "item_page": (
+            "click[< Prev]"
+            if before.page == "item_sub_page"
+            else "".join(f"click[{each}]" for each in chosen[:1])
+            if is_same_item
+            else f"click[{after.item}]"
+        ),
+        "search_results": (
+            f"search[{' '.join(after.keywords)}]"
+            if before.page == "index" or before.keywords != after.keywords
+            else "click[Next >]"
+            if before.page == "search_results" and after.number > before.number
+            else "click[< Prev]"
+        ),
+        "done": "click[Buy Now]",
+    }
+    return "" if after == before else moves.get(after.page, f"open[{after.page}]")
 
 
 @dataclass(slots=True)
@@ -237,22 +181,17 @@ class _Visit(Session):
 
     def take(self, value: object) -> None:
         if not _is_page(value):
-            raise stray("no view of a page")
+            raise stray("not a page view")
         self.pages.append(value)
 
     def episode(self, _: Conversation) -> Trajectory:
         first, last = as_mapping(self.pages[0]), as_mapping(self.pages[-1])
         views = list(map(_view, self.pages))
-        goal = as_mapping(first.get("goal"))
-        bought = views[-1].page == "done"
+        moves = ((_action(before, after), after.text) for before, after in pairwise(views))
         return Trajectory(
-            task=as_text(goal.get("instruction_text")).strip(),
-            steps=tuple(
-                Step(action, after.text)
-                for before, after in pairwise(views)
-                if (action := _action(before, after))
-            ),
-            outcome=stated_under(last, "reward") if bought else Outcome(),
+            task=as_text(as_mapping(first.get("goal")).get("instruction_text")).strip(),
+            steps=tuple(Step(action, text) for action, text in moves if action),
+            outcome=stated_under(last, "reward") if views[-1].page == "done" else Outcome(),
             domain="webshop",
             agent="human",
             metadata={"id": _session(first)},
@@ -268,16 +207,20 @@ def _is_page(value: object) -> bool:
     return {"page", "url"} <= as_mapping(value).keys()
 
 
-def _is_page_view(value: object) -> bool:
-    record = as_mapping(value)
-    return {"page", "url", "goal"} <= record.keys() and "instruction_text" in as_mapping(
-        record["goal"]
-    )
-
-
-HUMAN = json_reader(
-    name="webshop-human",
-    description="WebShop as people used it: JSONL of page views with goal and url",
-    is_own=_is_page_view,
-    read=sessions(_Visit),
+READERS = (
+    Reader(
+        name="webshop",
+        description="WebShop as ReAct text, also in a notebook: Action, Observation, Your score",
+        claims=_text_claims,
+        read=_read,
+    ),
+    json_reader(
+        name="webshop-human",
+        description="WebShop as people used it: JSONL of page views with goal and url",
+        is_own=lambda value: (
+            _is_page(value)
+            and "instruction_text" in as_mapping(as_mapping(value).get("goal"))
+        ),
+        read=sessions(_Visit),
+    ),
 )

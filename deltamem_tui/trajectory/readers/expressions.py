@@ -1,0 +1,209 @@
+"""The expressions of declared formats: JMESPath, with the functions that logs take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+
+import jmespath  # type: ignore[import-untyped]
+from jmespath.exceptions import JMESPathError  # type: ignore[import-untyped]
+from jmespath.visitor import TreeInterpreter  # type: ignore[import-untyped]
+
+from deltamem_tui.errors import ConfigurationError, RecordError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.readers.coding import call_text
+from deltamem_tui.trajectory.readers.labelled import labelled_messages
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_object,
+    as_text,
+    unfolded,
+    unquoted,
+)
+from deltamem_tui.trajectory.readers.tasks import scene_of
+from deltamem_tui.trajectory.workspace import workspace
+
+Search = Callable[[object], object]
+"""What an expression finds in a record; a function in it may fail with a `RecordError`."""
+PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
+"""An expression that is nothing but names: most are, and need not be interpreted."""
+
+
+def compiled(expression: str, key: str, source: str) -> Search:
+    """Return what an expression of a declaration finds; `key` is its place in `source`.
+
+    Raises:
+        ConfigurationError: It is not a JMESPath expression.
+    """
+    if PATH.fullmatch(expression):
+        return partial(_at, expression.split("."))
+    try:
+        tree = jmespath.compile(expression).parsed
+    except (JMESPathError, RecursionError) as error:
+        raise ConfigurationError(
+            f"not a path expression: {one_line(str(error), 200)}", source=source, position=key
+        ) from error
+    if tree["type"] == "literal":
+        return lambda _: tree["value"]
+
+    def search(record: object) -> object:
+        try:
+            return _interpreter().visit(tree, record)
+        except (AttributeError, JMESPathError, RecursionError, TypeError, ValueError) as error:
+            problem = one_line(str(error), 200)
+            raise RecordError(f"`{key}` = {one_line(expression, 80)} fails: {problem}") from error
+
+    return search
+
+
+def _at(path: list[str], record: object) -> object:
+    for name in path:
+        record = as_mapping(record).get(name)
+    return record
+
+
+def _call(name: object, arguments: object) -> str:
+    if isinstance(arguments, dict):
+        arguments = {key: value for key, value in arguments.items() if value is not None}
+    return call_text(as_text(name) or "tool", arguments)
+
+
+def _entries(members: Json) -> list[object]:
+    return [{"key": key, "value": value} for key, value in members.items()]
+
+
+def _rows(columns: Json) -> list[object] | None:
+    lists = {key: as_list(values) for key, values in columns.items()}
+    first = next(iter(columns.values()), None)
+    if not isinstance(first, list):
+        return None
+    if any(len(values) > len(first) for values in lists.values()):
+        raise ValueError("a list is longer than the first")
+    return [
+        {key: values[index] if index < len(values) else None for key, values in lists.items()}
+        for index in range(len(first))
+    ]
+
+
+def _facts(members: Json) -> str:
+    found = ((key, as_text(value)) for key, value in members.items())
+    return "\n".join(f"{key}: {text}" for key, text in found if text)
+
+
+def _workspace(members: Json) -> str:
+    return workspace(**{key: as_text(value) for key, value in members.items()})
+
+
+def _flat(outer: object, key: str) -> list[object]:
+    found: list[object] = []
+    for each in map(as_mapping, as_list(outer)):
+        fields = {name: value for name, value in each.items() if name != key}
+        inner = [as_mapping(item) for item in as_list(each.get(key))]
+        found += [{**fields, **item} for item in inner] or [each]
+    return found
+
+
+def _pick(items: object, key: str, value: object) -> Json | None:
+    return next((each for each in map(as_mapping, as_list(items)) if each.get(key) == value), None)
+
+
+def _path(tree: Json, key: str) -> list[object]:
+    found: list[object] = [tree]
+    while branches := as_list(as_mapping(found[-1]).get(key)):
+        found.append(branches[-1])
+    return found
+
+
+def _beside(tree: Json, key: str) -> int:
+    return sum(1 for _ in _nodes(tree, key)) - len(_path(tree, key))
+
+
+def _first(tree: object, key: str, condition: TreeInterpreter) -> Json | None:
+    return next((n for n in _nodes(as_mapping(tree), key) if _holds(condition, n)), None)
+
+
+def _every(items: object, condition: TreeInterpreter) -> bool:
+    found = as_list(items)
+    return bool(found) and all(_holds(condition, each) for each in found)
+
+
+def _holds(condition: TreeInterpreter, value: object) -> bool:
+    return condition.visit(condition.expression, value) not in (None, False, "", [], {})
+
+
+def _nodes(tree: Json, key: str) -> Iterator[Json]:
+    """Yield the nodes of a tree, each before its branches; one may be too deep for recursion."""
+    waiting = [tree]
+    while waiting:
+        yield (node := waiting.pop())
+        waiting += map(as_mapping, reversed(as_list(node.get(key))))
+
+
+def _merged(items: object, begins: str) -> list[Json]:
+    if isinstance(items, dict):  # each is a turn of its own, by its name
+        return [*map(as_mapping, items.values())]
+    turns: list[Json] = []
+    for each in map(as_mapping, as_list(items)):
+        turn = turns.pop() if turns else {}
+        if begins in each or any(turn.get(key, each[key]) != each[key] for key in each):
+            turns.append(turn)
+            turn = {}
+        turns.append({**turn, **each})
+    return turns
+
+
+def _without(members: object, names: list[str]) -> Json:
+    return {key: value for key, value in as_mapping(members).items() if key not in names}
+
+
+def _between(text: object, begin: str, end: str) -> str:
+    """Return what stands behind a mark and before another one, as far as they are there."""
+    told = as_text(text)
+    if begin and begin in told:
+        told = told.partition(begin)[2]
+    return (told.partition(end)[0] if end else told).strip()
+
+
+_FUNCTIONS: Mapping[str, Callable[..., object]] = {
+    "beside": _beside,
+    "between": _between,
+    "call": _call,
+    "entries": _entries,
+    "every": _every,
+    "facts": _facts,
+    "first": _first,
+    "flat": _flat,
+    "labelled": lambda text: labelled_messages(as_text(text)),
+    "merged": _merged,
+    "parsed": lambda text: as_object(unfolded(text)),
+    "path": _path,
+    "pick": _pick,
+    "rows": _rows,
+    "scene": lambda text: scene_of(as_text(text)),
+    "unquoted": unquoted,
+    "without": _without,
+    "workspace": _workspace,
+}
+
+
+class _Interpreter(TreeInterpreter):  # type: ignore[misc]
+    """JMESPath's own, with more functions and less spent on every step."""
+
+    def visit(self, node: Mapping[str, str], value: object) -> object:
+        method = self._method_cache.get(node["type"])
+        return method(node, value) if method else super().visit(node, value)
+
+    def visit_function_expression(self, node: Mapping[str, str], value: object) -> object:
+        function = _FUNCTIONS.get(node["value"])
+        if function is None:
+            return super().visit_function_expression(node, value)
+        return function(*(self.visit(child, value) for child in node["children"]))  # type: ignore[arg-type]
+
+
+@cache
+def _interpreter() -> _Interpreter:
+    """Return the one for all expressions: to make one takes as long as most of them."""
+    return _Interpreter()

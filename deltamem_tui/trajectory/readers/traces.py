@@ -1,0 +1,476 @@
+"""Traces: spans with parents, of which the calls of models and tools make one episode.
+
+Every call of a model repeats the conversation so far, so the longest of them holds it all. The
+spans of a trace may lie anywhere in a log: they are on the disk until all of them are there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.trajectory.logs.json_text import parse_json
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import LogLimits, human_size, located
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.outcomes import number
+from deltamem_tui.trajectory.readers.coding import call_text, own_words
+from deltamem_tui.trajectory.readers.conversation import Conversation, StepDraft
+from deltamem_tui.trajectory.readers.messages import (
+    add_messages,
+    calls_made,
+    content_text,
+    is_message,
+    parts_of,
+    role_of,
+)
+from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings
+from deltamem_tui.trajectory.readers.sessions import Records, whole_log
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_json,
+    as_list,
+    as_mapping,
+    as_object,
+    as_text,
+    unfolded,
+    unquoted,
+)
+
+# Where programs put what a user asked, and what they answered at the end.
+_ASKED = (
+    *("input", "query", "contents", "question", "prompt", "task", "goal", "new_message"),
+    *("message", "text"),
+)
+_ANSWERED = ("output", "answer", "final_answer", "final_output", "response")
+# In place of an answer: that there is none, in JSON and as Python shows it, or how it went.
+_NO_ANSWER = re.compile(
+    r"(?:null|none|true|false|ok|okay|success|successful|succeeded|done|completed?|finished"
+    r"|error|fail|failed|failure)[.!]*|error:.*|traceback .*",
+    re.IGNORECASE | re.DOTALL,
+)
+_BATCHES = ("messages", "contents", "generations", "choices", "candidates", "output")
+_MOST_DIGITS = 30  # of a number that is a time
+_EPOCH, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
+
+
+def messages_in(value: object, *, answer: bool = False) -> list[object]:
+    """Return the messages in what a tracer keeps as a model call's input or output."""
+    if isinstance(value, str):
+        return [{"role": "assistant", "content": value}] if answer and value else []
+    if isinstance(value, list):
+        return [item for item in _first_batch(value) if is_message(item)]
+    record = as_mapping(value)
+    if is_message(record):
+        return [record]
+    for key in _BATCHES:
+        items = as_list(record.get(key))
+        found = [item for item in _first_batch(items) if is_message(item)]
+        if found := found or [item for item in map(_inner, items) if is_message(item)]:
+            return _instructions(record) + found
+    content = as_mapping(record.get("content") or record.get("message"))
+    return [content] if is_message(content) else []
+
+
+def _first_batch(items: list[object]) -> list[object]:
+    """Return the first of a batch of conversations, or the list itself."""
+    return items[0] if items and isinstance(items[0], list) else items
+
+
+def _inner(item: object) -> object:
+    """Return the message inside a choice, a generation or a batch of one."""
+    first = item[0] if isinstance(item, list) and item else item
+    inner = as_mapping(first)
+    return inner.get("message") or (is_message(inner) and first) or inner.get("content") or first
+
+
+def _instructions(record: Json) -> list[object]:
+    """Return a system prompt that stands beside the messages."""
+    config = as_mapping(record.get("config"))
+    beside = (record.get("system_instruction"), record.get("system"))
+    given = next(filter(None, (config.get("system_instruction"), *beside)), None)
+    text = content_text(given) or as_text(given)
+    return [{"role": "system", "content": text}] if given else []
+
+
+def task_in(value: object) -> str:
+    """Return what a user asked, in whatever a trace keeps as its input; empty if not clear."""
+    if isinstance(value, str):
+        return own_words(value)
+    if isinstance(value, list):
+        users = [as_mapping(item) for item in value if role_of(as_mapping(item)) == "user"]
+        texts = (own_words("\n".join(map(content_text, parts_of(user)))) for user in users)
+        return next(filter(None, texts), "")
+    record = as_mapping(value)
+    if isinstance(record.get("messages"), list):
+        return task_in(messages_in(record["messages"]))
+    for key in _ASKED:
+        inner = record.get(key)
+        if isinstance(inner, str) and inner.strip():
+            return own_words(inner)
+        if isinstance(inner, dict) and role_of(inner) == "user":
+            return task_in([inner])
+        if isinstance(inner, list) and (found := task_in(inner)):
+            return found
+    return ""
+
+
+def last_message(value: object) -> list[object]:
+    """Return the agent's last message in what a trace keeps as its output, if it is clear."""
+    value = as_object(unfolded(unquoted(value)))
+    if isinstance(value, dict) and not is_message(value):
+        texts = (value.get(key) for key in _ANSWERED)
+        value = next((text for text in texts if isinstance(text, str) and text.strip()), value)
+    if isinstance(value, str) and _NO_ANSWER.fullmatch(value.strip()):
+        return []
+    last = messages_in(value, answer=True)[-1:]
+    return [message for message in last if role_of(as_mapping(message)) == "agent"]
+
+
+def moment(value: object) -> tuple[int, float, str]:
+    """Return a key that sorts times however they are written: none, numbers, dates, others."""
+    text = as_text(value)
+    if not text:
+        return 0, 0, ""
+    if len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal():
+        return 1, int(text), ""  # nanoseconds are more digits than a float keeps
+    if (seconds := number(value)) is not None:
+        return 1, seconds, ""
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        return 3, 0, text
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return 2, (date - _EPOCH) / _SECOND, text
+
+
+@dataclass(slots=True, eq=False)
+class Span:
+    """One span of a trace: a call of a model, of a tool, or what an agent did in all.
+
+    Attributes:
+        id: Its name in the trace.
+        parent: The name of the span that it was made for.
+        name: What was called.
+        start: When it began, as a key to sort by.
+        is_agent: Whether it is an agent's, in which calls are a sub-agent's own.
+        is_tool: Whether it is the call of a tool, in which another agent may work too.
+        asked: The conversation so far that a model was given.
+        answered: The messages that it answered.
+        model: The model.
+        given: A tool's arguments.
+        answer: What it answered.
+        call_id: The model's call that it was made for.
+        failed: Whether it failed.
+        depth: How many agents and tools it lies in.
+    """
+
+    id: str = ""
+    parent: str = ""
+    name: str = ""
+    start: tuple[int, float, str] = (0, 0, "")
+    is_agent: bool = False
+    is_tool: bool = False
+    asked: Sequence[object] = ()
+    answered: Sequence[object] = ()
+    model: str = ""
+    given: object = None
+    answer: object = None
+    call_id: str = ""
+    failed: bool = False
+    depth: int = 0
+
+
+def trace_episode(
+    conversation: Conversation,
+    spans: Sequence[Span],
+    *,
+    task: str = "",
+    asked: str = "",
+    ended: Sequence[object] = (),
+    outcome: Outcome | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> Trajectory:
+    """Return the episode of one trace, whose spans are in order of time.
+
+    The longest model call that begins with the task holds the conversation; those that lie
+    deeper, in a tool or in another agent, are a sub-agent's, and are told to be left out.
+
+    Args:
+        conversation: A new one; afterwards it knows what was left out.
+        spans: Tools' answer the calls that a model's messages hold, and are the steps where
+            those hold none.
+        task: The goal, if the trace names it; else the first thing the user says.
+        asked: What the trace was given, where that is not a goal in itself.
+        ended: The agent's last message, if the trace as a whole gave one back.
+        outcome: How it ended, if the trace says so.
+        metadata: Other facts.
+
+    Raises:
+        RecordError: It has no task or no step.
+    """
+    _measure_depths(spans)
+    models, tools = _models(spans), [span for span in spans if span.is_tool]
+    begins = task or asked
+    own = [span for span in models if begins and begins in task_in(span.asked)] or models
+    level = _level(own, tools)
+    near = [span for span in models if span.depth <= level]
+    conversation.pass_over("model call", "made by a sub-agent", len(models) - len(near))
+    if any(span.asked for span in models):  # else nothing in it is another agent's
+        tools = [span for span in tools if span.depth <= level]
+    # The longest, and the last of those that are as long.
+    candidates = [span for span in reversed(own) if span.asked and span.depth <= level]
+    longest = max(candidates, key=lambda span: len(span.asked), default=None)
+    if longest is None:
+        conversation.user(task)
+        _add_steps(conversation, tools)
+    else:
+        topic = task_in(longest.asked)
+        others = sum(task_in(span.asked) not in ("", topic) for span in near)
+        conversation.pass_over("model call", "of another conversation", others)
+        longest = _continued(longest, near)
+        add_messages(conversation, longest.asked)
+        _add_answer(conversation, longest.answered, tools)
+    _add_last_message(conversation, ended, begins)
+    return conversation.episode(
+        task=task,
+        environment=conversation.system,
+        outcome=outcome,
+        agent=longest.model if longest else "",
+        metadata=metadata,
+    )
+
+
+def _models(spans: Sequence[Span]) -> list[Span]:
+    return [span for span in spans if span.asked or span.answered or span.model]
+
+
+def _measure_depths(spans: Sequence[Span]) -> None:
+    known = {span.id: span for span in spans if span.id}
+    for span in spans:
+        passed, parent = {span.id}, known.get(span.parent)
+        while parent and parent.id not in passed:
+            span.depth += parent.is_agent or parent.is_tool
+            passed.add(parent.id)
+            parent = known.get(parent.parent)
+
+
+def _level(models: Sequence[Span], tools: Sequence[Span]) -> int:
+    """Return how deep the agent lies whose work the trace is: the first that acts."""
+    acting = [span.depth for span in models if _acts(span)]
+    asking = [span.depth for span in models if span.asked]
+    return min(acting or [span.depth for span in tools] or asking, default=0)
+
+
+def _acts(span: Span) -> bool:
+    return any(
+        each.get("tool_calls") or each.get("type") == "function_call" or any(calls_made(each))
+        for each in map(as_mapping, (*span.asked, *span.answered))
+    )
+
+
+def _continued(longest: Span, spans: Sequence[Span]) -> Span:
+    """Return a call with those after it that were given only what is new: no word of a user."""
+    for span in spans[spans.index(longest) + 1 :]:
+        roles = {role_of(as_mapping(each)) for each in span.asked}
+        if span.asked and not roles & {"user", "system"}:
+            heard = [*longest.asked, *longest.answered]
+            known = set(map(as_json, heard))
+            heard += [each for each in span.asked if as_json(each) not in known]
+            model = longest.model or span.model
+            longest = Span(asked=heard, answered=span.answered, model=model)
+    return longest
+
+
+def _add_answer(
+    conversation: Conversation, answered: Sequence[object], tools: Sequence[Span]
+) -> None:
+    """Add what the model answered, and what the tools did that its messages leave out."""
+    if not conversation.has_calls and not add_messages(Conversation(), answered).has_calls:
+        _add_steps(conversation, tools)  # the messages are the agent's first and last words
+        add_messages(conversation, answered)
+        return
+    add_messages(conversation, answered)
+    for span in tools:
+        if conversation.awaits(span.call_id):
+            conversation.answer(content_text(span.answer), span.call_id, failed=span.failed)
+    _join(conversation.calls(), [span for span in tools if not span.call_id])
+
+
+def _join(made: Sequence[StepDraft], tools: Sequence[Span]) -> None:
+    """Answer the calls that no message answers by what was traced of the same calls."""
+    by_text, by_name = defaultdict[str, list[Span]](list), defaultdict[str, list[Span]](list)
+    for span in tools:
+        by_text[call_text(span.name, as_object(span.given))].append(span)
+        by_name[span.name].append(span)
+    calls, named = defaultdict[str, list[StepDraft]](list), defaultdict[str, list[StepDraft]](list)
+    for call in made:
+        calls[call.action].append(call)
+        named[call.tool or ""].append(call)
+    other = [call for call in made if not call.answered and call.action not in by_text]
+    for text, runs in by_text.items():
+        _answer_each(calls[text], runs[-len(calls[text]) :])
+    for name, runs in by_name.items():
+        # Its arguments are written in another way: then it must be the only one.
+        alone = [call for call in other if call.tool == name]
+        if len(alone) == 1 and len(runs) == len(named[name]):
+            _answer_each(alone, [runs[named[name].index(alone[0])]])
+
+
+def _answer_each(calls: Sequence[StepDraft], runs: Sequence[Span]) -> None:
+    for call, run in zip(calls, runs, strict=False):
+        if not call.answered:
+            call.answer(content_text(run.answer), failed=run.failed)
+
+
+def _add_steps(conversation: Conversation, tools: Sequence[Span]) -> None:
+    for index, span in enumerate(tools):
+        call_id = f"{index} {span.call_id}"
+        conversation.call(span.name, span.given, call_id)
+        conversation.answer(content_text(span.answer), call_id, failed=span.failed)
+
+
+def _add_last_message(conversation: Conversation, ended: Sequence[object], task: str) -> None:
+    """Add what the whole gave back, unless a model has said it, or some words like it."""
+    exchange = conversation.last_exchange
+    if exchange is None or add_messages(Conversation(), ended).has_calls:
+        return
+    call, result = exchange
+    words = _words_of(ended)
+    said = (task.strip(), result.strip(), _words_of(last_message(result)))
+    if words not in said and words not in call and as_json(words)[1:-1] not in call:
+        add_messages(conversation, ended)
+
+
+def _words_of(messages: Sequence[object]) -> str:
+    parts = (part for each in messages for part in parts_of(as_mapping(each)))
+    return "\n".join(map(content_text, parts)).strip()
+
+
+MOST_NAME = 300
+"""How many characters the name of a trace or of a part of it may have."""
+_SPLIT = "split the log by trace"
+
+
+def as_name(value: object) -> str | None:
+    """Return what a log calls a trace or a part of one; empty if it does not say.
+
+    None if it is not a name: neither text nor a number, or longer than `MOST_NAME`.
+    """
+    if value is not None and not isinstance(value, str | int):
+        return None
+    name = as_text(value)
+    return name if len(name) <= MOST_NAME else None
+
+
+class TraceStore:
+    """The parts of traces on the disk, added one after another and given trace by trace."""
+
+    def __init__(self, limits: LogLimits) -> None:
+        self._limits = limits
+        self._size = 0
+        self._is_full = False
+        # Without a name it is SQLite's own temporary file, in `TMPDIR`, and first in memory.
+        self._disk = sqlite3.connect("", isolation_level=None)
+        self._disk.executescript("""
+            PRAGMA journal_mode = OFF;
+            CREATE TABLE trace(name BLOB UNIQUE, position TEXT, size INTEGER, refused INTEGER);
+            CREATE TABLE part(trace INTEGER, data BLOB);
+            CREATE INDEX part_of ON part(trace);
+        """)
+
+    def close(self) -> None:
+        """Free the disk."""
+        self._disk.close()
+
+    def add(self, name: str, position: str, part: object) -> Iterator[RecordError]:
+        """Add a part of a trace: any JSON value. Yield why its trace is refused, if it now is.
+
+        Once there is no room for more, traces that begin or go on are left out, and told once.
+
+        Raises:
+            TrajectoryError: The disk refused.
+        """
+        data = json.dumps(part, separators=(",", ":")).encode()  # NaN and all integers too
+        key = name.encode("utf-8", "surrogatepass")
+        try:
+            self._disk.execute("INSERT OR IGNORE INTO trace VALUES (?, ?, 0, 0)", (key, position))
+            found = "SELECT rowid, size, refused FROM trace WHERE name = ?"
+            trace, size, refused = self._disk.execute(found, (key,)).fetchone()
+            if refused:
+                return
+            self._size += len(data)
+            if not self._is_full and self._size > self._limits.piped_bytes:
+                self._is_full = True
+                yield RecordError(
+                    f"traces of more than {human_size(self._limits.piped_bytes)}: "
+                    "those that begin or go on from here on are left out",
+                    position=position,
+                    hint=_SPLIT,
+                )
+            if is_long := size + len(data) > self._limits.session_bytes:
+                yield RecordError(
+                    f"a trace of more than {human_size(self._limits.session_bytes)}",
+                    position=position,
+                    hint="split the log by trace, and this one into several",
+                )
+            if self._is_full or is_long:
+                self._disk.execute("UPDATE trace SET refused = 1 WHERE rowid = ?", (trace,))
+                self._disk.execute("DELETE FROM part WHERE trace = ?", (trace,))
+                return
+            self._disk.execute("INSERT INTO part VALUES (?, ?)", (trace, data))
+            grown = "UPDATE trace SET size = size + ? WHERE rowid = ?"
+            self._disk.execute(grown, (len(data), trace))
+        except sqlite3.Error as error:
+            raise _refused_by_disk(error) from error
+
+    def traces(self) -> Iterator[tuple[str, str, list[object]]]:
+        """Yield each trace with its name, its position and its parts, in the order of the log.
+
+        Raises:
+            TrajectoryError: The disk refused.
+        """
+        whole = "SELECT rowid, name, position FROM trace WHERE refused = 0 ORDER BY rowid"
+        parts = "SELECT data FROM part WHERE trace = ? ORDER BY rowid"
+        try:
+            for trace, name, position in self._disk.execute(whole):
+                found = [parse_json(data) for (data,) in self._disk.execute(parts, (trace,))]
+                yield name.decode("utf-8", "surrogatepass"), position, found
+        except sqlite3.Error as error:
+            raise _refused_by_disk(error) from error
+
+
+def _refused_by_disk(error: sqlite3.Error) -> TrajectoryError:
+    return TrajectoryError(
+        f"its traces cannot be kept on the disk while it is read: {error}",
+        hint="make room in the folder for temporary files, or split the log by trace",
+    )
+
+
+def each_trace(
+    parts: Callable[[object], Iterable[tuple[str, object] | RecordError]],
+    parse: Callable[[Conversation, str, list[object]], Trajectory],
+) -> Callable[[Log], Iterator[Reading]]:
+    """Return a reader's `read`, for formats in which the parts of a trace may lie anywhere."""
+
+    def gather(records: Records) -> Iterator[Reading]:
+        with closing(TraceStore(records.limits)) as gathered:
+            for record in records:
+                yield from records.refusals()
+                for part in parts(record.value):
+                    if isinstance(part, RecordError):
+                        yield located(part, "", record.position)
+                    else:
+                        yield from gathered.add(part[0], record.position, part[1])
+                records.release()
+            for name, position, found in gathered.traces():
+                yield from conversation_readings(position, parse, name, found)
+
+    return whole_log(gather)
