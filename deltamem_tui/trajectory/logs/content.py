@@ -1,4 +1,4 @@
-"""The bytes of a log, unpacked: how they begin, its lines, and its JSON values as they stand.
+"""The bytes of a log, unpacked: how they begin, its lines, its JSON values, an archive's members.
 
 Nothing is parsed here. What cannot be read comes as an error in its place, and what follows it
 after it, as far as the bytes can be told apart.
@@ -6,51 +6,84 @@ after it, as far as the bytes can be told apart.
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import io
+import zipfile
+import zlib
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.json_text import ValueCutter
-from deltamem_tui.trajectory.logs.layout import NUL
-from deltamem_tui.trajectory.logs.record import LogLimits, ReadProgress, Value, human_size, located
-from deltamem_tui.trajectory.logs.streams import open_utf8
+from deltamem_tui.trajectory.logs.record import (
+    DEFAULT_LIMITS,
+    LogLimits,
+    ReadProgress,
+    Value,
+    human_size,
+    located,
+)
 from deltamem_tui.trajectory.secrets.redaction import quoted
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 HEAD_BYTES = 64 * 1024
 """How much of a log is looked at to tell what it is."""
 _CHUNK = 1 << 20
+_BUFFER = 1 << 18
 _SHOWN_BYTES = 4096
-_BLANK_RUN = 1000  # no text has more blank lines on end; those that follow are not reported
+_MOST_NAMES = 1_000_000
+_NUL = b"\x00"
+_GZIP = b"\x1f\x8b"
+_ARCHIVES = (b"PK\x03\x04", _GZIP, b"\xfd7zXZ", b"BZh", b"\x28\xb5\x2f\xfd")
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError),
+    ValueError,
+)
+# The longer mark first: UTF-32's little-endian mark begins with UTF-16's.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+)
 
 
 @dataclass(frozen=True)
 class Content:
-    """The content of a log, which can be read from its start any number of times.
+    """The bytes of a log, which can be read from the start any number of times.
 
-    The attributes are those of the `Log`.
+    Attributes:
+        name: What it is called in reports: a file name, or a path inside the folder given.
+        path: Where its bytes are.
+        limits: What it may hold.
+        keep: Whatever must live as long as the log, such as the copy of standard input.
+        progress: Notes how far its lines or records were read.
     """
 
     name: str
     path: Path
-    limits: LogLimits
-    progress: ReadProgress | None = None
+    limits: LogLimits = DEFAULT_LIMITS
+    keep: object = field(default=None, repr=False, compare=False)
+    progress: ReadProgress | None = field(default=None, repr=False, compare=False)
 
     def head(self) -> bytes:
         """Return the first 64 KB, or the whole first line where that is longer.
 
-        Compressed data that is cut short before is what there is; that it is cut is reported when
-        it is read.
+        Of compressed data that is cut short, what there is; the cut is reported when it is read.
 
         Raises:
             TrajectoryError: The file cannot be opened, or its compression is damaged.
         """
         head = b""
         try:
-            with open_utf8(self.path, self.name, self.limits) as stream:
+            with self._open(None) as stream:
                 while len(head) < HEAD_BYTES and (data := stream.read1(HEAD_BYTES - len(head))):
                     head += data
                 if b"\n" not in head:
@@ -69,40 +102,37 @@ class Content:
         Raises:
             RecordError: It is larger than a record may be.
         """
-        with open_utf8(self.path, self.name, self.limits, self.progress) as stream:
+        with self._open(self.progress) as stream:
             data = stream.read(self.limits.record_bytes + 1)
         if len(data) > self.limits.record_bytes:
             raise self._too_long(None)
         return data
 
-    def lines(self) -> Iterator[tuple[int, bytes | RecordError]]:
+    def byte_lines(self) -> Iterator[tuple[int, bytes | RecordError]]:
         """Numbered lines without their line break; overlong ones are passed over unread."""
         most = self.limits.record_bytes
-        number = blanks = 0
+        number = 0
         try:
-            with open_utf8(self.path, self.name, self.limits, self.progress) as stream:
+            with self._open(self.progress) as stream:
                 while data := stream.readline(most + 1):
                     number += 1
-                    blanks = blanks + 1 if data.isspace() else 0
-                    if blanks > _BLANK_RUN:
-                        number += _pass_blank_lines(stream)
-                        continue
                     if len(data) > most and not data.endswith(b"\n"):
                         while (rest := stream.readline(_CHUNK)) and not rest.endswith(b"\n"):
                             pass
                         yield number, self._too_long(f"line {number}")
                         continue
                     line = data.rstrip(b"\r\n")
-                    told = line.strip(NUL)
-                    if number > 1 and len(told) < len(line):
-                        yield number, self._hole(f"line {number}")
-                    yield number, told
+                    if line[:1] == _NUL or line[-1:] == _NUL:
+                        line = line.strip(_NUL)
+                        if number > 1:
+                            yield number, self._hole(f"line {number}")
+                    yield number, line
         except (RecordError, OSError) as error:
             yield number + 1, self._stopped(error, f"line {number + 1}")
 
     def line_values(self) -> Iterator[Value | RecordError]:
         """Yield a value a line; blank lines hold none."""
-        for number, data in self.lines():
+        for number, data in self.byte_lines():
             if isinstance(data, RecordError):
                 yield data
             elif data and not data.isspace():
@@ -113,7 +143,7 @@ class Content:
         count = 0
         cutter = ValueCutter(self.limits, in_array=in_array)
         try:
-            with open_utf8(self.path, self.name, self.limits, self.progress) as stream:
+            with self._open(self.progress) as stream:
                 ended = False
                 while not ended:
                     chunk = stream.read1(_CHUNK)
@@ -124,37 +154,115 @@ class Content:
                             yield Value(cut.data, position)
                         else:
                             where = position if cut.kind == "refused" else f"before {position}"
-                            error = RecordError(cut.reason, source=self.name, position=where)
-                            yield self.refused(error) if ended else error
+                            yield RecordError(cut.reason, source=self.name, position=where)
                         count += cut.kind != "junk"
         except (RecordError, OSError) as error:
             yield self._stopped(error, f"record {count + 1}")
 
     def no_values(self) -> Iterator[RecordError]:
         """Yield where text begins that was to be JSON."""
-        for number, data in self.lines():
+        for number, data in self.byte_lines():
             if isinstance(data, RecordError):
                 yield data
                 return
             if data.strip():
                 shown = quoted(data[:_SHOWN_BYTES].decode("utf-8", "replace"), 60)
-                reason = f"not JSON: {shown}"
-                yield RecordError(reason, source=self.name, position=f"line {number}")
+                yield RecordError(f"not JSON: {shown}", source=self.name, position=f"line {number}")
                 return
 
-    @cached_property
-    def size_before(self) -> int:
-        """How long the file was when it was first looked at."""
-        with suppress(OSError):
-            return self.path.stat().st_size
-        return 0
+    @property
+    def is_gzip(self) -> bool:
+        """True if a file that can be opened is gzip data."""
+        with self.path.open("rb") as stream:
+            return stream.read(2) == _GZIP
 
-    def refused(self, error: RecordError) -> RecordError:
-        """Return a refusal, with what is most likely behind it if the file is not what it was."""
-        with suppress(OSError):
-            if self.path.stat().st_size < self.size_before:
-                error.hint = "the file became shorter while it was read: import it again"
-        return error
+    def member_names(self) -> list[str]:
+        """Return the names of all members of a zip archive, in the order of its directory.
+
+        Raises:
+            RecordError: It is not a zip archive, or a damaged one.
+        """
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                names = archive.namelist()
+        except _DAMAGE as error:
+            raise RecordError(f"a damaged zip archive: {one_line(str(error), 120)}") from error
+        if len(names) > _MOST_NAMES:
+            raise RecordError(f"a zip archive of more than {_MOST_NAMES:,} files")
+        return names
+
+    def member_values(self, names: list[str]) -> Iterator[Value | RecordError]:
+        """Yield the content of members, one for each name. Nothing is ever written to disk.
+
+        One that cannot be read is an error in its place. What unpacks out of all proportion
+        ends the reading: the archive is then not what it says.
+        """
+        left = self._most_unpacked
+        with zipfile.ZipFile(self.path) as archive:
+            for name in names:
+                position = quoted(name, 200)
+                try:
+                    with archive.open(name) as member:
+                        data = member.read(self.limits.record_bytes + 1)
+                except (*_DAMAGE, KeyError) as error:
+                    reason = f"cannot be unpacked: {one_line(str(error), 120)}"
+                    yield RecordError(reason, source=self.name, position=position)
+                    continue
+                left -= len(data)
+                if left < 0:
+                    reason = f"unpacks to more than {self.limits.expansion} times its size"
+                    hint = "if you trust the archive, unpack it and import the folder"
+                    raise RecordError(reason, position=position, hint=hint)
+                if data.startswith(_ARCHIVES):
+                    reason = "an archive inside the archive, which is not opened; unpack it first"
+                    yield RecordError(reason, source=self.name, position=position)
+                elif len(data) > self.limits.record_bytes:
+                    yield self._too_long(position)
+                else:
+                    yield Value(data, position)
+
+    @property
+    def _most_unpacked(self) -> int:
+        most = self.limits.expansion * self.path.stat().st_size
+        return max(most, self.limits.expansion_free_bytes)
+
+    def _open(self, progress: ReadProgress | None) -> io.BufferedReader:
+        """Return the bytes, unpacked, as UTF-8 without a byte order mark.
+
+        The stream raises `RecordError` where compressed or UTF-16 data is damaged.
+        """
+        try:
+            raw = _ProgressFile(self.path, progress) if progress else io.FileIO(self.path)
+            stream = io.BufferedReader(raw, _BUFFER)
+            if stream.peek(2)[:2] == _GZIP:
+                stream = io.BufferedReader(_GzipStream(stream, self._most_unpacked), _CHUNK)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror or error}"
+            raise TrajectoryError(reason, source=self.name) from error
+        try:
+            return self._as_utf8(stream)
+        except RecordError:
+            stream.close()
+            raise
+
+    def _as_utf8(self, stream: io.BufferedReader) -> io.BufferedReader:
+        head = stream.peek(64)[:64]
+        marked = ((mark, name) for mark, name in _MARKS if head.startswith(mark))
+        mark, encoding = next(marked, (b"", _encoding_without_mark(head)))
+        stream.read(len(mark))
+        if encoding == "utf-8":
+            return stream
+        with stream:
+            data = stream.read(self.limits.session_bytes + 1)
+        if len(data) > self.limits.session_bytes:
+            what = f"{encoding.upper()} text of more than {human_size(self.limits.session_bytes)}"
+            raise RecordError(what, hint="save the log as UTF-8")
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError as error:
+            what = f"the text is not valid {encoding.upper()}"
+            raise RecordError(what, hint="save the log as UTF-8") from error
+        return io.BufferedReader(io.BytesIO(text.encode("utf-8", "replace")))  # type: ignore[arg-type]
 
     def _stopped(self, error: RecordError | OSError, position: str) -> RecordError:
         """Return why a log cannot be read on from here."""
@@ -163,28 +271,72 @@ class Content:
         return located(error, self.name, position)
 
     def _hole(self, position: str) -> RecordError:
-        return RecordError(
-            "a hole of NUL bytes, as a crash leaves one: something may be lost here",
-            source=self.name,
-            position=position,
-        )
+        reason = "a hole of NUL bytes, as a crash leaves one: something may be lost here"
+        return RecordError(reason, source=self.name, position=position)
 
     def _too_long(self, position: str | None) -> RecordError:
-        return RecordError(
-            f"a record of more than {human_size(self.limits.record_bytes)}",
-            source=self.name,
-            position=position,
-            hint="split it, or leave out what will not be read",
-        )
+        reason = f"a record of more than {human_size(self.limits.record_bytes)}"
+        hint = "split it, or leave out what will not be read"
+        return RecordError(reason, source=self.name, position=position, hint=hint)
 
 
-def _pass_blank_lines(stream: io.BufferedReader) -> int:
-    """Read on to the next line that says something, and count the lines passed."""
-    count = 0
-    while ahead := stream.peek(1):
-        blank = len(ahead) - len(ahead.lstrip())
-        end = ahead.rfind(b"\n", 0, blank) + 1
-        if not end:
-            break
-        count += stream.read(end).count(b"\n")
-    return count
+def _encoding_without_mark(head: bytes) -> str:
+    # Logs begin with ASCII, which has a zero in every second byte of UTF-16.
+    if len(head) >= 4 and head[1] == head[3] == 0 and head[0] and head[2]:
+        return "utf-16-le"
+    if len(head) >= 4 and head[0] == head[2] == 0 and head[1] and head[3]:
+        return "utf-16-be"
+    return "utf-8"
+
+
+class _ProgressFile(io.FileIO):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, path: Path, progress: ReadProgress) -> None:
+        super().__init__(path)
+        self._progress = progress
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        count = super().readinto(buffer)
+        self._progress.read(count)
+        return count
+
+
+class _GzipStream(io.RawIOBase):
+    """What comes out of a gzip file, as long as it stays in proportion to what went in."""
+
+    def __init__(self, packed: io.BufferedReader, most: int) -> None:
+        self._file = packed
+        self._unpacked = gzip.GzipFile(fileobj=packed)
+        self._most = most
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        place = f"byte {self._count} of the unpacked data"
+        try:
+            # read1 hands over what is there, so that lines before a cut are not lost with it.
+            data = self._unpacked.read1(len(view))
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            read = "whole records before that place are read; " if self._count else ""
+            raise RecordError(
+                f"the gzip data is damaged or cut short: {error}",
+                position=place,
+                hint=f"{read}fetch the file again",
+            ) from error
+        self._count += len(data)
+        if self._count > self._most:
+            raise RecordError(
+                f"unpacks to more than {human_size(self._most)}, out of proportion to the file",
+                position=place,
+                hint="if you trust the file, unpack it and import the result",
+            )
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

@@ -19,13 +19,9 @@ _OUTSIDE_STRING = re.compile(rb'["{}\[\]]')
 _OPENING = re.compile(rb"[{\[]")
 # What changes no depth: all but brackets, short strings whole. Longer ones are found faster.
 _LEVEL = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]{0,100}+")*+')
-_STRING = re.compile(rb'"[^"\\]*"')
 _BEGINS = (b"{", b"[", b'"')
 _BETWEEN_VALUES = b" \t\r\n,"
 _SHOWN_JUNK = 1024  # more than is shown, or half a key would be taken for none
-_WORTH_COUNTING = 16
-_OUTCOME_NAMES = ("success", "outcome")
-_OUTCOME_KEYS = tuple(f'"{name}"'.encode() for name in _OUTCOME_NAMES)
 # The only ones that a parser makes, told apart faster by type than by `isinstance`.
 _NESTING = frozenset({dict, list})
 
@@ -47,28 +43,7 @@ def parse_json(data: bytes, nesting: int = DEFAULT_LIMITS.nesting) -> object:
     # Nearly all records have too few brackets to be deep.
     if data.count(b"[") + data.count(b"{") > nesting and _is_deeper(value, nesting):
         raise _too_deep(nesting)
-    if states_outcome_twice(data):
-        _require_one_outcome(data, nesting)
     return value
-
-
-def states_outcome_twice(data: bytes) -> bool:
-    """Tell cheaply if a key that states an outcome may be in one object twice."""
-    return any(data.count(key) > 1 for key in _OUTCOME_KEYS)
-
-
-def _require_one_outcome(data: bytes, nesting: int) -> None:
-    """Raise an error if an object has an outcome twice: parsers take the last one silently."""
-
-    def once(pairs: list[tuple[str, object]]) -> None:
-        for name in _OUTCOME_NAMES:
-            if sum(each == name for each, _ in pairs) > 1:
-                raise RecordError(f"`{name}` twice in one object", hint="keep one of the two")
-
-    try:
-        json.loads(data, strict=False, object_pairs_hook=once, parse_int=str, parse_float=str)
-    except RecursionError as error:
-        raise _too_deep(nesting) from error
 
 
 def _leniently_parsed(data: bytes, strict_error: orjson.JSONDecodeError, nesting: int) -> object:
@@ -144,7 +119,6 @@ class ValueCutter:
         self._begin = 0  # of what is being gathered, in the chunk at hand
         self._value = bytearray()
         self._refusal = ""
-        self._not_before = 0  # in the chunk at hand, where passing over is worth another try
         self._junk = bytearray()
         self._junk_size = 0
 
@@ -152,14 +126,12 @@ class ValueCutter:
         """Yield the pieces that end in this chunk."""
         at = 1 if self._skip_next and chunk else 0
         self._skip_next = self._skip_next and not chunk
-        self._begin = self._not_before = 0
+        self._begin = 0
         while True:
             if self._in_string:
                 at = self._end_of_string(chunk, at)
                 if self._in_string:
                     break
-            if self._refusal:
-                at = self._pass_over(chunk, at)
             if self._depth and (level := _LEVEL.match(chunk, at)):
                 at = level.end()
             # Between loose values a quotation mark is prose, not the start of a string.
@@ -190,28 +162,6 @@ class ValueCutter:
             self._skip_next = at > len(chunk)
             if 0 <= quote < at:
                 quote = chunk.find(b'"', at)
-
-    def _pass_over(self, chunk: bytes, at: int) -> int:
-        """Go on in a refused value by as many bytes as cannot hold its end, all at once.
-
-        Else a million brackets would take seconds. Where that gets nowhere, it is tried again
-        behind what was looked at, or each bracket in there would be looked at again and again.
-        """
-        if at < self._not_before:
-            return at
-        while (far := self._depth - self._base - 1) >= _WORTH_COUNTING:
-            piece = brackets = chunk[at : at + far]
-            if b'"' in piece:
-                brackets = _STRING.sub(b"", piece)
-                if (begun := brackets.find(b'"')) >= 0:  # a string that goes on behind the piece
-                    piece, brackets = piece[: piece.rfind(b'"')], brackets[:begun]
-            if b"\\" in piece or len(piece) < _WORTH_COUNTING:
-                self._not_before = at + far
-                break
-            self._depth += brackets.count(b"{") + brackets.count(b"[")
-            self._depth -= brackets.count(b"}") + brackets.count(b"]")
-            at += len(piece)
-        return at
 
     def finish(self) -> Iterator[Cut]:
         """Yield what is left when the stream has ended."""

@@ -11,10 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.archive import member_names, members
 from deltamem_tui.trajectory.logs.content import HEAD_BYTES, Content
 from deltamem_tui.trajectory.logs.json_text import junk_reason, parse_json
 from deltamem_tui.trajectory.logs.layout import (
@@ -24,9 +22,7 @@ from deltamem_tui.trajectory.logs.layout import (
     output_lines,
 )
 from deltamem_tui.trajectory.logs.record import (
-    DEFAULT_LIMITS,
     Layout,
-    LogLimits,
     Preview,
     ReadProgress,
     Record,
@@ -35,38 +31,20 @@ from deltamem_tui.trajectory.logs.record import (
     located,
     sampled,
 )
-from deltamem_tui.trajectory.logs.streams import is_gzip
-from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _PREVIEW_RECORDS = 8
 _LARGE = 1 << 20  # bytes that take too long to be parsed once more
+_JSON = ("lines", "array", "values")
 
 
 @dataclass(frozen=True)
-class Log:
-    """One log, which can be read from its start any number of times.
+class Log(Content):
+    """One log, which can be read from its start any number of times."""
 
-    Attributes:
-        name: What it is called in reports: a file name, or a path inside the folder given.
-        path: Where its bytes are.
-        limits: What it may hold.
-        keep: Whatever must live as long as the log, such as the copy of standard input.
-        progress: Notes how far its lines or records were read.
-    """
-
-    name: str
-    path: Path
-    limits: LogLimits = DEFAULT_LIMITS
-    keep: object = field(default=None, repr=False, compare=False)
-    progress: ReadProgress | None = field(default=None, repr=False, compare=False)
     # A large value that was read ahead, by its bytes, until it is read.
     _ahead: dict[bytes, list[Record | RecordError]] = field(
         default_factory=dict, repr=False, compare=False
     )
-
-    @cached_property
-    def _content(self) -> Content:
-        return Content(self.name, self.path, self.limits, self.progress)
 
     @cached_property
     def layout(self) -> Layout:
@@ -85,7 +63,35 @@ class Log:
                 source=self.name,
                 hint="leave it out, or name a pipe by itself",
             )
-        return layout_of(self._content.head())
+        return layout_of(self.head())
+
+    @property
+    def is_text(self) -> bool:
+        """True if it is read line by line, as text is and what a notebook printed."""
+        return self.layout in ("text", "notebook")
+
+    @property
+    def problem(self) -> str:
+        """Why the log cannot be read at all; empty if it can."""
+        if self.layout == "empty":
+            return "the file is empty"
+        if self.layout == "binary":
+            return f"not a text log but {binary_kind(self.head())}"
+        if self.layout == "zip":
+            if self.is_gzip:
+                return "a zip archive inside gzip data; unpack it first"
+            try:
+                self.member_names()
+            except RecordError as error:
+                return error.message
+        return ""
+
+    def noting(self, progress: ReadProgress | None) -> Log:
+        """Return the same log, of which `progress` notes how far it was read."""
+        log = replace(self, progress=progress)
+        if "layout" in self.__dict__:  # which need not be found out again
+            log.__dict__["layout"] = self.layout
+        return log
 
     def preview(self) -> Preview:
         """Return the beginning of the log, for detection.
@@ -97,12 +103,35 @@ class Log:
             return self._zip_preview()
         if self.layout == "notebook":
             return Preview("text", self._printed_head())
-        is_json = self.layout in ("lines", "array", "values")
-        first = self.first_records(_PREVIEW_RECORDS) if is_json else []
+        first = self.first_records(_PREVIEW_RECORDS) if self.layout in _JSON else []
         records = tuple(sampled(item.value) for item in first if isinstance(item, Record))
         refusals = tuple(item for item in first if isinstance(item, RecordError))
-        head = self._content.head()[:HEAD_BYTES].decode("utf-8", "replace")
+        head = self.head()[:HEAD_BYTES].decode("utf-8", "replace")
         return Preview(self.layout, head, records, refusals)
+
+    def _zip_preview(self) -> Preview:
+        try:
+            names = "\n".join(self.member_names())
+        except RecordError as error:
+            return Preview("zip", "", refusals=(located(error, self.name),))
+        reason, hint = "a zip archive of an unknown format", "unpack it and import the folder"
+        unknown = RecordError(reason, source=self.name, hint=hint)
+        return Preview("zip", names[:HEAD_BYTES], refusals=(unknown,))
+
+    def _printed_head(self) -> str:
+        size = 0
+        lines: list[str] = []
+        with suppress(RecordError):  # said when it is read
+            for line in self._printed_lines():
+                lines.append(line.text)
+                size += len(line.text)
+                if size > HEAD_BYTES:
+                    break
+        return "\n".join(lines)
+
+    def _printed_lines(self) -> Iterator[TextLine]:
+        for cell, number, text in output_lines(self.document()):
+            yield TextLine(number, text, f"cell {cell}")
 
     def first_records(self, count: int) -> list[Record | RecordError]:
         """Return the first records, read ahead and so not counted as progress."""
@@ -118,57 +147,37 @@ class Log:
                 self._ahead[item.data] = found
             yield from found
 
-    def noting(self, progress: ReadProgress | None) -> Log:
-        """Return the same log, of which `progress` notes how far it was read."""
-        log = replace(self, progress=progress)
-        if "layout" in self.__dict__:  # which need not be found out again
-            log.__dict__["layout"] = self.layout
-        return log
-
-    @property
-    def is_text(self) -> bool:
-        """True if it is read line by line, as text is and what a notebook printed."""
-        return self.layout in ("text", "notebook")
-
-    @property
-    def problem(self) -> str:
-        """Why the log cannot be read at all; empty if it can."""
-        if self.layout == "empty":
-            return "the file is empty"
-        if self.layout == "binary":
-            return f"not a text log but {binary_kind(self._content.head())}"
-        if self.layout == "zip":
-            if is_gzip(self.path):
-                return "a zip archive inside gzip data; unpack it first"
-            try:
-                self.member_names()
-            except RecordError as error:
-                return error.message
-        return ""
-
     def records(self) -> Iterator[Record | RecordError]:
         """Yield the JSON records in order, or an error where one cannot be read."""
-        for item in self.values():
+        yield from self._each_parsed(self.values())
+
+    def members(self, names: list[str]) -> Iterator[Record | RecordError]:
+        """Yield members of a zip archive, each parsed as JSON only when it is its turn."""
+        yield from self._each_parsed(self.member_values(names))
+
+    def _each_parsed(
+        self, values: Iterator[Value | RecordError]
+    ) -> Iterator[Record | RecordError]:
+        for item in values:
             if isinstance(item, RecordError):
                 yield item
             else:
                 yield from self.parsed(item)
 
     def values(self) -> Iterator[Value | RecordError]:
-        """Yield the same, for a reader that parses by itself what it can."""
-        _ = self._content.size_before
+        """Yield the records not parsed yet, for a reader that parses by itself what it can."""
         if self.layout == "lines":
-            return self._content.line_values()
+            return self.line_values()
         if self.layout in ("array", "values"):
-            return self._content.cut_values(in_array=self.layout == "array")
+            return self.cut_values(in_array=self.layout == "array")
         if self.layout == "text":
-            return self._content.no_values()
+            return self.no_values()
         shapes = {"zip": "a zip archive", "notebook": "a notebook, which is read as text"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])
 
     def parsed(self, value: Value) -> Iterator[Record | RecordError]:
-        """Yield one value, also if other bytes stand before it on its line."""
+        """Yield one value, also if other bytes are before it on its line."""
         known = self._ahead.pop(value.data, None) if self._ahead else None
         yield from known or self._parsed(value)
 
@@ -178,31 +187,16 @@ class Log:
             yield Record(parse_json(data, self.limits.nesting), position)
             return
         except RecordError as error:
-            refusal = self._content.refused(located(error, self.name, position))
+            refusal = located(error, self.name, position)
         start = data.find(b"{")
         if start > 0 and not begins_array(data):
-            try:
+            with suppress(RecordError):
                 record = Record(parse_json(data[start:], self.limits.nesting), position)
-            except RecordError:
-                pass
-            else:
                 reason = junk_reason(data[: min(start, 1024)], start)
                 yield RecordError(reason, source=self.name, position=position)
                 yield record
                 return
         yield refusal
-
-    def members(self, names: list[str]) -> Iterator[Record | RecordError]:
-        """Members of a zip archive, each parsed as JSON only when it is its turn."""
-        for name, data in zip(names, members(self.path, names, self.limits), strict=True):
-            if isinstance(data, RecordError):
-                yield located(data, self.name)
-            else:
-                yield from self.parsed(Value(data, quoted(name, 200)))
-
-    def member_names(self) -> list[str]:
-        """Return the names of a zip archive's members; a damaged archive raises `RecordError`."""
-        return member_names(self.path)
 
     def document(self) -> object:
         """Return the whole log as one JSON value.
@@ -210,7 +204,7 @@ class Log:
         Raises:
             RecordError: It is not one JSON value, or larger than a record may be.
         """
-        return parse_json(self._content.whole(), self.limits.nesting)
+        return parse_json(self.whole(), self.limits.nesting)
 
     def lines(self) -> Iterator[TextLine | RecordError]:
         """Yield the lines of a text log; bytes that are not UTF-8 are replaced and reported."""
@@ -220,7 +214,7 @@ class Log:
         if self.layout == "notebook":
             yield from self._printed_lines()
             return
-        for number, data in self._content.lines():
+        for number, data in self.byte_lines():
             if isinstance(data, RecordError):
                 yield data
                 continue
@@ -233,30 +227,3 @@ class Log:
                     position=f"line {number}",
                 )
                 yield TextLine(number, data.decode("utf-8", "replace"))
-
-    def _zip_preview(self) -> Preview:
-        try:
-            names = "\n".join(self.member_names())
-        except RecordError as error:
-            return Preview("zip", "", refusals=(located(error, self.name),))
-        unknown = RecordError(
-            "a zip archive of no format that comes as one",
-            source=self.name,
-            hint="unpack it and import the folder",
-        )
-        return Preview("zip", names[:HEAD_BYTES], refusals=(unknown,))
-
-    def _printed_lines(self) -> Iterator[TextLine]:
-        for cell, number, text in output_lines(self.document()):
-            yield TextLine(number, text, f"cell {cell}")
-
-    def _printed_head(self) -> str:
-        size = 0
-        lines: list[str] = []
-        with suppress(RecordError):  # said when it is read
-            for line in self._printed_lines():
-                lines.append(line.text)
-                size += len(line.text)
-                if size > HEAD_BYTES:
-                    break
-        return "\n".join(lines)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -40,23 +41,15 @@ class Notice:
 
 Remark = RecordError | Notice
 """What is reported of a log beside its episodes."""
+_R = TypeVar("_R", RecordError, Notice)
 
 
-@overload
-def located(remark: RecordError, source: str, position: str | None = None) -> RecordError: ...
-@overload
-def located(remark: Notice, source: str, position: str | None = None) -> Notice: ...
-def located(remark: Remark, source: str, position: str | None = None) -> Remark:
+def located(remark: _R, source: str, position: str | None = None) -> _R:
     """Return the same error or notice with its file and position, where it did not know them."""
     if isinstance(remark, Notice):
         return remark.located(source, position)
-    found = RecordError(
-        remark.message,
-        source=remark.source or source,
-        position=remark.position or position,
-        hint=remark.hint,
-    )
-    found.format = remark.format
+    found = copy(remark)
+    found.source, found.position = remark.source or source, remark.position or position
     return found
 
 

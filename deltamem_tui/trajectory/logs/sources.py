@@ -6,6 +6,7 @@ import glob
 import os
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -55,29 +56,17 @@ def find_logs(
 
 def _distinct_names(logs: list[Log]) -> list[str]:
     """Return the names of logs, those of the same one with as much of their paths as it takes."""
-    names = [log.name for log in logs]
-    more = 0
-    while True:
-        more += 1
-        longer = {index: _with_parents(logs[index], more) for index in _alike(logs, names)}
-        if all(names[index] == name for index, name in longer.items()):
-            return names  # none is left, or their paths are at an end
-        for index, name in longer.items():
-            names[index] = name
-
-
-def _alike(logs: list[Log], names: list[str]) -> list[int]:
-    """Return which logs have the name of another one that lies elsewhere."""
-    by_name: dict[str, list[int]] = {}
-    for index, name in enumerate(names):
-        by_name.setdefault(name, []).append(index)
-    several = (group for group in by_name.values() if len(group) > 1)
-    return [
-        index
-        for group in several
-        if len({logs[each].path.resolve() for each in group}) > 1
-        for index in group
-    ]
+    names, before, more = [log.name for log in logs], list[str](), 0
+    while names != before:  # else their paths are at an end
+        before, more = [*names], more + 1
+        by_name = defaultdict[str, list[int]](list)
+        for index, name in enumerate(names):
+            by_name[name].append(index)
+        for alike in (group for group in by_name.values() if len(group) > 1):
+            if len({logs[index].path.resolve() for index in alike}) > 1:
+                for index in alike:
+                    names[index] = _with_parents(logs[index], more)
+    return names
 
 
 def _with_parents(log: Log, more: int) -> str:

@@ -12,7 +12,6 @@ import msgspec
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.json_text import states_outcome_twice
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice, Record, located
 from deltamem_tui.trajectory.model import (
@@ -131,8 +130,6 @@ def _with_outcome(value: object) -> object:
 
 
 def _decoded(data: bytes) -> _Record | None:
-    if states_outcome_twice(data):
-        return None
     try:
         return _decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
