@@ -90,51 +90,34 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
 
     def with_named_texts(self, change: Callable[[str, str], str]) -> Step:
         """Return the step with each of its texts changed; `change` gets a text's name and it."""
-        step = Step(
+        arguments = _changed(self.arguments, partial(change, "arguments"))
+        return Step(
             change("action", self.action),
             change("observation", self.observation),
             change("thought", self.thought),
             self.reward,
-        )
-        if not self.is_typed:
-            return step
-        in_arguments = partial(change, "arguments")
-        return replace(
-            step,
-            tool=self.tool and change("tool", self.tool),
-            arguments=self.arguments
-            and {
-                in_arguments(key): _changed(each, in_arguments)
-                for key, each in self.arguments.items()
-            },
-            kind=self.kind,
-            status=self.status,
-            speaker=self.speaker,
-            said=self.said and change("words of the user", self.said),
+            self.tool and change("tool", self.tool),
+            arguments if isinstance(arguments, dict) else None,
+            self.kind,
+            self.status,
+            self.speaker,
+            self.said and change("words of the user", self.said),
         )
 
     @property
     def is_typed(self) -> bool:
         """True if the step has more than texts and a reward."""
-        return (
-            self.kind is not None
-            or self.tool is not None
-            or self.arguments is not None
-            or self.status is not None
-            or self.speaker is not None
-            or self.said != ""
-        )
+        stated = (self.kind, self.tool, self.arguments, self.status, self.speaker)
+        return self.said != "" or stated != (None, None, None, None, None)
 
 
 def _texts_in(value: object) -> Iterator[str]:
     """Yield the texts in a JSON value, keys included."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        yield from _texts_in([*value, *value.values()])
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts_in(each)
+    inner = [*value, *value.values()] if isinstance(value, Mapping) else value
+    for each in inner if isinstance(inner, list | tuple) else ():
+        yield from _texts_in(each)
 
 
 def _changed_in_step(change: Callable[[str, str], str], number: int, name: str, text: str) -> str:
@@ -338,3 +321,41 @@ def searchable_json(json: bytes) -> bytes | None:
     if b"\\" in found and any(escape in found for escape in _OTHER_ESCAPES):
         return None
     return found
+
+
+SESSION = "id"
+"""The name of metadata by which a log names its session."""
+
+
+def session_of(trajectory: Trajectory) -> str:
+    """Return what the records of one session share: format and session id; empty without one."""
+    name = trajectory.metadata.get(SESSION, "")
+    return f"{trajectory.source.format} {name}" if name else ""
+
+
+def is_earlier(earlier: Trajectory, later: Trajectory) -> bool:
+    """Return True if an episode is another one, read before that went on.
+
+    All that was done is the beginning of the later one. Calls may have been answered since, the
+    last answer may have gone on, and the agent's last words may have become the thought before its
+    next call. An episode of which the log says how it ended went on no further.
+    """
+    if earlier.outcome.source == "stated" and earlier.outcome.known:
+        return False
+    if earlier.task != later.task or not 0 < len(earlier.steps) <= len(later.steps):
+        return False
+    *before, last = earlier.steps
+    after = later.steps[len(before)]
+    return all(map(_goes_on, before, later.steps)) and (
+        _goes_on(last, after) or _leads_to(last, after)
+    )
+
+
+def _goes_on(step: Step, later: Step) -> bool:
+    same = (step.action, step.thought, step.reward) == (later.action, later.thought, later.reward)
+    return same and later.observation.startswith(step.observation)
+
+
+def _leads_to(words: Step, call: Step) -> bool:
+    spoken = "\n".join(filter(None, (words.thought, words.action)))
+    return not words.observation and call.thought.startswith(spoken)

@@ -233,7 +233,7 @@ class Content:
         """
         try:
             raw = _ProgressFile(self.path, progress) if progress else io.FileIO(self.path)
-            stream = io.BufferedReader(raw, _BUFFER)
+            stream: io.BufferedReader = io.BufferedReader(raw, _BUFFER)
             if stream.peek(2)[:2] == _GZIP:
                 stream = io.BufferedReader(_GzipStream(stream, self._most_unpacked), _CHUNK)
         except OSError as error:
@@ -262,7 +262,7 @@ class Content:
         except UnicodeDecodeError as error:
             what = f"the text is not valid {encoding.upper()}"
             raise RecordError(what, hint="save the log as UTF-8") from error
-        return io.BufferedReader(io.BytesIO(text.encode("utf-8", "replace")))  # type: ignore[arg-type]
+        return io.BufferedReader(io.BytesIO(text.encode("utf-8", "replace")))
 
     def _stopped(self, error: RecordError | OSError, position: str) -> RecordError:
         """Return why a log cannot be read on from here."""

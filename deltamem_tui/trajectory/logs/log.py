@@ -155,9 +155,7 @@ class Log(Content):
         """Yield members of a zip archive, each parsed as JSON only when it is its turn."""
         yield from self._each_parsed(self.member_values(names))
 
-    def _each_parsed(
-        self, values: Iterator[Value | RecordError]
-    ) -> Iterator[Record | RecordError]:
+    def _each_parsed(self, values: Iterator[Value | RecordError]) -> Iterator[Record | RecordError]:
         for item in values:
             if isinstance(item, RecordError):
                 yield item

@@ -34,22 +34,19 @@ class Notice:
     def __str__(self) -> str:
         return on_one_line(self.message, self.source, self.position, self.hint)
 
-    def located(self, source: str, position: str | None = None) -> Notice:
-        """Return the same notice with its log and position, where it did not know them."""
-        return replace(self, source=self.source or source, position=self.position or position)
-
 
 Remark = RecordError | Notice
 """What is reported of a log beside its episodes."""
-_R = TypeVar("_R", RecordError, Notice)
+_R = TypeVar("_R", bound=RecordError | Notice)
 
 
 def located(remark: _R, source: str, position: str | None = None) -> _R:
     """Return the same error or notice with its file and position, where it did not know them."""
+    source, position = remark.source or source, remark.position or position
     if isinstance(remark, Notice):
-        return remark.located(source, position)
+        return replace(remark, source=source, position=position)
     found = copy(remark)
-    found.source, found.position = remark.source or source, remark.position or position
+    found.source, found.position = source, position
     return found
 
 

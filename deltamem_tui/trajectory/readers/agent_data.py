@@ -69,11 +69,11 @@ def _protocol(conversation: Conversation, value: object, common: Opening) -> Tra
 
 
 def _protocol_messages(record: Json) -> Iterator[Json]:
-    for index, item in enumerate(map(as_mapping, as_list(record.get("content")))):
-        if not index and item.get("class_") == "message_action":
-            # Data sets of screens let the user's wish stand first, as if the agent had said it.
-            item = {**item, "class_": "text_observation", "source": item.get("source", "user")}
-        yield _protocol_message(item)
+    items = [*map(as_mapping, as_list(record.get("content")))]
+    if items and items[0].get("class_") == "message_action":
+        # Data sets of screens have the user's wish first, as if the agent had said it.
+        items[0] = {"source": "user", **items[0], "class_": "text_observation"}
+    yield from map(_protocol_message, items)
 
 
 def _protocol_message(item: Json) -> Json:

@@ -147,10 +147,9 @@ def _block_episodes(block: list[TextLine], log: Log) -> Iterator[Reading]:
         reason = "an episode without a line that begins with `Your task is to`"
         yield RecordError(reason, source=log.name, position=(body or block)[0].position)
     if footer:  # one verdict is about one episode
-        *before, _ = found or [()]
-        found = found[-1:]
         if not any(map(_PROMPT_START.match, lines)):
-            yield from (_without_verdict(body[start].position) for start, _ in before)
+            yield from (_without_verdict(body[start].position) for start, _ in found[:-1])
+        found = found[-1:]
     outcome = verdict_of(footer["word"] or footer["won"]) if footer else Outcome()
     metadata = {"id": f"env_{header['number']}"} if header else {}
     for start, part in found:

@@ -138,7 +138,7 @@ def _read_transcript(log: Log) -> Iterator[Reading]:
         yield RecordError("no turns of a user and an assistant in it", source=log.name)
         return
     # Another task begins a session of its own only where the text says that it is one.
-    turns = _parted(_turns(log, mark), lambda _, turn: False)
+    turns = _parted(_turns(log, mark), lambda *_: False)
     yield from _readings(turns, _events_episode)
 
 

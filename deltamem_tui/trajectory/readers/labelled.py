@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice, Preview, TextLine
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import verdict_of
 from deltamem_tui.trajectory.readers.coding import call_arguments, call_text

@@ -107,7 +107,7 @@ def _refusal(error: TrajectoryError, log: Log, reader: Reader) -> RecordError:
 
 
 def _shown(notice: Notice, log: Log) -> Notice:
-    found = notice.located(log.name)
+    found = located(notice, log.name)
     return replace(found, message=without_secrets(found.message))
 
 

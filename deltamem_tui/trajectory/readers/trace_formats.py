@@ -135,7 +135,9 @@ def _any_value(value: object, depth: int = 0) -> object:
         return [_any_value(item, depth + 1) for item in values]
     if "kvlistValue" in typed:
         pairs = map(as_mapping, as_list(as_mapping(typed["kvlistValue"]).get("values")))
-        return {as_text(each.get("key")): _any_value(each.get("value"), depth + 1) for each in pairs}
+        return {
+            as_text(each.get("key")): _any_value(each.get("value"), depth + 1) for each in pairs
+        }
     return next(iter(typed.values()), None)
 
 
@@ -372,8 +374,10 @@ def _langsmith_parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
         else:
             yield stray("a run without `run_type`")
         inherited = {"trace_id": trace, "parent_run_id": name or trace}
-        for child in map(as_mapping, reversed(as_list(run.get("child_runs")))):
-            waiting.append({**child, **{k: v for k, v in inherited.items() if not child.get(k)}})
+        waiting += (
+            {**child, **{key: inherited[key] for key in inherited if not child.get(key)}}
+            for child in map(as_mapping, reversed(as_list(run.get("child_runs"))))
+        )
 
 
 def _langsmith_span(run: Json) -> Span:

@@ -73,8 +73,9 @@ def _text_steps(parts: Iterator[tuple[str, str]]) -> list[Step]:
     for label, text in parts:
         if label == "action":
             thought = _THOUGHT.fullmatch(text)
-            if thinks := thought is not None:
-                thoughts.append(thought["text"].removesuffix("]").strip() if thought else "")
+            thinks = thought is not None
+            if thought:
+                thoughts.append(thought["text"].removesuffix("]").strip())
             else:
                 steps.append(Step(text, "", "\n".join(thoughts)))
                 thoughts = []
@@ -218,8 +219,7 @@ READERS = (
         name="webshop-human",
         description="WebShop as people used it: JSONL of page views with goal and url",
         is_own=lambda value: (
-            _is_page(value)
-            and "instruction_text" in as_mapping(as_mapping(value).get("goal"))
+            _is_page(value) and "instruction_text" in as_mapping(as_mapping(value).get("goal"))
         ),
         read=sessions(_Visit),
     ),

@@ -140,21 +140,6 @@ def test_a_truncated_gzip_gives_what_came_before(tmp_path: Path) -> None:
     assert "gzip data" in str(found[-1])
 
 
-@pytest.mark.parametrize("opening", [b"", b"["])
-def test_a_file_that_shrinks_while_it_is_read_says_so(tmp_path: Path, opening: bytes) -> None:
-    line = b'{"a": "' + b"x" * 1000 + b'"}'
-    separator = b",\n" if opening else b"\n"
-    log = log_of(tmp_path, opening + separator.join([line] * 5000) + (b"]" if opening else b"\n"))
-    found = log.records()
-    assert isinstance(next(found), Record)
-    with log.path.open("r+b") as file:
-        file.truncate(2_000_000)
-    *_, last = found
-    assert isinstance(last, RecordError)
-    assert "ends in the middle" in last.message
-    assert last.hint == "the file became shorter while it was read: import it again"
-
-
 def cut_gzip(tmp_path: Path, lines: list[bytes], share: float) -> Log:
     data = gzip.compress(b"".join(lines))
     return log_of(tmp_path, data[: int(len(data) * share)])
@@ -243,18 +228,6 @@ def test_a_large_record_is_parsed_once_for_all_that_looks_ahead(tmp_path: Path) 
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(TrajectoryError, match=r"gone\.log: cannot be read"):
         _ = Log("gone.log", tmp_path / "gone.log").layout
-
-
-def test_a_flood_of_blank_lines_is_passed_over_and_counted(tmp_path: Path) -> None:
-    flood = b"\n" * 3_000_000 + b" \t\r\n" * 1000
-    log = log_of(tmp_path, gzip.compress(b'{"a": 1}\n' + flood + b'  \n{"a": 2}'))
-    _, second = log.records()
-    assert isinstance(second, Record)
-    assert second.position == "line 3001003"
-    text = log_of(tmp_path, gzip.compress(b"> look\n" + flood + b"> go\n"))
-    lines = [item for item in text.lines() if isinstance(item, TextLine)]
-    assert len(lines) == 1002
-    assert lines[-1] == TextLine(3_001_002, "> go")
 
 
 NOTEBOOK = """{

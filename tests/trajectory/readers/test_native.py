@@ -185,26 +185,6 @@ def test_each_is_told_once_where_it_first_stands(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "twice",
-    [
-        '"outcome": {"success": false, "success": true}',
-        '"outcome": {"success": false}, "outcome": {"success": true}',
-        '"more": {}, "outcome": {"success": true, "reason": "", "success": true}',
-    ],
-)
-def test_an_outcome_that_is_stated_twice_is_refused(tmp_path: Path, twice: str) -> None:
-    task = '{"task": "t", "steps": [{"action": "say \\"success\\" and \\"success\\""}], '
-    path = tmp_path / "log.jsonl"
-    path.write_text(f'{task}"outcome": {{"success": true}}}}\n{task}{twice}}}\n')
-    found = [each for each in read_logs(path) if not isinstance(each, Notice)]
-    fine, refused = found
-    assert isinstance(fine, Trajectory)
-    assert isinstance(refused, RecordError)
-    assert refused.position == "line 2"
-    assert "twice in one object" in refused.message
-
-
 def test_a_log_of_many_keys_is_not_told_for_ever(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_bytes(lines(*({**FINE, f"x{n}": n} for n in range(60))))
     told = [str(each) for each in read_logs(tmp_path / "log.jsonl") if isinstance(each, Notice)]
