@@ -21,8 +21,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.log_import import LogImport
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
-from deltamem_tui.trajectory.model import is_earlier
-from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory, is_earlier
 from deltamem_tui.trajectory.receipt import ShownNode, made
 from tests.memory.support import new_bank, teach
 
