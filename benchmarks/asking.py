@@ -19,7 +19,7 @@ from deltamem_tui.llm.answers import ITEMS, QUOTE, SKIP, Contract
 from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Client
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.episodes.kinds import OTHER
+from deltamem_tui.memory.kinds import OTHER
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.prompts import library

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.deltamem.recall import Recollection as Recollection
     from deltamem_tui.memory.engine import learn as learn
     from deltamem_tui.memory.engine import recall as recall
-    from deltamem_tui.memory.learn_result import Lesson as Lesson
+    from deltamem_tui.memory.plan import Lesson as Lesson
     from deltamem_tui.memory.rules_extractor import RulesExtractor as RulesExtractor
     from deltamem_tui.memory.writers.extraction import Extraction as Extraction
     from deltamem_tui.memory.writers.extraction import Extractor as Extractor
@@ -51,7 +51,7 @@ _HOMES = {
     "DeltaMemError": "errors",
     "Extraction": "memory.writers.extraction",
     "Extractor": "memory.writers.extraction",
-    "Lesson": "memory.learn_result",
+    "Lesson": "memory.plan",
     "Node": "bank.node",
     "Origin": "bank.node",
     "Outcome": "trajectory.model",

@@ -33,10 +33,6 @@ Apply = Annotated[
 ]
 
 _BAR_WIDTH = 40
-_COMPARED = {
-    "nodes": "the bank's nodes",
-    "triggers": "the conditions that the rules would write for them",
-}
 
 
 def calibrate(
@@ -87,7 +83,7 @@ def _headline(proposal: Proposal) -> str:
     episodes = counted(proposal.questions, "different question")
     return (
         f"{proposal.tree} tree: {proposal.current:g} now, {proposed} proposed; "
-        f"{episodes} of the bank's episodes, compared with {_COMPARED[proposal.compared_with]}: "
+        f"{episodes} of the bank's episodes: "
         f"{proposal.matching_now:.0%}{then} match"
     )
 

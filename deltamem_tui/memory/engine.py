@@ -32,10 +32,17 @@ from deltamem_tui.memory.episodes.outcomes import weighed, with_facts_of
 from deltamem_tui.memory.episodes.relearning import forget_lessons, unmarked, waits_again
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.memory.forgetting import forget_if_due
-from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import VersatileWriter
 from deltamem_tui.memory.methods import change_settings, method_of
-from deltamem_tui.memory.plan import Add, Change, Count, Due, MaintenanceResult, Proposal
+from deltamem_tui.memory.plan import (
+    Add,
+    Change,
+    Count,
+    Due,
+    LearnResult,
+    MaintenanceResult,
+    Proposal,
+)
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.settings import Settings, replaced

@@ -1,42 +1,60 @@
-"""Finding out the kinds of an episode, for methods that group what they learn by them.
+"""The kinds of an episode's task and environment, for methods that group what they learn by them.
 
-What the record states counts; then what the domain's rules understand; then a model's choice
-among the kinds that are known already, or its name for a new one; else the kind is `other`.
+What the domain's rules understand counts, so that questions find it again; then what the record
+states; then a model's choice among the kinds that are known already, or its name for a new one;
+else the kind is `other`. An episode's id is a digest of its task, environment and steps, so a
+model's choice is kept in the metadata. A log may state `task_kind` and `env_kind` itself; labels
+of a simulator by other names are never read, because answers are scored by them.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import msgspec
+from typing import Literal, cast, get_args
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.domain import domain_for, goal_of
-from deltamem_tui.memory.episodes.kinds import (
-    OTHER,
-    EpisodeKinds,
-    KindOf,
-    stated_kind,
-    stated_trial,
-    with_kinds,
-)
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.prompts.use import KIND
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
+OTHER = "other"
+"""The kind of what is not understood."""
+
+KindSource = Literal["log", "rules", "model", "unknown"]
+_WIDTH = 600  # the receptacles of a large house
+
+
+@dataclass(frozen=True, slots=True)
+class KindOf:
+    """A kind, and where it comes from: the log, the rules, a model; `unknown` if it is `other`."""
+
+    name: str = OTHER
+    source: KindSource = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeKinds:
+    """What the kinds of an episode are.
+
+    Attributes:
+        episode: The episode with its kinds, as the bank is to keep it: `Plan.episode`.
+        calls: What a model was asked for it.
+    """
+
+    task: KindOf
+    env: KindOf
+    episode: Trajectory
+    calls: tuple[Call, ...] = ()
+
 
 def task_kind(domain: str, task: str) -> str:
-    """Return the goal with blanks for what differs, if the domain's rules understand it; else
-    empty.
-    """
+    """Return the goal with blanks for what differs; empty if the rules do not understand it."""
     goal = goal_of(domain, task)
     return goal.trigger if goal.understood else ""
 
@@ -51,38 +69,36 @@ def env_kind(domain: str, scene: str) -> str:
     return domain_for(domain).env_kind(scene)
 
 
-@dataclass(frozen=True, slots=True)
-class KindResolution:
-    """What the kinds of an episode are.
+def stated_kind(episode: Trajectory, name: Literal["task", "env"]) -> KindOf | None:
+    """Return the kind that an episode's record has; None if it has none."""
+    kind = one_line(episode.metadata.get(f"{name}_kind", ""), _WIDTH).strip()
+    if not kind:
+        return None
+    source = episode.metadata.get(f"{name}_kind_source", "log")
+    known = source in get_args(KindSource)
+    return KindOf(kind, cast("KindSource", source) if known else "log")
 
-    Attributes:
-        episode: The episode with its kinds, as the bank is to keep it: `Plan.episode`.
-        calls: What a model was asked for it.
-    """
 
-    kinds: EpisodeKinds
-    episode: Trajectory
-    calls: tuple[Call, ...] = ()
+def with_task_kind(episode: Trajectory, kind: KindOf) -> Trajectory:
+    """Return the same episode, with the same id, and the kind of its task."""
+    facts = {"task_kind": kind.name, "task_kind_source": kind.source}
+    return episode.with_facts(metadata={**episode.metadata, **facts})
 
 
 def resolve_kinds(
     bank: Bank, episode: Trajectory, writer: Writer, known: Sequence[str] = ()
-) -> KindResolution:
+) -> EpisodeKinds:
     """Find out the kinds of an episode. Nothing is written.
 
     `known` are the kinds of task that a model may choose from, the usual ones first.
     """
     domain, scene = episode.domain or bank.manifest.domain, scene_of(episode)
-    calls: tuple[Call, ...] = ()
-    task = stated_kind(episode, "task") or _by_rules(task_kind(domain, episode.task))
-    if task is None:
-        task, calls = _by_model(episode, writer, known)
-    env = stated_kind(episode, "env") or _by_rules(env_kind(domain, scene)) or KindOf()
-    trial = stated_trial(episode)
-    if trial is None:
-        trial = 1 + earlier_tries(bank, episode)
-    kinds = EpisodeKinds(task, env, trial)
-    return KindResolution(kinds, with_kinds(episode, kinds), calls)
+    env = _by_rules(env_kind(domain, scene)) or stated_kind(episode, "env") or KindOf()
+    task = _by_rules(task_kind(domain, episode.task)) or stated_kind(episode, "task")
+    if task is not None:
+        return EpisodeKinds(task, env, episode)
+    task, calls = _by_model(episode, writer, known)
+    return EpisodeKinds(task, env, with_task_kind(episode, task) if calls else episode, calls)
 
 
 def _by_rules(name: str) -> KindOf | None:
@@ -105,27 +121,3 @@ def _by_model(
     name = same.get(name.casefold(), name) or OTHER
     kind = KindOf() if name == OTHER else KindOf(name, "model")
     return kind, answer.calls("classify", "")
-
-
-def earlier_tries(bank: Bank, episode: Trajectory) -> int:
-    """Return how many episodes with the same task in the same environment the bank has learnt."""
-    snapshot = bank.episodes.snapshot
-    env = _env_of(bank, episode)
-    tries = 0
-    wanted = re.compile(re.escape(b'"task":' + msgspec.json.encode(episode.task)))
-    offsets = [match.start() for match in wanted.finditer(snapshot.text)]
-    rows = snapshot.index["offset"].searchsorted(offsets, side="right") - 1
-    for name in {bytes(snapshot.index["id"][row]).decode() for row in rows} - {episode.id}:
-        if bank.episodes.state(name) == EpisodeState.LEARNT:
-            found = stored_episode(bank, name)
-            tries += found is not None and _same(bank, found, episode.task, env)
-    return tries
-
-
-def _same(bank: Bank, other: Trajectory, task: str, env: str) -> bool:
-    return other.task == task and _env_of(bank, other) == env
-
-
-def _env_of(bank: Bank, episode: Trajectory) -> str:
-    scene = scene_of(episode)
-    return exact_env(episode.domain or bank.manifest.domain, scene) or scene

@@ -17,9 +17,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import shown_to
 from deltamem_tui.memory.credit.credit import use_of
 from deltamem_tui.memory.credit.shares import LEVEL, Difference, Share, difference
-from deltamem_tui.memory.episodes.kinds import OTHER, stated_kind
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.kinds import task_kind
+from deltamem_tui.memory.kinds import OTHER, stated_kind, task_kind
 from deltamem_tui.text import counted
 
 if TYPE_CHECKING:

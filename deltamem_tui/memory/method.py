@@ -19,8 +19,7 @@ from deltamem_tui.bank.node import TEXT_LIMIT
 from deltamem_tui.errors import ExtractionError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts.use import SHARED, PromptUse
-from deltamem_tui.memory.settings import Settings, of_bank
-from deltamem_tui.memory.writers.extraction import NO_INPUTS
+from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, one_line
 
@@ -32,54 +31,12 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.tree import Tree
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.memory.learn_result import LearnResult
-    from deltamem_tui.memory.plan import Due, MaintenanceResult, Plan, Proposal
+    from deltamem_tui.memory.plan import Due, LearnResult, MaintenanceResult, Plan, Proposal
     from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
     from deltamem_tui.memory.writers.extraction import Extraction, Inputs
     from deltamem_tui.trajectory.model import Trajectory
 
     Vector = NDArray[np.float32]
-
-
-class Rank(Protocol):
-    """Ranks the nodes of one collection."""
-
-    def __call__(
-        self,
-        bank: Bank,
-        collection: str,
-        text: str,
-        vector: Vector,
-        count: int,
-        settings: Settings | None = None,
-    ) -> CollectionRecall:
-        """Return the nodes that fit a text best.
-
-        The vector is the question's, float32 [dimensions], of unit length; `settings` are numbers
-        to try in place of the bank's.
-        """
-        ...
-
-
-class WriteByRules(Protocol):
-    """Writes without a model."""
-
-    def __call__(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
-    ) -> Extraction:
-        """Write what a model would be asked for; see `Writer.write`.
-
-        Pure: equal arguments, equal answers. The texts of the episode are clean, and long ones
-        are cut.
-
-        Raises:
-            ExtractionError: The rules can make nothing of it.
-        """
-        ...
 
 
 def late(path: str) -> Callable[..., Any]:
@@ -122,21 +79,9 @@ def rank_by_similarity(
     return CollectionRecall(collection, text, -1.0, tuple(each for _, each in found), chains)
 
 
-def write_nothing(
-    purpose: str,
-    episode: Trajectory | None,
-    notes: Sequence[Node],
-    inputs: Inputs = NO_INPUTS,
-) -> Extraction:
+def write_nothing(purpose: str, *_: object) -> Extraction:
     """Refuse to write without a model."""
     raise ExtractionError(f"the method does not write {purpose} by rules")
-
-
-def no_rows(tree: Tree, settings: Settings) -> NDArray[np.bool_]:
-    """Return that no row is due. bool [rows]."""
-    import numpy as np
-
-    return np.zeros(len(tree.dead), dtype=np.bool_)
 
 
 def no_thresholds(*_: object) -> list[Proposal]:
@@ -165,12 +110,14 @@ class Method:
         plan: What an episode changes in a bank as it stands. Pure: it may be called again, after
             another process wrote, or ahead of the episode's turn with a writer that only notes
             what it is asked. Raises ExtractionError if the writer can make nothing of the episode.
-        rank: The nodes of one collection that fit a text best; by default, by similarity alone.
-        write_by_rules: What a model would be asked for, written without one.
+        rank: The nodes of one collection that fit a text best. Takes the bank, the collection, the
+            text, its vector (float32 [dimensions], of unit length), how many, and settings to try
+            in place of the bank's; by default, by similarity alone.
+        write_by_rules: What a model would be asked for (see `Writer.write`), written without one.
+            Pure; the episode's texts are clean, and long ones are cut.
         ask: What each collection is asked with an episode, empty where there is nothing to ask; by
             default the task.
-        find_due: The maintenance that is due; by default, that of the chains to the `due_rows`.
-        due_rows: Which rows of a collection are due for maintenance. bool [rows].
+        due: The maintenance that is due.
         maintain: What one piece of maintenance changes, pure like `plan`; None if no longer due.
         deepest: The deepest level that a node may have; by default the collection's.
         placement: Where an episode with a question would be written, for a person; empty: unknown.
@@ -194,11 +141,12 @@ class Method:
     rules: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, PromptUse] = field(default_factory=dict)
     key_depths: Mapping[str, int] = field(default_factory=dict)
-    rank: Rank = rank_by_similarity
-    write_by_rules: WriteByRules = write_nothing
+    rank: Callable[..., CollectionRecall] = rank_by_similarity
+    write_by_rules: Callable[[str, Trajectory | None, Sequence[Node], Inputs], Extraction] = (
+        write_nothing
+    )
     ask: Callable[[Trajectory], Mapping[str, str]] | None = None
-    find_due: Callable[[Bank], Sequence[Due]] | None = None
-    due_rows: Callable[[Tree, Settings], NDArray[np.bool_]] = no_rows
+    due: Callable[[Bank], Sequence[Due]] = lambda _: ()
     maintain: Callable[[Bank, Due, Writer, Embedder], Plan[MaintenanceResult] | None] = lambda *_: (
         None
     )
@@ -221,11 +169,15 @@ class Method:
             return self.ask(episode)
         return dict.fromkeys(self.collections, clean(episode.task).strip())
 
-    def due(self, bank: Bank) -> Sequence[Due]:
-        """Return the maintenance that is due."""
-        if self.find_due:
-            return self.find_due(bank)
-        return due_chains(bank, of_bank(bank, self.settings), self.due_rows)
+    def due_rows(self, bank: Bank, tree: Tree) -> NDArray[np.bool_]:
+        """Return which rows of a collection name maintenance that is due. bool [rows]."""
+        import numpy as np
+
+        rows = np.zeros(len(tree.dead), dtype=np.bool_)
+        rows[
+            [tree.row(due.nodes[-1].id) for due in self.due(bank) if due.collection == tree.name]
+        ] = True
+        return rows
 
     def max_depth(self, collection: str, settings: Settings) -> int:
         """Return the deepest level that a node of a collection may have."""
@@ -248,26 +200,9 @@ class Method:
         return found
 
     def cleaned(self, collection: str, payload: Mapping[str, str]) -> dict[str, str]:
-        """Return the texts of a node of a collection as they may be written.
-
-        Raises:
-            ExtractionError: A text is missing, or far too long.
-        """
+        """Return the texts of a node of a collection as they may be written; see `cleaned`."""
         fields, optional = self.collections[collection].fields, self.display[collection].optional
         return cleaned(payload, fields, optional)
-
-
-def due_chains(
-    bank: Bank, settings: Settings, due_rows: Callable[[Tree, Settings], NDArray[np.bool_]]
-) -> list[Due]:
-    """Return the chains to the rows that are due, as maintenance."""
-    from deltamem_tui.memory.plan import Due
-
-    return [
-        Due(name, tree.chain_at(int(row)))
-        for name, tree in bank.trees.items()
-        for row in tree.rows[due_rows(tree, settings)[tree.rows]]
-    ]
 
 
 @runtime_checkable

@@ -1,13 +1,16 @@
-"""Plans: what a method wants changed in a bank, and what becomes of it."""
+"""Plans: what a method wants changed in a bank, and what became of it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from msgspec.structs import replace
+
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
+from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -16,7 +19,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from deltamem_tui.bank.tree import Tree
+    from deltamem_tui.embedding.protocol import Embedder
+
     Vector = NDArray[np.float32]
+
+REASON_WIDTH = 400
+"""The most characters of a reason in the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,159 @@ class Count:
 
 
 Change = Add | Revise | Count
+
+
+def addition(tree: Tree, node: Node, embedder: Embedder) -> Add | Revise:
+    """Return the change that adds a node to a collection, or brings back a deleted one.
+
+    A node's id is a digest of what it says and comes from, so what comes back has its old id,
+    and its counts again.
+    """
+    # One by one: a vector's last bits depend on the texts that are embedded beside it.
+    key = node.payload[tree.snapshot.table.collection.key]
+    known = tree.snapshot.first_row(node.id) is not None
+    return (Revise if known else Add)(tree.name, node, embedder.embed_passages([key])[0])
+
+
+def deletion(collection: str, node: Node) -> Revise:
+    """Return the change that forgets a node."""
+    return Revise(collection, replace(node, deleted=True))
+
+
+Payload = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SetChange:
+    """What becomes of a set of nodes that is replaced as a whole.
+
+    Attributes:
+        kept: The nodes that stay as they are, with id and counts.
+        removed: The nodes that go.
+        added: What has to be written, in the order in which it was wanted.
+    """
+
+    kept: tuple[Node, ...]
+    removed: tuple[Node, ...]
+    added: tuple[Payload, ...]
+
+
+def normal_text(payload: Payload) -> str:
+    """Return a payload's texts without regard to capitals and white space."""
+    return "\n".join(" ".join(text.casefold().split()) for text in payload.values())
+
+
+def set_change(
+    present: Sequence[Node],
+    wanted: Sequence[Payload],
+    same_as: Callable[[Payload], str] = normal_text,
+) -> SetChange:
+    """Return how the nodes that are there become the payloads that are wanted.
+
+    Two payloads are the same if `same_as` makes one text of them; of equal ones the first counts.
+    Where nothing is wanted, nothing changes: an empty answer does not delete anything.
+    """
+    if not wanted:
+        return SetChange(tuple(present), (), ())
+    first: dict[str, Payload] = {}
+    for payload in wanted:
+        first.setdefault(same_as(payload), payload)
+    kept: dict[str, Node] = {}
+    removed = []
+    for node in present:
+        name = same_as(node.payload)
+        if name in first and name not in kept:
+            kept[name] = node
+        else:
+            removed.append(node)
+    added = tuple(payload for name, payload in first.items() if name not in kept)
+    return SetChange(tuple(kept.values()), tuple(removed), added)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionResult:
+    """What an episode added to one collection.
+
+    Attributes:
+        decision: What the method decided, in its own terms: `root`, `residual`, `skip` …
+            `Method.decisions` describes them.
+        reason: Why, in one line.
+        node: The new node, if one was written; the first if there are several.
+        match: Id of the match, if there was one.
+        score: The match's score, or the best score if nothing matched.
+        consolidated: The new root that the match's chain was fused into, if it was.
+    """
+
+    tree: str
+    decision: str
+    reason: str
+    node: Node | None = None
+    match: str | None = None
+    score: float | None = None
+    consolidated: Node | None = None
+    calls: tuple[Call, ...] = ()
+
+    @property
+    def usage(self) -> Usage:
+        """What its model calls took together."""
+        return usage_of(self.calls)
+
+    @property
+    def cut(self) -> str:
+        """What of the episode did not fit the model's window, in one line; empty if all did."""
+        return next((call.cut for call in self.calls if call.cut), "")
+
+    def record(self) -> dict[str, Any]:
+        """Return the result as the journal has it, without what is empty."""
+        return _without_none(
+            decision=self.decision,
+            reason=one_line(self.reason, REASON_WIDTH),
+            node=self.node.id if self.node else None,
+            parent=self.node.parent if self.node else None,
+            match=self.match,
+            score=self.score,
+            consolidated=self.consolidated.id if self.consolidated else None,
+            calls=[call.record() for call in self.calls] or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LearnResult:
+    """What a bank learnt from an episode.
+
+    Attributes:
+        new: Whether the bank had not learnt it before; if it had, nothing was written.
+        trees: Per collection, what was added; empty if the episode was not new.
+        written: Per collection, how many nodes are new, those included that came back.
+    """
+
+    trajectory: str
+    new: bool
+    trees: Mapping[str, CollectionResult]
+    written: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All model calls that it took."""
+        return tuple(call for result in self.trees.values() for call in result.calls)
+
+    @property
+    def usage(self) -> Usage:
+        """What its model calls took together."""
+        return usage_of(self.calls)
+
+    def record(self, trajectory: Trajectory) -> dict[str, Any]:
+        """Return the result as the journal has it: every decision and why."""
+        return {
+            "trajectory": trajectory.id,
+            "success": trajectory.outcome.success,
+            "outcome_source": trajectory.outcome.source,
+            "trees": {name: result.record() for name, result in self.trees.items()},
+        }
+
+
+Lesson = LearnResult
+"""Its name in the public API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +246,23 @@ class MaintenanceResult:
 
     def record(self) -> dict[str, Any]:
         """Return the result as the journal has it."""
-        record = {
-            "tree": self.collection,
-            "root": self.root.id if self.root else None,
-            "nodes": [each.id for each in self.chain],
-            "reason": one_line(self.reason, REASON_WIDTH),
-            "written": self.written if self.root else None,
-            "calls": [call.record() for call in self.calls] or None,
-        }
-        return {key: value for key, value in record.items() if value is not None}
+        return _without_none(
+            tree=self.collection,
+            root=self.root.id if self.root else None,
+            nodes=[each.id for each in self.chain],
+            reason=one_line(self.reason, REASON_WIDTH),
+            written=self.written if self.root else None,
+            calls=[call.record() for call in self.calls] or None,
+        )
+
+
+def _without_none(**record: Any) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if value is not None}
+
+
+def usage_of(calls: Iterable[Call]) -> Usage:
+    """Return what some model calls took together."""
+    return sum((call.usage for call in calls), Usage())
 
 
 ResultT = TypeVar("ResultT", LearnResult, MaintenanceResult)
@@ -131,8 +301,6 @@ class Proposal:
     Attributes:
         questions: How many episodes were asked.
         scores: How many of them resemble another at all: their best score is not zero.
-        compared_with: `nodes`, or `triggers` while the tree is too small: the activation
-            conditions that the rules would write for the episodes.
         proposed: τ_base as proposed; None if there is too little to tell.
         reason: Why nothing is proposed; empty if something is.
         matching_now: Share of the questions whose best score reaches the current threshold.
@@ -144,7 +312,6 @@ class Proposal:
     tree: str
     questions: int
     scores: int
-    compared_with: str
     current: float
     proposed: float | None
     reason: str

@@ -7,9 +7,9 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.domain import domain_named
-from deltamem_tui.memory.episodes.kinds import EpisodeKinds, KindOf, with_kinds
 from deltamem_tui.memory.episodes.outcomes import verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.kinds import KindOf, with_task_kind
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import to_line
@@ -66,7 +66,7 @@ def test_the_episodes_of_a_bank_are_taken_over_as_they_are(program: Program) -> 
     ids = bank.episodes.ids()
     first = next(episodes(bank))
     judged = with_verdict(first, Outcome(False, source="judge", reason="it looked wrong"))
-    judged = with_kinds(judged, EpisodeKinds(task=KindOf("heat something", "model"), trial=2))
+    judged = with_task_kind(judged, KindOf("heat something", "model"))
     with bank.writing() as changes:
         changes.put_episode_line(first.id, to_line(judged))
         changes.log("import")

@@ -24,7 +24,7 @@ from deltamem_tui.memory.deltamem.definition import (
 )
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.writer import Writer

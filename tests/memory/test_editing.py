@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,7 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.deltamem.consolidate import due_rows
-from deltamem_tui.memory.deltamem.definition import Parameters, Payload, TreeParameters
+from deltamem_tui.memory.deltamem.definition import METHOD, Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.views.filters import NODES, matching
@@ -293,14 +293,10 @@ def test_what_is_due_is_what_consolidation_takes(bank: Bank) -> None:
     from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.methods import change_settings
 
-    chosen = parameters(k_cons=1, d_max=4, env=False)
-    change_settings(bank, "test", lambda _: chosen)
     tree = bank.tree("task")
-    rows = due_rows(tree, chosen)
-    assert [each.nodes[-1].id for each in due(bank)] == [
-        tree.node_at(int(row)).id for row in rows.nonzero()[0]
-    ]
-    assert rows.any()
-    assert not due_rows(
-        tree, Parameters(task=TreeParameters(0.8, k_cons=None), env=TreeParameters(0.8))
-    ).any()
+    for k_cons, some in ((1, True), (None, False)):
+        numbers = parameters(k_cons=k_cons, d_max=4, env=False)
+        change_settings(bank, "test", partial(lambda new, _: new, numbers))
+        rows = METHOD.due_rows(bank, tree).nonzero()[0].tolist()
+        assert [each.nodes[-1].id for each in due(bank)] == [tree.node_at(r).id for r in rows]
+        assert bool(rows) is some

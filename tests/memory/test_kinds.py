@@ -15,11 +15,9 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.episodes.kinds import KindOf
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored
-from deltamem_tui.memory.kinds import env_kind, exact_env, resolve_kinds, task_kind
-from deltamem_tui.memory.learn_result import LearnResult
-from deltamem_tui.memory.plan import Plan
+from deltamem_tui.memory.kinds import KindOf, env_kind, exact_env, resolve_kinds, task_kind
+from deltamem_tui.memory.plan import LearnResult, Plan
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.writer import Writer
@@ -70,17 +68,16 @@ def test_rules_know_kinds_of_their_worlds() -> None:
     assert cup == mug != ""
 
 
-def test_what_the_record_states_counts_then_the_rules_then_a_model(bank: Bank) -> None:
-    kinds = resolve_kinds(bank, EPISODE, RulesExtractor()).kinds
+def test_the_rules_count_then_what_the_record_states_then_a_model(bank: Bank) -> None:
+    kinds = resolve_kinds(bank, EPISODE, RulesExtractor())
     assert (kinds.task.source, kinds.env) == (
         "rules",
         KindOf("cabinet, fridge, sinkbasin", "rules"),
     )
-    facts = {"task_kind": "rinse", "env_kind": "bath", "trial": "7", "task_type": "pick_clean"}
-    stating = EPISODE.with_facts(metadata=facts)
-    kinds = resolve_kinds(bank, stating, Chooser("no")).kinds
-    assert (kinds.task, kinds.env) == (KindOf("rinse", "log"), KindOf("bath", "log"))
-    assert kinds.trial == 7
+    facts = {"task_kind": "rinse", "env_kind": "bath", "task_type": "pick_clean"}
+    assert resolve_kinds(bank, EPISODE.with_facts(metadata=facts), Chooser("no")).task == kinds.task
+    stating = resolve_kinds(bank, STRANGE.with_facts(metadata=facts), Chooser("no"))
+    assert (stating.task, stating.env) == (KindOf("rinse", "log"), KindOf("bath", "log"))
     for answer, kind in (
         ("BOOK a flight", KindOf("book a flight", "model")),
         ("a new one", KindOf("a new one", "model")),
@@ -89,31 +86,22 @@ def test_what_the_record_states_counts_then_the_rules_then_a_model(bank: Bank) -
     ):
         chooser = Chooser(answer)
         found = resolve_kinds(bank, STRANGE, chooser, ["book a flight", "rinse"])
-        assert (found.kinds.task, len(found.calls)) == (kind, answer is not None)
+        assert (found.task, len(found.calls)) == (kind, answer is not None)
         assert chooser.given == {"kinds": "book a flight\nrinse"}
-    assert resolve_kinds(bank, STRANGE, RulesExtractor()).kinds.task == KindOf()
+    assert resolve_kinds(bank, STRANGE, RulesExtractor()).task == KindOf()
 
 
-def test_kinds_are_kept_with_the_episode_and_tries_are_counted(
+def test_a_models_choice_is_kept_with_the_episode(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def with_kinds(
         bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
     ) -> Plan[LearnResult]:
-        found = resolve_kinds(bank, episode, RulesExtractor())
+        found = resolve_kinds(bank, episode, Chooser("book a flight"))
         return replace(FLAT.plan(bank, episode, writer, embedder), episode=found.episode)
 
     monkeypatch.setitem(methods._registered, FLAT.name, replace(FLAT, plan=with_kinds))
-    again = Trajectory(EPISODE.task, EPISODE.environment, EPISODE.steps[1:], EPISODE.outcome)
-    elsewhere = Trajectory(EPISODE.task, "You see a bed 1.", EPISODE.steps, EPISODE.outcome)
-    trials = []
-    for each in (EPISODE, elsewhere, again):
-        learn(bank, each)
-        kept = stored(bank, each.id)
-        assert kept is not None
-        assert kept.metadata["task_kind_source"] == "rules"
-        trials.append(kept.metadata["trial_number"])
-    assert trials == ["1", "1", "2"]
-    last = stored(bank, again.id)
-    assert last is not None
-    assert resolve_kinds(bank, last, RulesExtractor()).episode == last
+    learn(bank, STRANGE)
+    kept = stored(bank, STRANGE.id)
+    assert kept is not None
+    assert resolve_kinds(bank, kept, Chooser(None)).task == KindOf("book a flight", "model")

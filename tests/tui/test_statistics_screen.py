@@ -89,7 +89,7 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
         assert person.app.screen.query_one("#scores", Plot).display
         shown = person.app.screen.readable()  # type: ignore[attr-defined]
         scores = next(each for each in shown if each.title == "Best scores, task tree")
-        assert "17 questions, compared with nodes" in scores.body
+        assert "17 questions" in scores.body
         proposed = next(line for line in scores.body.splitlines() if "proposed" in line)
         await person.press("w")
         stored = person.app.session.bank.manifest.settings["task"]["tau_base"]

@@ -8,9 +8,6 @@ nodes of a kind have one vector.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
-
-from msgspec import Meta
 
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.memory.display import Display
@@ -18,8 +15,7 @@ from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import PromptUse
 from deltamem_tui.memory.settings import Settings
 
-WORKFLOWS = "workflows"
-SOLVED = "solved"
+WORKFLOWS, SOLVED = "workflows", "solved"
 
 COLLECTIONS: Mapping[str, Collection] = {
     WORKFLOWS: Collection(fields=("title", "group", "steps"), key="group"),
@@ -50,7 +46,7 @@ DISPLAY: Mapping[str, Display] = {
 
 INDUCE = "awm_workflows"
 KIND, TASKS = "kind", "solved"
-"""Its inputs: the kind, and a text for each solved task, as `steps.solved_text` writes it."""
+"""Its inputs: the kind, and a text for each solved task."""
 MOST = 8
 
 PROMPTS: Mapping[str, PromptUse] = {
@@ -65,20 +61,6 @@ PROMPTS: Mapping[str, PromptUse] = {
 
 NEAREST = "nearest"
 """The rule of a recall that took the kind whose name is nearest; else it is `KIND`."""
-
-
-class AwmNumbers(Settings, frozen=True):
-    """When workflows are induced.
-
-    Attributes:
-        every: After how many newly solved tasks of a kind its workflows are induced anew. 1 in the
-            paper's online runs.
-    """
-
-    every: Annotated[
-        int, Meta(ge=1, le=1000, description="a number of solved tasks from 1 to 1000")
-    ] = 1
-
 
 METHOD = Method(
     name="awm",
@@ -99,13 +81,11 @@ METHOD = Method(
         NEAREST: "the kind whose name is nearest; a score is that similarity",
     },
     prompts=PROMPTS,
-    settings=AwmNumbers,
+    settings=Settings,
     recall=late("deltamem_tui.memory.awm.recall:recall"),
     plan=late("deltamem_tui.memory.awm.write:plan"),
-    write_by_rules=late("deltamem_tui.memory.awm.induction:write_by_rules"),
+    write_by_rules=late("deltamem_tui.memory.awm.rules:write_by_rules"),
     ask=late("deltamem_tui.memory.awm.recall:questions"),
-    find_due=late("deltamem_tui.memory.awm.write:due"),
-    due_rows=late("deltamem_tui.memory.awm.write:due_rows"),
+    due=late("deltamem_tui.memory.awm.write:due"),
     maintain=late("deltamem_tui.memory.awm.write:maintain"),
-    placement=late("deltamem_tui.memory.awm.recall:placement"),
 )

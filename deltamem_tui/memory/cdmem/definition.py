@@ -34,7 +34,8 @@ COLLECTIONS: Mapping[str, Collection] = {
 """Both halves of the index are trees of three levels: a kind; a task in its environment, or an
 environment; what one episode left there. A kind of task has two lists, so it is there twice: of
 the label success with what succeeded below it, of the label failure with what failed. Insights lie
-below the kind, and the label, that they are about."""
+below the kind, and the label, that they are about. A memory that is `consolidated` was concluded
+from; `read` is of banks of earlier versions."""
 
 INSIGHTS: Mapping[str, str] = {TASKS: TASK_INSIGHTS, ENVIRONMENTS: ENV_INSIGHTS}
 """Where the insights into what a half of the index holds are kept."""
@@ -128,44 +129,20 @@ PROMPTS: Mapping[str, PromptUse] = {
 
 HERE, KIND, INSIGHT = "here", "kind", "insight"
 
-_Some = Annotated[int, Meta(ge=0, le=100, description="a whole number from 0 to 100")]
-
 
 class ContextNumbers(Settings, frozen=True):
-    """How often insights are made, and how much is recalled.
+    """How often insights are made, and how many examples are shown.
 
     Attributes:
         batch: New short-term memories of a list after which its insights are made anew (B). The
             authors found no trend from 1 to 11.
         exemplars: The episodes that are shown (M).
-        most_task_insights: The most insights into the kind of task (L).
-        most_from_successes: How many of those may come from successes, which go first.
-        most_env_insights: The most insights into the kind of environment (L).
-        reflections: The last failures at this very task in this environment that are shown.
-        budget: The most tokens of all examples together, equally shared; of a longer one the middle
-            is left out. None shows them whole.
     """
 
-    recalling = {  # noqa: RUF012 - a constant of the class
-        "exemplars": TASKS,
-        "reflections": TASKS,
-        "most_task_insights": TASK_INSIGHTS,
-        "most_from_successes": TASK_INSIGHTS,
-        "most_env_insights": ENV_INSIGHTS,
-    }
+    recalling = {"exemplars": TASKS}  # noqa: RUF012 - a constant of the class
 
     batch: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 5
-    exemplars: _Some = 2
-    most_task_insights: _Some = 6
-    most_from_successes: _Some = 3
-    most_env_insights: _Some = 10
-    reflections: _Some = 3
-    budget: (
-        Annotated[
-            int, Meta(ge=1, le=10_000_000, description="a whole number of tokens from 1, or none")
-        ]
-        | None
-    ) = 1000
+    exemplars: Annotated[int, Meta(ge=0, le=100, description="a whole number from 0 to 100")] = 2
 
 
 METHOD = Method(
@@ -197,8 +174,7 @@ METHOD = Method(
     plan=late("deltamem_tui.memory.cdmem.write:plan"),
     write_by_rules=late("deltamem_tui.memory.cdmem.rules:write_by_rules"),
     ask=late("deltamem_tui.memory.cdmem.recall:questions"),
-    find_due=late("deltamem_tui.memory.cdmem.insights:find_due"),
-    due_rows=late("deltamem_tui.memory.cdmem.insights:due_rows"),
+    due=late("deltamem_tui.memory.cdmem.insights:due"),
     maintain=late("deltamem_tui.memory.cdmem.insights:maintain"),
     uses_scene=lambda _: True,
 )

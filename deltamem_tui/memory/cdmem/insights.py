@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin
-from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.cdmem.definition import (
@@ -27,49 +25,21 @@ from deltamem_tui.memory.cdmem.definition import (
     PLANS,
     ContextNumbers,
 )
-from deltamem_tui.memory.cdmem.index import IndexReader, filed, members, unread
-from deltamem_tui.memory.method import cleaned, due_chains, no_rows
-from deltamem_tui.memory.plan import Change, Due, MaintenanceResult, Plan, Revise
-from deltamem_tui.memory.record_sets import addition, set_change
-from deltamem_tui.memory.settings import Settings, of_bank
-from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError, Inputs
+from deltamem_tui.memory.cdmem.index import Index, filed, members
+from deltamem_tui.memory.method import cleaned
+from deltamem_tui.memory.plan import (
+    Change,
+    Due,
+    MaintenanceResult,
+    Plan,
+    Revise,
+    addition,
+    deletion,
+    set_change,
+)
+from deltamem_tui.memory.settings import of_bank
+from deltamem_tui.memory.writers.extraction import Call, FailedCallError, Inputs
 from deltamem_tui.memory.writers.writer import Writer
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, slots=True)
-class FullList:
-    """A list of the index with at least one batch of new members.
-
-    Attributes:
-        collection: The half of the index.
-        members: All of them, in order of birth.
-        new: How many of them no insight was made from yet.
-    """
-
-    collection: str
-    root: Node
-    members: tuple[Node, ...]
-    new: int
-
-    @property
-    def is_anew(self) -> bool:
-        """True if no insight was made yet, or they are made anew from the first member on."""
-        return self.new == len(self.members)
-
-    @property
-    def purpose(self) -> str:
-        """The prompt that its insights take."""
-        if self.collection == ENVIRONMENTS:
-            return FUNCTIONS
-        return PLANS if self.root.label == "success" else MISTAKES
-
-    def batch(self, size: int) -> tuple[Node, ...]:
-        """Return the oldest new members, so many."""
-        return self.members[len(self.members) - self.new :][:size]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,63 +47,74 @@ class Induction:
     """What a batch comes to.
 
     Attributes:
-        root: The root that the insights lie below; None if none were made.
+        read: The members that insights were made from now; empty if none were made.
         first: The first insight that is new.
     """
 
-    changes: tuple[Change, ...]
     reason: str
     calls: tuple[Call, ...] = ()
-    root: Node | None = None
+    changes: tuple[Change, ...] = ()
+    read: tuple[Node, ...] = ()
     first: Node | None = None
 
 
-def full_list(bank: Bank, collection: str, root: Node, size: int) -> FullList | None:
-    """Return a list as it stands; None if no batch of it is full."""
-    tree = bank.tree(collection)
-    new = len(unread(tree, root))
-    if new < size:
-        return None
-    nodes = tuple(tree.node_at(int(row)) for row in members(tree, root))
-    return FullList(collection, root, nodes, new)
+def induce(
+    index: Index, collection: str, root: Node, nodes: Sequence[Node], size: int, writer: Writer
+) -> Induction:
+    """Return the insights of a list after its oldest batch of new members.
 
-
-def induce(index: IndexReader, full: FullList, size: int, writer: Writer) -> Induction:
-    """Return the insights of a list after its oldest batch of `size` new members."""
-    name, kind = INSIGHTS[full.collection], full.root.payload["text"]
-    tree, batch = index.bank.tree(name), full.batch(size)
-    known = index.root(name, kind, full.root.label)
-    present = list(tree.children(known.id)) if known else []
+    Args:
+        index: The bank.
+        collection: The half of the index.
+        root: The list.
+        nodes: All its members, in order of birth.
+        size: How many new ones make a batch.
+        writer: Who concludes.
+    """
+    name, kind = INSIGHTS[collection], root.payload["text"]
+    tree, known = index.bank.tree(name), index.root(INSIGHTS[collection], kind, root.label)
+    present = index.below(name, known)
+    stale = _is_stale(present, nodes)
+    batch = nodes if stale else [each for each in nodes if not each.consolidated][:size]
     inputs: Inputs = {
         "kind": kind,
         "batch": tuple(map(_text, batch)),
-        # What all are read anew for comes of none of the earlier ones.
-        "insights": tuple(node.payload["text"] for node in present if not full.is_anew),
+        "insights": tuple(node.payload["text"] for node in present if not stale),
     }
     calls: tuple[Call, ...] = ()
     try:
-        extraction = writer.write(full.purpose, None, full.members, inputs)
-        calls = extraction.calls("induce", name)
-        wanted = [
-            cleaned({"text": each["insight"]}, COLLECTIONS[name].fields)
-            for each in extraction.payloads
-        ]
+        written = writer.write(_purpose(collection, root), None, nodes, inputs)
+        calls = written.calls("induce", name)
+        fields = COLLECTIONS[name].fields
+        wanted = [cleaned({"text": each["insight"]}, fields) for each in written.payloads]
     except FailedCallError as error:
-        return Induction((), str(error), (error.call,))
+        return Induction(str(error), (error.call,))
     except ExtractionError as error:
-        return Induction((), str(error), calls)
+        return Induction(str(error), calls)
     if not wanted:
-        return Induction((), extraction.reason, calls)
-    root = known or filed(name, None, full.root.label, {"text": kind})
-    change = set_change(present, wanted)
-    origin = _origin(batch, extraction, writer.name)
-    added = [filed(name, root, root.label, payload, origin) for payload in change.added]
-    new = added if known else [root, *added]
-    changes: list[Change] = [*change.deletions(name)]
-    changes += [addition(tree, node, index.vector(node.payload["text"])) for node in new]
-    read = {**full.root.payload, "read": batch[-1].id}
-    changes.append(Revise(full.collection, replace(full.root, payload=read)))
-    return Induction(tuple(changes), extraction.reason, calls, root, added[0] if added else None)
+        return Induction(written.reason, calls)
+    above = known or filed(name, None, root.label, {"text": kind})
+    # What all are read anew for comes of none of the earlier ones.
+    change = set_change([] if stale else present, wanted)
+    origin = Origin(
+        outcome_source=batch[-1].origin.outcome_source,
+        extractor=writer.name,
+        model=written.model,
+        prompt=written.prompt,
+        sources=tuple(dict.fromkeys(each for node in batch for each in node.origin.episodes)),
+    )
+    added = [filed(name, above, root.label, payload, origin) for payload in change.added]
+    changes = (
+        *(deletion(name, each) for each in (present if stale else change.removed)),
+        *(addition(tree, each, index.embedder) for each in (*([] if known else [above]), *added)),
+    )
+    return Induction(written.reason, calls, changes, tuple(batch), added[0] if added else None)
+
+
+def _purpose(collection: str, root: Node) -> str:
+    if collection == ENVIRONMENTS:
+        return FUNCTIONS
+    return PLANS if root.label == "success" else MISTAKES
 
 
 def _text(member: Node) -> str:
@@ -144,51 +125,50 @@ def _text(member: Node) -> str:
     return f"{said['failure'] or 'failure'}: {said['text']}\nNext time: {said['remedy']}"
 
 
-def _origin(batch: Sequence[Node], extraction: Extraction, writer: str) -> Origin:
-    episodes = dict.fromkeys(each for node in batch for each in node.origin.episodes)
-    return Origin(
-        outcome_source=batch[-1].origin.outcome_source,
-        extractor=writer,
-        model=extraction.model,
-        prompt=extraction.prompt,
-        sources=tuple(episodes),
-    )
+def _is_stale(insights: Sequence[Node], nodes: Sequence[Node]) -> bool:
+    """Return whether insights come of an episode that is remembered no more, as after a verdict."""
+    known = {episode for each in nodes for episode in each.origin.episodes}
+    return any(not known.issuperset(each.origin.episodes) for each in insights)
 
 
-def find_due(bank: Bank) -> list[Due]:
-    """Return the lists with a full batch, once for each."""
-    numbers = of_bank(bank, ContextNumbers)
-    return [
-        each
-        for each in due_chains(bank, numbers, due_rows)
-        for _ in range(len(unread(bank.tree(each.collection), each.nodes[-1])) // numbers.batch)
-    ]
+def list_of(bank: Bank, collection: str, root: Node) -> list[Node]:
+    """Return the members of a list, in order of birth."""
+    tree = bank.tree(collection)
+    return [tree.node_at(int(row)) for row in members(tree, root)]
 
 
-def due_rows(tree: Tree, settings: Settings) -> NDArray[np.bool_]:
-    """Return the kinds that have a full batch. bool [rows]."""
-    due = no_rows(tree, settings)
-    if tree.name in INSIGHTS and isinstance(settings, ContextNumbers):
-        for row in tree.child_rows(None):
-            due[row] = len(unread(tree, tree.node_at(int(row)))) >= settings.batch
-    return due
+def due(bank: Bank) -> list[Due]:
+    """Return the lists with a full batch, once for each, and those whose insights are stale."""
+    size, found = of_bank(bank, ContextNumbers).batch, []
+    for collection, name in INSIGHTS.items():
+        insights = {(each.payload["text"], each.label): each for each in bank.tree(name).roots()}
+        for root in bank.tree(collection).roots():
+            nodes = list_of(bank, collection, root)
+            known = insights.get((root.payload["text"], root.label))
+            present = list(bank.tree(name).children(known.id)) if known else []
+            times = sum(not each.consolidated for each in nodes) // size
+            times = times or int(_is_stale(present, nodes))
+            found += [Due(collection, (root,))] * times
+    return found
 
 
 def maintain(
-    bank: Bank, due: Due, writer: Writer, embedder: Embedder
+    bank: Bank, task: Due, writer: Writer, embedder: Embedder
 ) -> Plan[MaintenanceResult] | None:
-    """Make the insights of one list anew; None if no batch of it is due any longer."""
-    collection, root_id = due.collection, due.nodes[-1].id
+    """Make the insights of one list anew; None if that is no longer due."""
+    root = task.nodes[-1]
+    if task not in [Due(each.collection, each.nodes) for each in due(bank)]:
+        return None
+    index, name = Index(bank, embedder), INSIGHTS[task.collection]
+    nodes = list_of(bank, task.collection, root)
+    if not nodes:
+        known = index.root(name, root.payload["text"], root.label)
+        gone = tuple(deletion(name, each) for each in index.below(name, known))
+        return Plan(MaintenanceResult(name, (root,), None, "no memory of the kind is left"), gone)
     size = of_bank(bank, ContextNumbers).batch
-    tree = bank.tree(collection)
-    if (birth := tree.snapshot.first_row(root_id)) is None:
-        return None
-    root = tree.node_at(int(tree.snapshot.current[birth]))
-    full = None if root.deleted else full_list(bank, collection, root, size)
-    if full is None:
-        return None
-    made = induce(IndexReader(bank, embedder), full, size, writer)
+    made = induce(index, task.collection, root, nodes, size, writer)
+    read = (Revise(task.collection, replace(each, consolidated=True)) for each in made.read)
     result = MaintenanceResult(
-        INSIGHTS[collection], (root,), made.root, made.reason, made.calls, made.first is not None
+        name, (root,), root if made.read else None, made.reason, made.calls, made.first is not None
     )
-    return Plan(result, made.changes)
+    return Plan(result, (*made.changes, *read))

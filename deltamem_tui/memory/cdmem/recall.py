@@ -8,15 +8,12 @@ them come what is known of this environment, and the last failures at this very 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby, islice
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node
-from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.cdmem.definition import (
     DISPLAY,
     ENV_INSIGHTS,
@@ -29,51 +26,46 @@ from deltamem_tui.memory.cdmem.definition import (
     TASKS,
     ContextNumbers,
 )
-from deltamem_tui.memory.cdmem.index import (
-    IndexReader,
-    Surroundings,
-    members,
-    of_question,
-    similarities,
-    total,
-    tries,
-)
-from deltamem_tui.memory.context import compose, fenced
+from deltamem_tui.memory.cdmem.index import LABELS, Index, Surroundings, env_of, members
+from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.findings import effective_steps, moves_of
-from deltamem_tui.memory.kinds import task_kind
+from deltamem_tui.memory.kinds import OTHER, env_kind, task_kind
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.exact import nodes_with_key
-from deltamem_tui.memory.vectors.search import Candidate, as_fresh
+from deltamem_tui.memory.vectors.search import Candidate, as_fresh, cosines
 from deltamem_tui.memory.wording import condense, shortened
+from deltamem_tui.memory.work_context import context_of
 from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-
-DECIMALS = 6
-NOISE = 1e-6  # similarities that are closer to one another are equal: they are sums of float32
-_LABELS: tuple[Label, Label] = ("success", "failure")
 _TASK_DEPTH = 2
-_LOOKED_AT = 100
+_MOST_TASK_INSIGHTS, _FROM_SUCCESSES = 6, 3  # of the released code
+_MOST_OF_ENV = 10
+_REFLECTIONS = 3
+_BUDGET = 1000  # tokens of all examples together
 
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall exemplars, what is known of this environment, insights, the last failures here."""
-    index, numbers = IndexReader(bank, embedder), of_bank(bank, ContextNumbers, query.settings)
-    place = of_question(bank, query.task, query.environment)
-    place = replace(place, kind=kind_of(index, place), env_kind=env_kind_of(index, place))
-    found = Recaller(index, place, numbers, query.count).answers()
-    entries = context_entries(bank, query.task, found, numbers.budget)
-    return RecallResult(found, compose(bank.manifest.domain, entries, query.folders))
+    index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers, query.settings)
+    place = _surroundings(index, clean(query.task).strip(), clean(query.environment))
+    found = answers(index, place, numbers, query.count)
+    shown = [
+        (each.node, each.similarity if name == TASKS else 0.0)
+        for name, answer in found.items()
+        if answer
+        for each in answer.candidates
+        if answer.matches(each)
+    ]
+    context = context_of(
+        bank, query, shown, lambda nodes: context_entries(bank, query.task, found, nodes)
+    )
+    return RecallResult(found, context)
 
 
 def questions(episode: Trajectory) -> Mapping[str, str]:
@@ -82,180 +74,112 @@ def questions(episode: Trajectory) -> Mapping[str, str]:
     return {TASKS: task, ENVIRONMENTS: scene, TASK_INSIGHTS: task, ENV_INSIGHTS: scene}
 
 
-def kind_of(index: IndexReader, place: Surroundings) -> str:
-    """Return the kind of a question's task, as the bank's memories are filed.
+def _surroundings(index: Index, task: str, scene: str) -> Surroundings:
+    """Return where a question belongs, as the bank's memories are filed.
 
-    It is the rules'. Where nothing is filed by that, a log or a model may have named it otherwise:
-    then it is the kind of the most similar task that the rules take for the same. Where the rules
-    understand nothing, it is that of the most similar task.
+    Its kinds are the rules'; where they understand nothing, that of the most similar task, and
+    that by which this very environment is filed.
     """
-    tree = index.bank.tree(TASKS)
-    filed = any(index.root(TASKS, place.kind, label) for label in _LABELS)
+    bank = index.bank
+    domain, env = bank.manifest.domain, env_of(bank.manifest.domain, scene)
+    kind, of_env = task_kind(domain, task), env_kind(domain, scene) if env else ""
+    tree = bank.tree(TASKS)
     rows = tree.rows[tree.depth[tree.rows] == _TASK_DEPTH]
-    if filed or not place.task or not len(rows):
-        return place.kind
-    vector = index.embedder.embed_queries([place.task])[0]
-    nearest = rows[(-similarities(tree, rows, vector)).argsort(kind="stable")[:_LOOKED_AT]]
-    for root, task in (tree.chain_at(int(row)) for row in nearest):
-        if task_kind(index.bank.manifest.domain, task.payload["text"]) == place.kind:
-            return root.payload["text"]
-    return place.kind or tree.chain_at(int(nearest[0]))[0].payload["text"]
+    if task and not kind and len(rows):
+        found = cosines(tree, rows, index.embedder.embed_queries([task])[0])
+        kind = tree.chain_at(int(rows[found.argmax()]))[0].payload["text"]
+    if env and not of_env:
+        places = bank.tree(ENVIRONMENTS)
+        same = nodes_with_key(places, env, index.embedder.embed_passages([env])[0])
+        here = [each for each in same if each.depth == _TASK_DEPTH]
+        of_env = places.chain(here[-1].id)[0].payload["text"] if here else OTHER
+    return Surroundings(task, kind, env, of_env)
 
 
-def env_kind_of(index: IndexReader, place: Surroundings) -> str:
-    """Return the kind of a question's environment, as the bank's memories are filed.
+def answers(
+    index: Index, place: Surroundings, numbers: ContextNumbers, count: int = 1
+) -> dict[str, CollectionRecall | None]:
+    """Return what each collection answers, and up to `count` candidates; None if not asked."""
 
-    It is the rules', or that by which this very environment is filed.
-    """
-    if not place.env or index.root(ENVIRONMENTS, place.env_kind):
-        return place.env_kind
-    tree = index.bank.tree(ENVIRONMENTS)
-    same = nodes_with_key(tree, place.env, index.vector(place.env))
-    here = [each for each in same if each.depth == _TASK_DEPTH]
-    return tree.chain(here[-1].id)[0].payload["text"] if here else place.env_kind
-
-
-def known_kinds(index: IndexReader) -> list[str]:
-    """Return the kinds of task that a bank has, those with most memories first."""
-    tree = index.bank.tree(TASKS)
-    sizes: dict[str, int] = {}
-    for row in tree.child_rows(None):
-        root = tree.node_at(int(row))
-        kind = root.payload["text"]
-        sizes[kind] = sizes.get(kind, 0) + len(members(tree, root))
-    return sorted(sizes, key=lambda kind: (-sizes[kind], kind))
-
-
-@dataclass(frozen=True, slots=True)
-class Recaller:
-    """Recalls what a bank has for one place.
-
-    Attributes:
-        count: The most candidates a collection, those that are not recalled included.
-    """
-
-    index: IndexReader
-    place: Surroundings
-    numbers: ContextNumbers
-    count: int = 1
-
-    def answers(self) -> dict[str, CollectionRecall | None]:
-        """Return what each collection answers; None if it was not asked."""
-        of_task, of_env = bool(self.place.task), bool(self.place.env)
-        return {
-            TASKS: self._tasks() if of_task else None,
-            ENVIRONMENTS: self._environment() if of_env else None,
-            TASK_INSIGHTS: self._task_insights() if of_task else None,
-            ENV_INSIGHTS: self._env_insights() if of_env else None,
-        }
-
-    def _tasks(self) -> CollectionRecall:
-        """Return the exemplars, then the last failures here, the oldest of them first."""
-        tree, place, most = self.index.bank.tree(TASKS), self.place, self.numbers.exemplars
-        ranked: list[Candidate] = []
-        if won := self.index.root(TASKS, place.kind):
-            vector = self.index.embedder.embed_queries([place.task])[0]
-            here = self.index.place(TASKS, won, place.task, place.env)
-            ranked = list(islice(exemplars(tree, won, here, vector), max(most, self.count)))
-        lost = self.index.root(TASKS, place.kind, "failure")
-        failed = self.index.place(TASKS, lost, place.task, place.env) if lost else None
-        rows = tries(tree, failed)[-self.numbers.reflections :] if failed else ()
-        rows = rows if self.numbers.reflections else ()
-        shown = [*ranked[:most], *(_certain(tree.node_at(int(row))) for row in rows)]
-        rule = shown[0].rule if shown else KIND
-        return self._answer(TASKS, place.task, shown, ranked[most:], rule)
-
-    def _environment(self) -> CollectionRecall:
-        root = self.index.root(ENVIRONMENTS, self.place.env_kind)
-        here = self.index.place(ENVIRONMENTS, root, self.place.env) if root else None
-        shown = [_certain(here)] if here and here.payload["memory"] else []
-        return self._answer(ENVIRONMENTS, self.place.env, shown, (), HERE)
-
-    def _task_insights(self) -> CollectionRecall:
-        """Return some from successes first, then those from failures."""
-        most = self.numbers.most_task_insights
-        won, lost = (self._insights(TASKS, self.place.kind, label) for label in _LABELS)
-        first = won[: min(self.numbers.most_from_successes, most)]
-        left = most - len(first)
-        others = [*won[len(first) :], *lost[left:]]
-        return self._answer(TASK_INSIGHTS, self.place.kind, [*first, *lost[:left]], others, INSIGHT)
-
-    def _env_insights(self) -> CollectionRecall:
-        most = self.numbers.most_env_insights
-        found = self._insights(ENVIRONMENTS, self.place.env_kind, "success")
-        return self._answer(ENV_INSIGHTS, self.place.env_kind, found[:most], found[most:], INSIGHT)
-
-    def _insights(self, half: str, kind: str, label: Label) -> list[Candidate]:
-        """Return the insights of one list, ranked by all memories of its kind."""
-        import numpy as np
-
-        name, tree = INSIGHTS[half], self.index.bank.tree(half)
-        roots = [self.index.root(half, kind, each) for each in _LABELS]
-        rows = np.concatenate([np.zeros(0, int), *(members(tree, each) for each in roots if each)])
-        known = roots[_LABELS.index(label)]
-        root = self.index.root(name, known.payload["text"], label) if known else None
-        if root is None or not len(rows):
-            return []
-        return ranked_insights(self.index.bank.tree(name), root, total(tree, rows), len(rows))
-
-    def _answer(
-        self,
+    def answer(
         collection: str,
         text: str,
         shown: Sequence[Candidate],
         others: Iterable[Candidate],
         rule: str,
-    ) -> CollectionRecall:
-        tree = self.index.bank.tree(collection)
+    ) -> CollectionRecall | None:
+        if not (place.env if collection in (ENVIRONMENTS, ENV_INSIGHTS) else place.task):
+            return None
+        tree = index.bank.tree(collection)
         chains = tuple(tree.chain(each.node.id) for each in shown)
-        candidates = (*shown, *others)[: max(self.count, len(shown))]
+        candidates = (*shown, *others)[: max(count, len(shown))]
         return CollectionRecall(collection, text, -1.0, candidates, chains, rule)
 
+    won, lost = (_insights(index, TASKS, place.kind, label) for label in LABELS)
+    first = won[:_FROM_SUCCESSES]
+    left = _MOST_TASK_INSIGHTS - len(first)
+    env = _insights(index, ENVIRONMENTS, place.env_kind, "success")
+    root = index.root(ENVIRONMENTS, place.env_kind)
+    here = index.place(ENVIRONMENTS, root, place.env)
+    found = _exemplars(index, place, max(numbers.exemplars, count)) if place.task else []
+    shown = [*found[: numbers.exemplars], *_failures(index, place)]
+    rule = shown[0].rule if shown else KIND
+    seen = [_certain(here)] if here and here.payload["memory"] else []
+    told = [*first, *lost[:left]]
+    return {
+        TASKS: answer(TASKS, place.task, shown, found[numbers.exemplars :], rule),
+        ENVIRONMENTS: answer(ENVIRONMENTS, place.env, seen, (), HERE),
+        TASK_INSIGHTS: answer(
+            TASK_INSIGHTS, place.kind, told, [*won[len(first) :], *lost[left:]], INSIGHT
+        ),
+        ENV_INSIGHTS: answer(
+            ENV_INSIGHTS,
+            place.env_kind,
+            env[:_MOST_OF_ENV],
+            env[_MOST_OF_ENV:],
+            INSIGHT,
+        ),
+    }
 
-def exemplars(tree: Tree, root: Node, here: Node | None, vector: Vector) -> Iterator[Candidate]:
-    """Yield the successes below the root of a kind, best first.
 
-    `here` is this very task in this environment, if it succeeded before; the vector is the task's,
-    float32 [dimensions], of unit length.
+def _certain(node: Node) -> Candidate:
+    return Candidate(node, 1.0, 0.0, 1.0, HERE)
+
+
+def _failures(index: Index, place: Surroundings) -> list[Candidate]:
+    """Return the last failures at this very task here, the oldest of them first."""
+    root = index.root(TASKS, place.kind, "failure")
+    task = index.place(TASKS, root, place.task, place.env)
+    return [_certain(each) for each in index.below(TASKS, task)[-_REFLECTIONS:]]
+
+
+def _exemplars(index: Index, place: Surroundings, most: int) -> list[Candidate]:
+    """Return the successes of a kind: those here first, then by the similarity of their tasks.
+
+    Of equal ones that with fewer steps goes first, then the newer one.
     """
-    import numpy as np
-
+    tree, root = index.bank.tree(TASKS), index.root(TASKS, place.kind)
+    if root is None:
+        return []
+    here = index.place(TASKS, root, place.task, place.env)
     row_here = tree.row(here.id) if here else -1
-    if here:
-        yield from _shortest(tree, [row_here], 1.0, HERE)
     rows = tree.child_rows(tree.row(root.id))
-    found = similarities(tree, rows, vector)
-    scores = as_fresh(tree, rows, found)
-    places, nearness = ranks(scores), ranks(found)
-    order = np.lexsort((nearness, places))
-    for _, ties in groupby(order, lambda at: (places[at], nearness[at])):
-        at, *more = ties
-        others = [int(rows[each]) for each in (at, *more) if rows[each] != row_here]
-        similarity, score = (round(float(each[at]), DECIMALS) for each in (found, scores))
-        yield from _shortest(tree, others, similarity, KIND, score)
-
-
-def ranks(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return each score's rank, 0 for the best; those that only noise tells apart share one.
-
-    Rounding would not do: of two that are all but equal, one may be rounded up.
-    """
-    import numpy as np
-
-    order = np.argsort(-scores, kind="stable")
-    found = np.zeros(len(scores), np.intp)
-    found[order[1:]] = np.cumsum(-np.diff(scores[order]) > NOISE)
-    return found
-
-
-def _shortest(
-    tree: Tree, tasks: Sequence[int], similarity: float, rule: str, score: float = 1.0
-) -> list[Candidate]:
-    """Return the successes at some tasks, those with fewer steps first, then the newer ones."""
-    rows = [int(row) for task in tasks for row in tree.child_rows(task)]
-    rows.sort(key=lambda row: -int(tree.birth[row]))
-    nodes = sorted(map(tree.node_at, rows), key=_steps)
-    return [Candidate(node, similarity, 0.0, score, rule) for node in nodes]
+    similar = cosines(tree, rows, index.embedder.embed_queries([place.task])[0])
+    scores = as_fresh(tree, rows, similar).round(DECIMALS)
+    ranked = []
+    least = sorted(scores.tolist(), reverse=True)[:most][-1:] or [0.0]
+    for row, similarity, score in zip(
+        rows.tolist(), similar.tolist(), scores.tolist(), strict=True
+    ):
+        is_here = row == row_here
+        if not is_here and score < least[0]:
+            continue
+        found = (1.0, 1.0, HERE) if is_here else (similarity, score, KIND)
+        for child in tree.child_rows(row):
+            node = tree.node_at(int(child))
+            order = not is_here, -found[1], -found[0], _steps(node), -int(tree.birth[child])
+            ranked.append((order, Candidate(node, found[0], 0.0, found[1], found[2])))
+    return [each for _, each in sorted(ranked, key=lambda pair: pair[0])[:most]]
 
 
 def _steps(node: Node) -> int:
@@ -263,104 +187,66 @@ def _steps(node: Node) -> int:
     return int(text) if text.isdecimal() else 1_000_000
 
 
-def ranked_insights(
-    tree: Tree, root: Node, memories: NDArray[np.float64], count: int
-) -> list[Candidate]:
-    """Return the insights below a root by the sum of their similarities to all memories of the
-    kind.
+def _insights(index: Index, half: str, kind: str, label: Label) -> list[Candidate]:
+    """Return the insights of a list by the sum of their similarities to all memories of its kind.
 
-    Of equal ones that with more successes goes first, then the newer. Of the `count` memories, the
-    sum of the vectors is given, float64 [dimensions].
+    Of equal ones that with more successes goes first, then the newer.
     """
-    rows = tree.child_rows(tree.row(root.id))
-    sums = similarities(tree, rows, memories)
-    scores = as_fresh(tree, rows, sums)
-    places = ranks(scores / count)
-    successes = [tree.counts_at(int(row)).successes for row in rows]
-    order = sorted(
-        range(len(rows)), key=lambda at: (places[at], -successes[at], -int(tree.birth[rows[at]]))
-    )
-    return [
-        Candidate(
-            tree.node_at(int(rows[at])),
-            round(float(sums[at]) / count, DECIMALS),
-            0.0,
-            round(float(scores[at]), DECIMALS),
-            INSIGHT,
-        )
-        for at in order
-    ]
+    import numpy as np
 
-
-def _certain(node: Node) -> Candidate:
-    return Candidate(node, 1.0, 0.0, 1.0, HERE)
-
-
-_SHORTENED = ", without detours"
-_ACTION_WORDS = 60
-_ANSWER_WORDS = 30
-_STEPS = 40
-_LEAST_STEPS = 2
+    memories, tree = index.bank.tree(half), index.bank.tree(INSIGHTS[half])
+    roots = [index.root(half, kind, each) for each in LABELS]
+    rows = np.concatenate([np.zeros(0, int), *(members(memories, each) for each in roots if each)])
+    root = index.root(INSIGHTS[half], kind, label)
+    if root is None or not len(rows):
+        return []
+    total = memories.embeddings[rows].sum(axis=0, dtype=np.float64)
+    own = tree.child_rows(tree.row(root.id))
+    means = cosines(tree, own, total / len(rows))
+    scores = as_fresh(tree, own, means).round(DECIMALS)
+    found = []
+    for row, mean, score in zip(own.tolist(), means.tolist(), scores.tolist(), strict=True):
+        order = -score, -tree.counts_at(row).successes, -int(tree.birth[row])
+        found.append((order, Candidate(tree.node_at(row), mean, 0.0, score, INSIGHT)))
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
 
 def context_entries(
-    bank: Bank, task: str, found: Mapping[str, CollectionRecall | None], budget: int | None
+    bank: Bank, task: str, found: Mapping[str, CollectionRecall | None], nodes: Sequence[Node]
 ) -> list[str]:
-    """Everything that was recalled, an entry each, the names of the present task filled in.
-
-    The examples have at most `budget` tokens together.
-    """
-    names = dict(goal_of(bank.manifest.domain, task).slots)
-    shown = {name: _shown(each) for name, each in found.items()}
-    lost = [node for node in shown[TASKS] if node.label == "failure"]
-    insights = shown[TASK_INSIGHTS]
+    """Return those of the nodes that were recalled as entries, the task's names filled in."""
+    names, wanted = dict(goal_of(bank.manifest.domain, task).slots), {each.id for each in nodes}
+    shown = {
+        name: [chain for chain in each.chains if chain[-1].id in wanted] if each else []
+        for name, each in found.items()
+    }
+    tasks, insights = shown[TASKS], [chain[-1] for chain in shown[TASK_INSIGHTS]]
+    solved = [chain for chain in tasks if chain[-1].label == "success"]
+    candidates = answer.candidates if (answer := found[TASKS]) else ()
+    rules = {each.node.id: each.rule for each in candidates}
+    plans, mistakes = ([each for each in insights if each.label == label] for label in LABELS)
+    warning = DISPLAY[TASK_INSIGHTS].warning
     return [
-        *_examples(bank, found[TASKS], budget),
-        *(_places(each.payload["memory"]) for each in shown[ENVIRONMENTS]),
-        *_listed("What things do here", shown[ENV_INSIGHTS], names),
-        *_listed("Plans for this kind of task", _of(insights, "success"), names),
-        *_listed(
-            f"Mistakes at this kind of task ({DISPLAY[TASK_INSIGHTS].warning})",
-            _of(insights, "failure"),
-            names,
-        ),
-        *_tries(lost, names),
+        *(_example(bank, chain, rules[chain[-1].id], _BUDGET // len(solved)) for chain in solved),
+        *(_places(chain[-1].payload["memory"]) for chain in shown[ENVIRONMENTS]),
+        *_listed("What things do here", [chain[-1] for chain in shown[ENV_INSIGHTS]], names),
+        *_listed("Plans for this kind of task", plans, names),
+        *_listed(f"Mistakes at this kind of task ({warning})", mistakes, names),
+        *_tries([chain[-1] for chain in tasks if chain[-1].label == "failure"], names),
     ]
 
 
-def _shown(found: CollectionRecall | None) -> list[Node]:
-    return [chain[-1] for chain in found.chains] if found else []
-
-
-def _of(nodes: Sequence[Node], label: str) -> list[Node]:
-    return [node for node in nodes if node.label == label]
-
-
-def _examples(bank: Bank, found: CollectionRecall | None, budget: int | None) -> list[str]:
-    """Return the exemplars, each with its task and the steps that tell how it is done."""
-    if found is None:
-        return []
-    rules = {each.node.id: each.rule for each in found.candidates}
-    chains = [chain for chain in found.chains if chain[-1].label == "success"]
-    share = None if budget is None else budget // max(len(chains), 1)
-    entries = []
-    for _, task, node in chains:
-        source = stored_episode(bank, node.origin.trajectory) if node.origin.trajectory else None
-        steps, aside = _told_steps(source) if source else (node.payload["actions"].splitlines(), "")
-        where = "this task, here" if rules.get(node.id) == HERE else "a task of this kind"
-        lines = [f"### Example of {where}{aside}", f"Task: {fenced(task.payload['text'])}"]
-        entries.append("\n".join([*lines, fenced(_within(steps, share))]))
-    return entries
-
-
-def _within(steps: list[str], budget: int | None) -> str:
-    """As many steps as a budget of tokens holds, two at least."""
-    most = _STEPS
-    while True:
-        text = "\n".join(shortened(steps, most))
-        if budget is None or most <= _LEAST_STEPS or count_tokens(text) <= budget:
-            return text
+def _example(bank: Bank, chain: Sequence[Node], rule: str, budget: int) -> str:
+    """Return an exemplar with its task and the steps that tell how it is done."""
+    *_, task, node = chain
+    source = stored_episode(bank, node.origin.trajectory) if node.origin.trajectory else None
+    steps, aside = _told_steps(source) if source else (node.payload["actions"].splitlines(), "")
+    where = "this task, here" if rule == HERE else "a task of this kind"
+    lines = [f"### Example of {where}{aside}", f"Task: {fenced(task.payload['text'])}"]
+    most = 40
+    while (text := "\n".join(shortened(steps, most))) and most > 2 and count_tokens(text) > budget:
         most = min(most, len(steps)) - 1
+    return "\n".join([*lines, fenced(text)])
 
 
 def _told_steps(source: Trajectory) -> tuple[list[str], str]:
@@ -371,11 +257,9 @@ def _told_steps(source: Trajectory) -> tuple[list[str], str]:
     """
     _, moves = moves_of(source)
     proved = [at for at, move in enumerate(moves) if move.is_needed]
-    lines = []
-    for step in (source.steps[at] for at in proved or effective_steps(source)):
-        answer = condense(step.observation, _ANSWER_WORDS)
-        lines.append(f"> {condense(step.action, _ACTION_WORDS)}\n{answer}".strip())
-    return lines, _SHORTENED if proved else ""
+    steps = [source.steps[at] for at in proved or effective_steps(source)]
+    lines = [f"> {condense(each.action, 60)}\n{condense(each.observation, 30)}" for each in steps]
+    return list(map(str.strip, lines)), ", without detours" if proved else ""
 
 
 def _places(memory: str) -> str:
@@ -388,23 +272,24 @@ def _places(memory: str) -> str:
         f"{place}: {', '.join(items)}" if place else "\n".join(items)
         for place, items in things.items()
     ]
-    return f"### Seen here before\n{fenced(chr(10).join(lines))}"
+    text = "\n".join(lines)
+    return f"### Seen here before\n{fenced(text)}"
 
 
 def _listed(title: str, nodes: Sequence[Node], names: Mapping[str, str]) -> list[str]:
-    texts = [filled(node.payload["text"], names) for node in nodes]
-    lines = [
-        f"{number}.{chr(10) if chr(10) in text else ' '}{text}"
-        for number, text in enumerate(texts, 1)
-    ]
-    return [f"### {title}\n{fenced(chr(10).join(lines))}"] if lines else []
+    lines = []
+    for number, node in enumerate(nodes, 1):
+        text = filled(node.payload["text"], names)
+        lines.append(f"{number}.{chr(10) if chr(10) in text else ' '}{text}")
+    text = "\n".join(lines)
+    return [f"### {title}\n{fenced(text)}"] if lines else []
 
 
 def _tries(lost: Sequence[Node], names: Mapping[str, str]) -> list[str]:
-    lines = [
+    lines = dict.fromkeys(
         f"- {': '.join(filter(None, [node.payload['failure'], node.payload['text']]))}"
         f" {DISPLAY[TASKS].label('remedy')}: {node.payload['remedy']}"
         for node in lost
-    ]
-    text = fenced(filled("\n".join(dict.fromkeys(lines)), names))
+    )
+    text = fenced(filled("\n".join(lines), names))
     return [f"### Last tries at this task, here: they failed\n{text}"] if lines else []

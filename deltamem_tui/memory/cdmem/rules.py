@@ -22,7 +22,7 @@ from deltamem_tui.memory.cdmem.definition import (
 )
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.findings import effective_actions, failure_of, shortcut
-from deltamem_tui.memory.record_sets import normal_text
+from deltamem_tui.memory.plan import normal_text
 from deltamem_tui.memory.wording import ARROW
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.text import counted

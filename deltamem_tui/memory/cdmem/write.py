@@ -8,7 +8,7 @@ made anew in the same commit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -25,215 +25,186 @@ from deltamem_tui.memory.cdmem.definition import (
     TASKS,
     ContextNumbers,
 )
-from deltamem_tui.memory.cdmem.index import (
-    IndexReader,
-    Surroundings,
-    filed,
-    members,
-    of_episode,
-    tries,
-    unread,
-)
-from deltamem_tui.memory.cdmem.insights import FullList, induce
-from deltamem_tui.memory.cdmem.recall import Recaller, known_kinds
+from deltamem_tui.memory.cdmem.index import LABELS, Index, Surroundings, env_of, filed, members
+from deltamem_tui.memory.cdmem.insights import induce, list_of
+from deltamem_tui.memory.cdmem.recall import answers
 from deltamem_tui.memory.cdmem.rules import merged
-from deltamem_tui.memory.kinds import KindResolution, resolve_kinds
-from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
-from deltamem_tui.memory.plan import Change, Count, Plan, Revise
-from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.kinds import OTHER, resolve_kinds
+from deltamem_tui.memory.plan import (
+    Change,
+    CollectionResult,
+    Count,
+    LearnResult,
+    Plan,
+    Revise,
+    addition,
+)
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.writers.extraction import Call, Extraction
 from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
 _KINDS = ("planning", "search", "operation")
 _NOTHING = frozenset(("none", "nothing", "n/a", "-"))
 _MEMORY_LINES = 200
-_LABELS: tuple[Label, Label] = ("success", "failure")
 
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
-    """Plan an episode's short-term memory, its environment, and the insights it makes due."""
-    index = IndexReader(bank, embedder)
-    kinds = resolve_kinds(bank, episode, writer, known_kinds(index))
-    place = of_episode(bank, episode, kinds.kinds)
-    return Planner(index, kinds, place, of_bank(bank, ContextNumbers), writer).plan()
+    """Plan an episode's short-term memory, its environment, and the insights it makes due.
+
+    Raises:
+        ExtractionError: The writer could make nothing of the episode.
+    """
+    kinds = resolve_kinds(bank, episode, writer, _known_kinds(bank))
+    episode, domain = kinds.episode, episode.domain or bank.manifest.domain
+    stated = "" if kinds.env.name == OTHER else kinds.env.name
+    env = env_of(domain, clean(scene_of(episode))) or stated
+    place = Surroundings(
+        clean(episode.task).strip(), kinds.task.name, env, kinds.env.name if env else ""
+    )
+    index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers)
+    success = bool(episode.outcome.success)
+    credit: list[Change] = [
+        Count(name, chain[-1].id, success, 1, success)
+        for name, answer in answers(index, place, numbers).items()
+        for chain in (answer.chains if answer else ())
+    ]
+    update = _Update(index, episode, place, numbers, writer, credit)
+    notes = writer.write(EXPERT, episode, ())
+    if notes.payload is None:
+        skipped = {name: CollectionResult(name, "skip", notes.reason) for name in COLLECTIONS}
+        return Plan(LearnResult(episode.id, True, skipped), tuple(credit), episode)
+    expert = {name: _said(text) for name, text in notes.payload.items()}
+    written = update.remember(expert, kinds.calls)
+    update.file_environment(expert, notes, _said((written.payload or {}).get("env_memory", "")))
+    results = {name: update.results[name] for name in COLLECTIONS}
+    return Plan(LearnResult(episode.id, True, results), tuple(update.changes), episode)
+
+
+def _known_kinds(bank: Bank) -> list[str]:
+    """Return the kinds of task that a bank has, those with most memories first."""
+    tree = bank.tree(TASKS)
+    sizes: dict[str, int] = {}
+    for root in tree.roots():
+        kind = root.payload["text"]
+        sizes[kind] = sizes.get(kind, 0) + len(members(tree, root))
+    return sorted(sizes, key=lambda kind: (-sizes[kind], kind))
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """What an episode comes to in one half of the index, and in the insights into it."""
+class _Update:
+    """What one episode changes in a bank, gathered; nothing is written."""
 
-    results: tuple[CollectionResult, CollectionResult]
-    changes: tuple[Change, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Planner:
-    """Plans what one episode changes in a bank as it stands."""
-
-    index: IndexReader
-    kinds: KindResolution
+    index: Index
+    episode: Trajectory
     place: Surroundings
     numbers: ContextNumbers
     writer: Writer
+    changes: list[Change]
+    results: dict[str, CollectionResult] = field(default_factory=dict)
 
-    def plan(self) -> Plan[LearnResult]:
-        """Return the decisions, and what they change.
+    def remember(self, expert: Mapping[str, str], calls: tuple[Call, ...]) -> Extraction:
+        """File the shortcut of a success, or the reflection on a failure, below its task."""
+        place, label, inputs = self.place, self._label, {"expert_actions": expert["actions"]}
+        if label == "failure":
+            here = self._environment
+            inputs["env_memory"] = here.payload["memory"] if here else ""
+            inputs["locations"] = expert["locations"]
+        roots = [self.index.root(TASKS, place.kind, each) for each in LABELS]
+        tasks = [self.index.place(TASKS, each, place.task, place.env) for each in roots]
+        earlier = [node for each in tasks for node in self.index.below(TASKS, each)]
+        purpose = SHORTCUT if label == "success" else FAILURE
+        written = self.writer.write(purpose, self.episode, earlier, inputs)
+        calls = (*calls, *written.calls("extract", TASKS))
+        if written.payload is None:
+            self._nothing(TASKS, "skip", written.reason, calls)
+            return written
+        root = roots[LABELS.index(label)] or filed(TASKS, None, label, {"text": place.kind})
+        texts = {"text": place.task, "env": place.env}
+        task = tasks[LABELS.index(label)] or filed(TASKS, root, label, texts)
+        steps = str(len(self.episode.steps))
+        said = _memory(written.payload, label) | {"steps": steps}
+        node = filed(TASKS, task, label, said, written.origin(self.writer.name, self.episode))
+        self._file(TASKS, root, task, node)
+        decision = "shortcut" if label == "success" else "reflection"
+        result = CollectionResult(TASKS, decision, written.reason, node, calls=calls)
+        self.results[TASKS] = result
+        return written
 
-        Raises:
-            ExtractionError: The writer could make nothing of the episode.
+    def file_environment(self, expert: Mapping[str, str], notes: Extraction, told: str) -> None:
+        """File what is known of the environment now, and what things in it were seen to do.
+
+        After a failure, the writer may have `told` what is known.
         """
-        episode, credit = self.kinds.episode, self._credit()
-        notes = self.writer.write(EXPERT, episode, ())
-        if notes.payload is None:
-            skipped = {name: CollectionResult(name, "skip", notes.reason) for name in COLLECTIONS}
-            return Plan(LearnResult(episode.id, True, skipped), credit, episode)
-        expert = {name: _said(text) for name, text in notes.payload.items()}
-        written = self._short_term(expert)
-        of_task = self._task_part(written)
-        of_env = self._env_part(expert, written, notes)
-        results = {each.tree: each for each in (*of_task.results, *of_env.results)}
-        results = {name: results[name] for name in COLLECTIONS}
-        changes = (*credit, *of_task.changes, *of_env.changes)
-        return Plan(LearnResult(episode.id, True, results), changes, episode)
-
-    @property
-    def episode(self) -> Trajectory:
-        """The episode with its kinds."""
-        return self.kinds.episode
+        calls, place = notes.calls("extract", ENVIRONMENTS), self.place
+        if not place.env:
+            reason = "the episode says nothing of its environment"
+            return self._nothing(ENVIRONMENTS, "unasked", reason, calls)
+        root = self.index.root(ENVIRONMENTS, place.env_kind) or filed(
+            ENVIRONMENTS, None, "success", {"text": place.env_kind}
+        )
+        known = self._environment
+        here = known or filed(ENVIRONMENTS, root, "success", {"text": place.env})
+        memory = told or merged(here.payload["memory"], expert["locations"])
+        payload = {**here.payload, "memory": "\n".join(memory.splitlines()[-_MEMORY_LINES:])}
+        node, decision, reason = here, "places", "no function of a thing was seen"
+        if expert["functions"]:
+            origin = notes.origin(self.writer.name, self.episode)
+            node = filed(ENVIRONMENTS, here, self._label, {"text": expert["functions"]}, origin)
+            decision, reason = "functions", notes.reason
+            self._file(ENVIRONMENTS, root, here, node)
+        else:
+            self._nothing(ENVIRONMENTS, decision, reason, calls)
+            self._add(ENVIRONMENTS, root, here)
+        if here.payload != payload:
+            self.changes.append(Revise(ENVIRONMENTS, replace(here, payload=payload)))
+        result = CollectionResult(ENVIRONMENTS, decision, reason, node, calls=calls)
+        self.results[ENVIRONMENTS] = result
+        return None
 
     @property
     def _label(self) -> Label:
         return "success" if self.episode.outcome.success else "failure"
 
-    def _credit(self) -> tuple[Count, ...]:
-        """Return every record that the episode would be shown is credited with how it ended."""
-        success = bool(self.episode.outcome.success)
-        found = Recaller(self.index, self.place, self.numbers).answers()
-        return tuple(
-            Count(name, chain[-1].id, int(success), 1, int(success))
-            for name, answer in found.items()
-            for chain in (answer.chains if answer else ())
-        )
-
-    def _short_term(self, expert: Mapping[str, str]) -> Extraction:
-        """Return the shortcut of a success, or the reflection on a failure."""
-        inputs = {"expert_actions": expert["actions"]}
-        earlier = self._earlier()
-        if self._label == "success":
-            return self.writer.write(SHORTCUT, self.episode, earlier, inputs)
-        inputs |= {"locations": expert["locations"], "env_memory": self._env_memory()}
-        return self.writer.write(FAILURE, self.episode, earlier, inputs)
-
-    def _earlier(self) -> list[Node]:
-        """Return what was remembered of this very task in this environment, in order of birth."""
-        tree, place = self.index.bank.tree(TASKS), self.place
-        roots = (self.index.root(TASKS, place.kind, label) for label in _LABELS)
-        found = (self.index.place(TASKS, each, place.task, place.env) for each in roots if each)
-        rows = [int(row) for each in found if each for row in tries(tree, each)]
-        return [tree.node_at(row) for row in sorted(rows, key=lambda row: int(tree.birth[row]))]
-
-    def _env_memory(self) -> str:
-        here = self._environment()
-        return here.payload["memory"] if here else ""
-
+    @property
     def _environment(self) -> Node | None:
         root = self.index.root(ENVIRONMENTS, self.place.env_kind)
-        return self.index.place(ENVIRONMENTS, root, self.place.env) if root else None
+        return self.index.place(ENVIRONMENTS, root, self.place.env)
 
-    def _task_part(self, written: Extraction) -> _Part:
-        """Return the short-term memory below its task, and the insights if its list is full."""
-        calls = (*self.kinds.calls, *written.calls("extract", TASKS))
-        if written.payload is None:
-            return _nothing(TASKS, "skip", written.reason, calls)
-        label, place = self._label, self.place
-        root = self._root(TASKS, place.kind, label)
-        task = self.index.place(TASKS, root, place.task, place.env)
-        task = task or filed(TASKS, root, label, {"text": place.task, "env": place.env})
-        texts = _memory(written.payload, label) | {"steps": str(len(self.episode.steps))}
-        node = filed(TASKS, task, label, texts, written.origin(self.writer.name, self.episode))
-        insights, induced = self._insights(TASKS, root, node)
-        decision = "shortcut" if label == "success" else "reflection"
-        result = CollectionResult(TASKS, decision, written.reason, node, calls=calls)
-        return _Part((result, insights), (*self._adding(TASKS, root, task, node), *induced))
-
-    def _env_part(self, expert: Mapping[str, str], written: Extraction, notes: Extraction) -> _Part:
-        """Return what is known of the environment now, and what things in it were seen to do."""
-        calls = notes.calls("extract", ENVIRONMENTS)
-        if not self.place.env:
-            reason = "the episode says nothing of its environment"
-            return _nothing(ENVIRONMENTS, "unasked", reason, calls)
-        root = self._root(ENVIRONMENTS, self.place.env_kind, "success")
-        memory = self._new_memory(expert["locations"], written)
-        known = self._environment()
-        here = known or filed(ENVIRONMENTS, root, "success", {"text": self.place.env})
-        changes = list(self._adding(ENVIRONMENTS, root, here))
-        if here.payload["memory"] != memory:
-            payload = {**here.payload, "memory": memory}
-            changes.append(Revise(ENVIRONMENTS, replace(here, payload=payload)))
-        if not expert["functions"]:
-            reason = "no function of a thing was seen"
-            result = CollectionResult(ENVIRONMENTS, "places", reason, here, calls=calls)
-            return _Part((result, _no_insights(ENVIRONMENTS)), tuple(changes))
-        texts = {"text": expert["functions"]}
-        node = filed(
-            ENVIRONMENTS, here, self._label, texts, notes.origin(self.writer.name, self.episode)
-        )
-        insights, induced = self._insights(ENVIRONMENTS, root, node)
-        result = CollectionResult(ENVIRONMENTS, "functions", notes.reason, node, calls=calls)
-        changes += [*self._adding(ENVIRONMENTS, node), *induced]
-        return _Part((result, insights), tuple(changes))
-
-    def _new_memory(self, locations: str, written: Extraction) -> str:
-        """Return where things are in this environment: after a failure, as the writer has it
-        now.
-        """
-        told = _said((written.payload or {}).get("env_memory", ""))
-        memory = told or merged(self._env_memory(), locations)
-        return "\n".join(memory.splitlines()[-_MEMORY_LINES:])
-
-    def _insights(
-        self, collection: str, root: Node, node: Node
-    ) -> tuple[CollectionResult, tuple[Change, ...]]:
-        """Return the insights of a list after a new member: made anew if a batch is full."""
-        tree, size, name = (
-            self.index.bank.tree(collection),
-            self.numbers.batch,
-            INSIGHTS[collection],
-        )
-        known = tree.snapshot.first_row(root.id) is not None
-        new = (len(unread(tree, root)) if known else 0) + 1
+    def _file(self, collection: str, root: Node, place: Node, node: Node) -> None:
+        """Add a memory below its place, with new insights if a batch of its list is full."""
+        bank, size, name = self.index.bank, self.numbers.batch, INSIGHTS[collection]
+        known = self.index.living(collection, root) is not None
+        nodes = [*(list_of(bank, collection, root) if known else ()), node]
+        new = sum(not each.consolidated for each in nodes)
+        self.results[name] = CollectionResult(name, "waiting", f"{new} of {size} new memories")
         if new < size:
-            return CollectionResult(name, "waiting", f"{new} of {size} new memories"), ()
-        rows = members(tree, root) if known else ()
-        nodes = (*(tree.node_at(int(row)) for row in rows), node)
-        made = induce(self.index, FullList(collection, root, nodes, new), size, self.writer)
-        decision = "insights" if made.root else "postponed"
-        result = CollectionResult(name, decision, made.reason, made.first, calls=made.calls)
-        return result, made.changes
+            return self._add(collection, root, place, node)
+        made = induce(self.index, collection, root, nodes, size, self.writer)
+        self._add(collection, root, place, replace(node, consolidated=node in made.read))
+        decision = "insights" if made.read else "postponed"
+        self.results[name] = CollectionResult(
+            name, decision, made.reason, made.first, calls=made.calls
+        )
+        others = (each for each in made.read if each.id != node.id)
+        self.changes.extend(Revise(collection, replace(each, consolidated=True)) for each in others)
+        self.changes.extend(made.changes)
+        return None
 
-    def _root(self, collection: str, kind: str, label: Label) -> Node:
-        root = self.index.root(collection, kind, label)
-        return root or filed(collection, None, label, {"text": kind})
-
-    def _adding(self, collection: str, *nodes: Node) -> list[Change]:
-        """Return the additions of those nodes that the bank does not have."""
+    def _add(self, collection: str, *nodes: Node) -> None:
+        """Add those nodes that the bank does not have."""
         tree = self.index.bank.tree(collection)
-        return [
-            addition(tree, node, self.index.vector(node.payload["text"]))
-            for node in nodes
-            if self.index.living(collection, node) is None
-        ]
+        new = (each for each in nodes if self.index.living(collection, each) is None)
+        self.changes.extend(addition(tree, each, self.index.embedder) for each in new)
 
-
-def _nothing(half: str, decision: str, reason: str, calls: tuple[Call, ...]) -> _Part:
-    result = CollectionResult(half, decision, reason, calls=calls)
-    return _Part((result, _no_insights(half)))
-
-
-def _no_insights(half: str) -> CollectionResult:
-    return CollectionResult(INSIGHTS[half], "waiting", "nothing was filed that insights come from")
+    def _nothing(self, half: str, decision: str, reason: str, calls: tuple[Call, ...]) -> None:
+        name = INSIGHTS[half]
+        self.results[half] = CollectionResult(half, decision, reason, calls=calls)
+        self.results[name] = CollectionResult(
+            name, "waiting", "nothing was filed that insights come from"
+        )
 
 
 def _memory(payload: Mapping[str, str], label: Label) -> dict[str, str]:

@@ -18,15 +18,12 @@ from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse
 from deltamem_tui.memory.settings import Settings
 
 PROCEDURES = "procedures"
-WAITING = "waiting"
 KEY = "key"
 RECORD_DEPTH, FACT_DEPTH = 1, 2
 
 COLLECTIONS: Mapping[str, Collection] = {
     PROCEDURES: Collection(fields=(KEY, "fact", "script", "trajectory"), key=KEY, depth=FACT_DEPTH),
-    WAITING: Collection(fields=("task", "shown"), key="task"),
 }
-"""What is recalled, and episodes that wait until enough have come for the next update."""
 
 DISPLAY: Mapping[str, Display] = {
     PROCEDURES: Display(
@@ -44,16 +41,9 @@ DISPLAY: Mapping[str, Display] = {
         name="fact",
         instruction="script",
     ),
-    WAITING: Display(
-        title="waiting for the update",
-        noun="episode",
-        heading="Waiting for the update",
-        labels={"task": "Task", "shown": "Procedures shown"},
-        optional=("shown",),
-        levels=("episode",),
-        asked=False,
-    ),
 }
+
+OPTIONAL = DISPLAY[PROCEDURES].optional
 
 
 def record_payload(task: str, script: str, trajectory: str) -> dict[str, str]:
@@ -92,8 +82,6 @@ class MempNumbers(Settings, frozen=True):
             released code's is 0.75. Chance has none.
         update: `vanilla` keeps every episode, `validation` the successes; `adjustment` also
             rewrites the record that a failed episode was shown first.
-        every: After how many episodes the memory is updated. The paper does not say; 10 in the
-            released code.
         least_recalls: How often receipts must say that a record was shown, since it was written,
             before it can be deleted; none never deletes.
         least_success: The least share of successes among those episodes.
@@ -113,9 +101,6 @@ class MempNumbers(Settings, frozen=True):
         Literal["vanilla", "validation", "adjustment"],
         Meta(description="vanilla, validation or adjustment"),
     ] = "adjustment"
-    every: Annotated[
-        int, Meta(ge=1, le=1000, description="a number of episodes from 1 to 1000")
-    ] = 1
     least_recalls: (
         Annotated[int, Meta(ge=1, description="a whole number of recalls from 1, or none")] | None
     ) = 3
@@ -132,7 +117,6 @@ METHOD = Method(
     decisions={
         "record": "the episode became a record",
         "repair": "the record that the failure was shown was rewritten",
-        "wait": "it waits for the next update",
         "skip": "it teaches nothing",
     },
     ranking="the k best procedures are recalled, from tau up",
@@ -147,8 +131,4 @@ METHOD = Method(
     rank=late("deltamem_tui.memory.memp.recall:rank"),
     plan=late("deltamem_tui.memory.memp.write:plan"),
     write_by_rules=late("deltamem_tui.memory.memp.rules:write_by_rules"),
-    ask=late("deltamem_tui.memory.memp.recall:questions"),
-    find_due=late("deltamem_tui.memory.memp.write:due"),
-    maintain=late("deltamem_tui.memory.memp.write:maintain"),
-    placement=late("deltamem_tui.memory.memp.write:placement"),
 )

@@ -6,7 +6,7 @@ Each episode becomes an entry of up to three lessons, found by its task.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -61,26 +61,20 @@ PROMPTS: Mapping[str, PromptUse] = {
     CONTRAST: PromptUse(LESSONS, _OF_TRIALS, FIELDS, items=MOST_OF_TRIALS),
 }
 
-BY_ENTRY, BY_LESSON = "entry", "lesson"
-"""What is ranked, and so how an answer was found."""
-BY_TASK, BY_DESCRIPTION = "task", "description"
-"""Which of its two similarities the score of a lesson is."""
+BY_ENTRY = "entry"
+"""The rule of every recall."""
 
 
 class ReasoningBankSettings(Settings, frozen=True):
     """What is recalled, and whether trials are compared.
 
     Attributes:
-        k: How many entries are recalled, each with all its lessons; with `by` = lesson, how many
-            lessons.
-        by: What is ranked: an `entry` by its task, or each `lesson` by the greater similarity of
-            its entry's task and of its own description.
+        k: How many entries are recalled, each with all its lessons.
         trials: How many trials of one task in one scene are compared at most; at 1 each episode is
             learnt from by itself, else they share one entry.
     """
 
     k: Annotated[int, Meta(ge=1, le=100, description="a whole number from 1 to 100")] = 1
-    by: Annotated[Literal["entry", "lesson"], Meta(description="entry or lesson")] = "entry"
     trials: Annotated[int, Meta(ge=1, le=20, description="a number of trials from 1 to 20")] = 1
 
 
@@ -95,18 +89,12 @@ METHOD = Method(
         "contrast": "the lessons of all trials of the task took the place of the earlier ones",
         "skip": "it teaches nothing",
     },
-    ranking="the lessons of the k nearest entries are recalled, or the k nearest lessons",
-    rules={
-        BY_ENTRY: "an entry's lessons come with it; a score is the similarity of its task",
-        BY_LESSON: "a score is the greater similarity, of its entry's task or its description",
-        BY_TASK: "the similarity of its entry's task is the greater one",
-        BY_DESCRIPTION: "the similarity of its description is the greater one",
-    },
+    ranking="the lessons of the k nearest entries are recalled",
+    rules={BY_ENTRY: "an entry's lessons come with it; a score is the similarity of its task"},
     prompts=PROMPTS,
     settings=ReasoningBankSettings,
     recall=late("deltamem_tui.memory.reasoningbank.recall:recall"),
     rank=late("deltamem_tui.memory.reasoningbank.recall:rank"),
     plan=late("deltamem_tui.memory.reasoningbank.write:plan"),
     write_by_rules=late("deltamem_tui.memory.reasoningbank.rules:write_by_rules"),
-    placement=late("deltamem_tui.memory.reasoningbank.write:placement"),
 )

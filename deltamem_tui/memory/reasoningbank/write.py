@@ -6,23 +6,30 @@ written with them: there is never an entry that nothing can be learnt from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, born
-from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.findings import normalised
 from deltamem_tui.memory.kinds import exact_env
-from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import cleaned
-from deltamem_tui.memory.plan import Add, Change, Count, Plan, Revise
+from deltamem_tui.memory.plan import (
+    Change,
+    CollectionResult,
+    Count,
+    LearnResult,
+    Plan,
+    Revise,
+    addition,
+    deletion,
+    set_change,
+)
 from deltamem_tui.memory.reasoningbank.definition import (
     CONTRAST,
     DIFFERENCES,
@@ -34,24 +41,18 @@ from deltamem_tui.memory.reasoningbank.definition import (
     TRIALS,
     ReasoningBankSettings,
 )
-from deltamem_tui.memory.reasoningbank.recall import recall_lessons
-from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.record_sets import addition, set_change
+from deltamem_tui.memory.reasoningbank.recall import rank
 from deltamem_tui.memory.rules_extractor import skimmed
-from deltamem_tui.memory.settings import Settings, of_bank
-from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.exact import nodes_with_key
 from deltamem_tui.memory.wording import condense, distinct, listed
-from deltamem_tui.memory.writers.extraction import Extraction, Inputs
+from deltamem_tui.memory.writers.extraction import Inputs
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
+_ANSWER_WORDS = 60
+_SHOWN = 8
 
 
 def plan(
@@ -65,29 +66,38 @@ def plan(
     Raises:
         ExtractionError: The writer could make nothing of it.
     """
-    settings = of_bank(bank, ReasoningBankSettings)
     tree, task = bank.tree(LESSONS), clean(episode.task).strip()
-    question = embedder.embed_queries([task])[0]
-    shown = recall_lessons(tree, task, question, settings, weighting_of(bank))
-    builder = _Builder(tree, episode, task, writer.name, embedder)
-    trials = _trials(bank, builder, settings.trials)
-    if trials is None:
-        purpose = SUCCESS if episode.outcome.success else FAILURE
-        written = writer.write(purpose, episode, ())
-    else:
-        purpose = CONTRAST
-        written = writer.write(
-            purpose, episode, trials.lessons, inputs_of(episode, trials.episodes)
-        )
-    payloads = _payloads(written, PROMPTS[purpose].items)
-    built: Sequence[Change] = ()
+    success = bool(episode.outcome.success)
+    label: Label = "success" if success else "failure"
+    shown = rank(bank, LESSONS, task, embedder.embed_queries([task])[0], 1)
+    lessons = {chain[-1].id for chain in shown.chains}
+    changes: list[Change] = [
+        Count(LESSONS, each, success and each in lessons, 1, success)
+        for each in dict.fromkeys(node.id for chain in shown.chains for node in chain)
+    ]
+    trials = _earlier_trials(bank, episode, task, embedder)
+    purpose = CONTRAST if trials else SUCCESS if success else FAILURE
+    notes = trials.lessons if trials else ()
+    inputs = (trials.inputs(episode),) if trials else ()
+    written = writer.write(purpose, episode, notes, *inputs)
+    wanted = [cleaned(each, FIELDS) for each in written.payloads[: PROMPTS[purpose].items]]
+    change = set_change(notes, wanted)
     entry, decision = None, "skip"
-    if payloads and trials is None:
-        entry, built = builder.new_entry(written, payloads)
-        decision = "entry"
-    elif payloads and trials is not None:
-        entry, built = builder.compared(written, payloads, trials)
-        decision = "contrast"
+    if wanted:
+        decision = "contrast" if trials else "entry"
+        sources = tuple(each.id for each in reversed(trials.episodes)) if trials else ()
+        origin = written.origin(writer.name, episode, sources)
+        if trials:
+            entry = trials.with_episode(episode)
+            changes.append(Revise(LESSONS, entry))
+        else:
+            payload = {"description": task, "title": "", "content": ""}
+            entry = born(LESSONS, None, label, payload, origin)
+            changes.append(addition(tree, entry, embedder))
+        changes += [deletion(LESSONS, each) for each in change.removed]
+        # What lessons say as before stays the node that it was.
+        new = [born(LESSONS, entry, label, each, origin) for each in change.added]
+        changes += [addition(tree, each, embedder) for each in new]
     result = CollectionResult(
         LESSONS,
         decision,
@@ -97,93 +107,7 @@ def plan(
         score=shown.match.score if shown.match else None,
         calls=written.calls("extract", LESSONS),
     )
-    changes = (*_credits(shown, success=bool(episode.outcome.success)), *built)
-    return Plan(LearnResult(episode.id, new=True, trees={LESSONS: result}), changes)
-
-
-def placement(collection: str, found: CollectionRecall | None, settings: Settings) -> str:  # noqa: ARG001
-    """Say that each episode has an entry, unless trials are compared."""
-    several = isinstance(settings, ReasoningBankSettings) and settings.trials > 1
-    shared = ", unless the task was tried here before" if several else ""
-    return f"would become an entry with its lessons{shared}"
-
-
-def _trials(bank: Bank, builder: _Builder, most: int) -> Trials | None:
-    """Return what is known of earlier trials, where they are to be compared."""
-    if most == 1:
-        return None
-    same = nodes_with_key(builder.tree, builder.task, builder.vector(builder.task))
-    entries = [node for node in same if node.parent is None]
-    return earlier_trials(bank, entries, builder.episode, most - 1)
-
-
-def _payloads(written: Extraction, most: int) -> tuple[Mapping[str, str], ...]:
-    """Return the lessons as they are stored: complete, clean, each once."""
-    texts = [cleaned(payload, FIELDS) for payload in written.payloads[:most]]
-    return set_change((), texts).added
-
-
-def _credits(shown: CollectionRecall, *, success: bool) -> Iterator[Count]:
-    """Yield what the episode counts for: each lesson that it would be shown, and their entries."""
-    lessons = {chain[-1].id for chain in shown.chains}
-    for node in dict.fromkeys(node.id for chain in shown.chains for node in chain):
-        yield Count(LESSONS, node, success and node in lessons, 1, success)
-
-
-@dataclass(frozen=True, slots=True)
-class _Builder:
-    """Makes the nodes of one episode."""
-
-    tree: Tree
-    episode: Trajectory
-    task: str
-    writer: str
-    embedder: Embedder
-
-    def new_entry(
-        self, written: Extraction, payloads: Sequence[Mapping[str, str]]
-    ) -> tuple[Node, list[Change]]:
-        """Return an entry of the episode's own, and its lessons."""
-        label: Label = "success" if self.episode.outcome.success else "failure"
-        origin = written.origin(self.writer, self.episode)
-        task = {"description": self.task, "title": "", "content": ""}
-        entry = born(LESSONS, None, label, task, origin)
-        lessons = [born(LESSONS, entry, label, payload, origin) for payload in payloads]
-        return entry, [self._added(entry), *map(self._added, lessons)]
-
-    def compared(
-        self, written: Extraction, payloads: Sequence[Mapping[str, str]], trials: Trials
-    ) -> tuple[Node, list[Change]]:
-        """Return the entry of the earlier trials as one of this one too, with the lessons of all.
-
-        What the lessons say as before stays the node that it was.
-        """
-        entry, change = trials.entry, set_change(trials.lessons, payloads)
-        solved = entry.label == "success" or self.episode.outcome.success
-        label: Label = "success" if solved else "failure"
-        sources = tuple(each.id for each in reversed(trials.episodes))
-        origin = written.origin(self.writer, self.episode, sources)
-        joined = replace(entry.origin, sources=(*entry.origin.sources, self.episode.id))
-        entry = replace(entry, label=label, origin=joined)
-        lessons = [born(LESSONS, entry, label, payload, origin) for payload in change.added]
-        return entry, [
-            Revise(LESSONS, entry),
-            *change.deletions(LESSONS),
-            *map(self._added, lessons),
-        ]
-
-    def vector(self, text: str) -> Vector:
-        """Return a text as a key. float32 [dimensions], of unit length."""
-        # One by one: a vector's last bits depend on the texts that are embedded beside it.
-        vector: Vector = self.embedder.embed_passages([text])[0]
-        return vector
-
-    def _added(self, node: Node) -> Add | Revise:
-        return addition(self.tree, node, self.vector(node.payload["description"]))
-
-
-_ANSWER_WORDS = 60
-_SHOWN = 8
+    return Plan(LearnResult(episode.id, new=True, trees={LESSONS: result}), tuple(changes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,24 +123,39 @@ class Trials:
     lessons: tuple[Node, ...]
     episodes: tuple[Trajectory, ...]
 
+    def with_episode(self, episode: Trajectory) -> Node:
+        """Return the entry as one of a further trial too: a success if any was."""
+        solved = self.entry.label == "success" or episode.outcome.success
+        origin = self.entry.origin
+        origin = replace(origin, sources=(*origin.sources, episode.id))
+        return replace(self.entry, label="success" if solved else "failure", origin=origin)
 
-def earlier_trials(
-    bank: Bank, entries: Sequence[Node], episode: Trajectory, most: int
+    def inputs(self, episode: Trajectory) -> Inputs:
+        """Return what a writer is given of the trials beside the present episode."""
+        return {
+            TRIALS: tuple(_log_of(each) for each in self.episodes),
+            DIFFERENCES: "\n".join(differences([episode, *self.episodes])),
+        }
+
+
+def _earlier_trials(
+    bank: Bank, episode: Trajectory, task: str, embedder: Embedder
 ) -> Trials | None:
     """Return the trials that the newest entry of an episode's task and scene knows of.
 
-    `entries` are those of the task, in order of birth; `most` is how many trials are wanted.
-
-    Returns:
-        None if the task was not tried in this scene, or the bank does not have those episodes.
+    None if trials are not compared, the task was not tried in this scene, or the bank does not
+    have those episodes.
     """
-    scene = _scene(bank, episode)
-    for entry in reversed(entries):
+    most = of_bank(bank, ReasoningBankSettings).trials - 1
+    if not most:
+        return None
+    tree, scene = bank.tree(LESSONS), _scene(bank, episode)
+    same = nodes_with_key(tree, task, embedder.embed_passages([task])[0])
+    for entry in reversed([node for node in same if node.parent is None]):
         known = (stored_episode(bank, each) for each in reversed(entry.origin.episodes))
         found = [each for each in known if each is not None and _scene(bank, each) == scene]
         if found:
-            lessons = tuple(bank.tree(LESSONS).children(entry.id))
-            return Trials(entry, lessons, tuple(found[:most]))
+            return Trials(entry, tuple(tree.children(entry.id)), tuple(found[:most]))
     return None
 
 
@@ -226,18 +165,8 @@ def _scene(bank: Bank, episode: Trajectory) -> str:
     return exact_env(episode.domain or bank.manifest.domain, scene) or scene
 
 
-def inputs_of(episode: Trajectory, earlier: Sequence[Trajectory]) -> Inputs:
-    """Return what a writer is given of the trials beside the present episode."""
-    return {
-        TRIALS: tuple(_log_of(each) for each in earlier),
-        DIFFERENCES: "\n".join(differences([episode, *earlier])),
-    }
-
-
 def differences(trials: Sequence[Trajectory]) -> list[str]:
-    """Return what each trial did that ended one way, and none that ended the other; names left
-    open.
-    """
+    """Return what each trial did that ended one way, and none that ended the other."""
     actions: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}
     for each in trials:
         actions[bool(each.outcome.success)].append(normalised(skimmed(each)))

@@ -26,7 +26,7 @@ from deltamem_tui.llm.cost import QuestionCancelledError, Usage
 from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
-from deltamem_tui.memory.learn_result import REASON_WIDTH
+from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError, Turns
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.writers.extraction import Call

@@ -36,6 +36,10 @@ DISPLAY: Mapping[str, Display] = {
 NEAREST = "nearest"
 """The rule of every recall."""
 
+_Tokens = Annotated[
+    int, Meta(ge=1, le=10_000_000, description="a number of tokens from 1, or none")
+]
+
 
 class SynapseNumbers(Settings, frozen=True):
     """The numbers of the one collection.
@@ -48,12 +52,7 @@ class SynapseNumbers(Settings, frozen=True):
     """
 
     k: Annotated[int, Meta(ge=1, le=100, description="a number of exemplars from 1 to 100")] = 1
-    budget: (
-        Annotated[
-            int, Meta(ge=1, le=10_000_000, description="a whole number of tokens from 1, or none")
-        ]
-        | None
-    ) = 8000
+    budget: _Tokens | None = 8000
 
 
 METHOD = Method(
@@ -72,5 +71,4 @@ METHOD = Method(
     recall=late("deltamem_tui.memory.synapse.recall:recall"),
     rank=late("deltamem_tui.memory.synapse.recall:rank"),
     plan=late("deltamem_tui.memory.synapse.write:plan"),
-    placement=late("deltamem_tui.memory.synapse.write:placement"),
 )

@@ -6,42 +6,35 @@ which then succeeded, then the newer one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.context import compose, fenced
+from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.synapse.definition import EXEMPLARS, NEAREST, SynapseNumbers
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, scan_by_use
+from deltamem_tui.memory.work_context import context_of
 from deltamem_tui.text import clean, count_tokens
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_NO_THRESHOLD = -1.0
-
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall the nearest exemplars, as dialogues, best first."""
-    numbers = of_bank(bank, SynapseNumbers, query.settings)
-    found = recall_exemplars(bank, query.task, numbers, embedder, query.count)
-    entries = [_entry(chain[0]) for chain in found.chains] if found else []
-    return RecallResult({EXEMPLARS: found}, compose(bank.manifest.domain, entries, query.folders))
-
-
-def recall_exemplars(
-    bank: Bank, task: str, numbers: SynapseNumbers, embedder: Embedder, count: int = 1
-) -> CollectionRecall | None:
-    """Return the exemplars for a task; None if there is no task to compare."""
-    task = clean(task).strip()
+    task = clean(query.task).strip()
     if not task:
-        return None
-    return rank(bank, EXEMPLARS, task, embedder.embed_queries([task])[0], count, numbers)
+        return RecallResult({EXEMPLARS: None}, "")
+    vector = embedder.embed_queries([task])[0]
+    found = rank(bank, EXEMPLARS, task, vector, query.count, query.settings)
+    shown = [(each.node, each.similarity) for each in found.candidates if found.matches(each)]
+    return RecallResult({EXEMPLARS: found}, context_of(bank, query, shown, _entries))
 
 
 def rank(
@@ -55,17 +48,16 @@ def rank(
     """Return the nearest exemplars, each a chain of its own; see `Method.rank`."""
     numbers = of_bank(bank, SynapseNumbers, settings)
     tree = bank.tree(collection)
-    best = scan_by_use(tree, weighting_of(bank)).best(vector, 0.0, max(numbers.k, count))
+    scan = scan_by_use(tree, weighting_of(bank), lambda tree: tree.failure)
     found = tuple(
         Candidate(tree.node_at(row), similarity, 0.0, score, NEAREST)
-        for row, similarity, score in best
+        for row, similarity, score in scan.best(vector, 0.0, max(numbers.k, count))
     )
-    kept = within_budget([each.node for each in found[: numbers.k]], numbers.budget)
-    chains = tuple((node,) for node in kept)
-    return CollectionRecall(collection, text, _NO_THRESHOLD, found, chains, NEAREST)
+    kept = _within([each.node for each in found[: numbers.k]], numbers.budget)
+    return CollectionRecall(collection, text, -1.0, found, tuple((node,) for node in kept), NEAREST)
 
 
-def within_budget(exemplars: list[Node], budget: int | None) -> list[Node]:
+def _within(exemplars: list[Node], budget: int | None) -> list[Node]:
     """Return the exemplars that a budget of tokens holds, the first ones first, each whole."""
     if budget is None:
         return exemplars
@@ -78,6 +70,9 @@ def within_budget(exemplars: list[Node], budget: int | None) -> list[Node]:
     return kept
 
 
-def _entry(node: Node) -> str:
-    """Return an exemplar as it stands in a prompt: a task, and the turns of its dialogue."""
-    return f"### Exemplar\nTask: {fenced(node.payload['task'])}\n{fenced(node.payload['dialogue'])}"
+def _entries(exemplars: Sequence[Node]) -> list[str]:
+    """Return exemplars as they stand in a prompt: a task, and the turns of its dialogue."""
+    return [
+        f"### Exemplar\nTask: {fenced(each.payload['task'])}\n{fenced(each.payload['dialogue'])}"
+        for each in exemplars
+    ]

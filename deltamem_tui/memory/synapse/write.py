@@ -8,27 +8,29 @@ the task names, then what was not seen before; the parts that are kept stay in t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.findings import is_thought
-from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
-from deltamem_tui.memory.plan import Change, Count, Plan
-from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.record_sets import addition
+from deltamem_tui.memory.plan import (
+    Change,
+    CollectionResult,
+    Count,
+    LearnResult,
+    Plan,
+    addition,
+)
 from deltamem_tui.memory.rules_extractor import skimmed
-from deltamem_tui.memory.settings import Settings, of_bank
-from deltamem_tui.memory.synapse.definition import EXEMPLARS, SynapseNumbers
-from deltamem_tui.memory.synapse.recall import recall_exemplars
+from deltamem_tui.memory.synapse.definition import EXEMPLARS
+from deltamem_tui.memory.synapse.recall import rank
 from deltamem_tui.memory.wording import condense, key
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
-SEEN, DONE = "Observation: ", "Action: "
 _WORDS = 60
 _READ = 8000  # characters of one answer
 _MOST_PARTS = 200
@@ -43,16 +45,15 @@ def plan(
     embedder: Embedder,
 ) -> Plan[LearnResult]:
     """Count what the episode would be shown; append it if it succeeded."""
-    found = recall_exemplars(bank, episode.task, of_bank(bank, SynapseNumbers), embedder)
-    success = bool(episode.outcome.success)
+    success, task = bool(episode.outcome.success), clean(episode.task).strip()
+    found = rank(bank, EXEMPLARS, task, embedder.embed_queries([task])[0], 1) if task else None
     shown = [chain[0] for chain in found.chains] if found else []
     changes: list[Change] = [
         Count(EXEMPLARS, each.id, success and each is shown[0], 1, success) for each in shown
     ]
-    node, reason = _exemplar(episode)
+    node, reason = _exemplar(episode, task)
     if node:
-        vector = embedder.embed_passages([node.payload["task"]])[0]
-        changes.insert(0, addition(bank.tree(EXEMPLARS), node, vector))
+        changes.insert(0, addition(bank.tree(EXEMPLARS), node, embedder))
     result = CollectionResult(
         EXEMPLARS,
         "exemplar" if node else "skip",
@@ -64,16 +65,11 @@ def plan(
     return Plan(LearnResult(episode.id, True, {EXEMPLARS: result}), tuple(changes))
 
 
-def placement(collection: str, found: CollectionRecall | None, settings: Settings) -> str:  # noqa: ARG001
-    """Say where an episode with this question would go: a success is always added."""
-    return "would become another exemplar if it succeeds" if found else "not asked"
-
-
-def _exemplar(episode: Trajectory) -> tuple[Node | None, str]:
+def _exemplar(episode: Trajectory, task: str) -> tuple[Node | None, str]:
     """Return the exemplar that an episode becomes, or None, and why."""
     if not episode.outcome.success:
         return None, "the episode failed"
-    payload = {"task": clean(episode.task).strip(), "dialogue": dialogue_of(episode)}
+    payload = {"task": task, "dialogue": dialogue_of(episode)}
     if not all(payload.values()):
         return None, "the episode has no task" if payload["dialogue"] else "nothing was done"
     origin = Origin(trajectory=episode.id, outcome_source=episode.outcome.source)
@@ -91,7 +87,7 @@ def dialogue_of(episode: Trajectory) -> str:
     for seen, step in zip(observations(read), read.steps, strict=True):
         action = one_line(step.action)
         if action and not is_thought(action):
-            lines += [SEEN + seen] * bool(seen) + [DONE + action]
+            lines += [f"Observation: {seen}"] * bool(seen) + [f"Action: {action}"]
     return "\n".join(lines)
 
 
@@ -103,49 +99,29 @@ def observations(trajectory: Trajectory) -> tuple[str, ...]:
     """
     named = " ".join(name for _, name in domain_for(trajectory.domain).goal(trajectory).slots)
     wanted = _words(named or trajectory.task)
-    parts = list(_parts(trajectory.environment, trajectory.domain))
+    parts = _parts(trajectory.environment, trajectory.domain)
     known: set[str] = set()
     texts = []
     for step in trajectory.steps:
         texts.append(_needed(parts, _words(step.action), wanted, known))
         if not is_thought(step.action):
             known |= {key(part) for part in parts}
-            parts = list(_parts(step.observation, trajectory.domain))
+            parts = _parts(step.observation, trajectory.domain)
     return tuple(texts)
 
 
 def _needed(parts: Sequence[str], used: set[str], wanted: set[str], known: set[str]) -> str:
-    """Return the parts that say most, as many as fit: what is used, what the task names, what is
-    new.
-    """
+    """Return the parts that say most, as many as fit, in their own order."""
 
-    def rank(number: int) -> tuple[int, int]:
+    def rank_of(number: int) -> tuple[int, int]:
         words = _words(parts[number])
         is_new = key(parts[number]) not in known
         # The first part says where the agent is.
         needs = 3 * (number == 0 or bool(words & used)) + 2 * bool(words & wanted) + is_new
         return -needs, number
 
-    return _joined(parts, sorted(range(len(parts)), key=rank))
-
-
-def _parts(text: str, domain: str) -> Iterator[str]:
-    """Yield the parts of an answer: sentences, lines, the things of a list."""
-    text = "\n".join(filter(None, map(one_line, text[:_READ].splitlines())))
-    for part in domain_for(domain).parts(text)[:_MOST_PARTS]:
-        if part:
-            yield condense(part, _WORDS // 3)
-
-
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)} - _SMALL
-
-
-def _joined(parts: Sequence[str], order: Sequence[int]) -> str:
-    """As many parts as fit, the first in rank first, in their own order."""
-    left = _WORDS
-    kept: set[int] = set()
-    for number in order:
+    left, kept = _WORDS, set[int]()
+    for number in sorted(range(len(parts)), key=rank_of):
         cost = count_tokens(parts[number]) + 1  # with a mark for what is left out before it
         if cost <= left:
             kept.add(number)
@@ -154,3 +130,14 @@ def _joined(parts: Sequence[str], order: Sequence[int]) -> str:
     for number in sorted(kept):
         texts += ["…"] * (number > 0 and number - 1 not in kept) + [parts[number]]
     return " ".join(texts) + (" …" if kept and len(parts) - 1 not in kept else "")
+
+
+def _parts(text: str, domain: str) -> list[str]:
+    """Return the parts of an answer: sentences, lines, the things of a list."""
+    text = "\n".join(filter(None, map(one_line, text[:_READ].splitlines())))
+    parts = domain_for(domain).parts(text)[:_MOST_PARTS]
+    return [condense(part, _WORDS // 3) for part in parts if part]
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)} - _SMALL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -42,6 +43,7 @@ class Candidate:
 # numbers, which take 13 ms as they are and 6 as codes.
 _LARGE = 2**28
 _SURE_ROWS = 256
+_PIECE_ROWS = 4096  # a bank's vectors may be more than the memory holds
 
 BEHIND_EVERY_SUCCESS = 4.0
 """A penalty that ranks failures last: no two similarities are further apart than 2."""
@@ -65,15 +67,17 @@ def any_scan_of(tree: Tree) -> Scan:
 _scans_by_use: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 
-def scan_by_use(tree: Tree, weighting: Weighting) -> Scan:
-    """Return the scan of the successes of a collection, of equals the most useful first.
+def scan_by_use(
+    tree: Tree, weighting: Weighting, left_out: Callable[[Tree], NDArray[np.bool_]]
+) -> Scan:
+    """Return the scan of a collection without some rows, of equals the most useful first.
 
-    It is made once for each commit that a handle shows.
+    It is made once for each commit that a handle shows: a method always leaves out the same.
     """
     scan = _scans_by_use.get(tree)
     if scan is None or scan.weighting != weighting:
         rows = scan_of(tree, weighting).rows
-        rows = replace(rows, dead=tree.dead | tree.failure, precedence=by_use(tree))
+        rows = replace(rows, dead=tree.dead | left_out(tree), precedence=by_use(tree))
         scan = _scans_by_use[tree] = Scan(rows, weighting)
     return scan
 
@@ -135,6 +139,19 @@ def as_fresh(
 ) -> NDArray[np.float64]:
     """Return the scores of some rows as far as those are fresh, for what ranks without a scan."""
     return scores if tree.freshness is None else faded(scores, tree.freshness[rows])
+
+
+def cosines(
+    tree: Tree, rows: NDArray[np.integer], vector: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """Return the cosines of some rows, many at once, to six decimals. float64 [rows]."""
+    import numpy as np
+
+    found = np.zeros(len(rows))
+    for at in range(0, len(rows), _PIECE_ROWS):
+        piece = np.asarray(tree.embeddings)[rows[at : at + _PIECE_ROWS]]
+        found[at : at + _PIECE_ROWS] = np.einsum("ij,j->i", piece, vector, dtype=np.float64)
+    return found.round(DECIMALS)
 
 
 def ranked(

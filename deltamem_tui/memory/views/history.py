@@ -17,7 +17,7 @@ from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.learn_result import REASON_WIDTH
+from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.text import one_line
 
 _MOST_TOKENS = 2**53

@@ -277,9 +277,9 @@ def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool
     wanted, families = arrangement.wanted, {}
 
     def due(tree: Tree) -> Mask:
-        from deltamem_tui.memory.methods import method_of, settings_of  # only when it is asked
+        from deltamem_tui.memory.methods import method_of  # only when it is asked
 
-        return method_of(bank).due_rows(tree, settings_of(bank))
+        return method_of(bank).due_rows(bank, tree)
 
     for name, tree in bank.trees.items():
         useful = usefulness(bank, name)

@@ -155,7 +155,7 @@ def proposal_sections(proposals: Sequence[Proposal]) -> list[Section]:
 
 
 def _proposal_lines(each: Proposal) -> list[str]:
-    lines = [f"{counted(each.questions, 'question')}, compared with {each.compared_with}"]
+    lines = [f"{counted(each.questions, 'question')}"]
     lines.append(f"threshold {each.current:g} now: {each.matching_now:.0%} match")
     if each.proposed is not None and each.matching_then is not None:
         lines.append(f"threshold {each.proposed:g} proposed: {each.matching_then:.0%} match")

@@ -9,11 +9,11 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.awm.definition import INDUCE, TASKS, WORKFLOWS, AwmNumbers
-from deltamem_tui.memory.awm.induction import actions_in
+from deltamem_tui.memory.awm.definition import INDUCE, TASKS, WORKFLOWS
+from deltamem_tui.memory.awm.rules import actions_in
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.learn_result import CollectionResult
+from deltamem_tui.memory.plan import CollectionResult
 from deltamem_tui.memory.procedure import numbered
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.writer import Writer
@@ -46,9 +46,8 @@ class Inducer:
         return Extraction(found[0] if found else None, "said", further=tuple(found[1:]))
 
 
-def new_bank(path: Path, every: int = 1, domain: str = "generic") -> Bank:
-    numbers = AwmNumbers(every)
-    return create_bank(path, embedder="hashing", domain=domain, method="awm", parameters=numbers)
+def new_bank(path: Path, domain: str = "generic") -> Bank:
+    return create_bank(path, embedder="hashing", domain=domain, method="awm")
 
 
 def attempt(

@@ -10,9 +10,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.awm.definition import INDUCE, KIND, SOLVED, TASKS, WORKFLOWS
-from deltamem_tui.memory.awm.induction import actions_in, occur, way_of, write_by_rules
+from deltamem_tui.memory.awm.rules import actions_in, occur, way_of, write_by_rules
 from deltamem_tui.memory.engine import recall
-from deltamem_tui.memory.methods import method_of, settings_of
+from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from tests.memory.awm.support import Inducer, attempt, new_bank, steps_of, teach
 from tests.memory.writers.model.support import EPISODE
@@ -103,7 +103,7 @@ def test_an_empty_answer_wipes_nothing_and_the_induction_stays_due(
     assert steps_of(bank) == [list(FULL)]
     (due,) = engine.due(bank)
     assert [node.payload["task"] for node in due.nodes] == ["a pan"]
-    assert method_of(bank).due_rows(bank.tree(SOLVED), settings_of(bank)).tolist() == [False, True]
+    assert method_of(bank).due_rows(bank, bank.tree(SOLVED)).tolist() == [False, True]
     refused = engine.maintain(bank, due, Inducer(answer), embedder_of(bank))
     assert refused is not None
     assert (refused.root, engine.due(bank)) == (None, [due])
@@ -112,17 +112,6 @@ def test_an_empty_answer_wipes_nothing_and_the_induction_stays_due(
     assert done.written
     assert (steps_of(bank), engine.due(bank)) == ([list(WASH)], [])
     assert engine.maintain(bank, due, Inducer([FULL]), embedder_of(bank)) is None
-
-
-def test_every_so_many_solved_tasks_of_a_kind(tmp_path: Path) -> None:
-    bank, writer = new_bank(tmp_path / "bank", every=2), Inducer([WASH])
-    decisions = [
-        teach(bank, attempt(task, *WASH, kind=kind, number=number), writer).decision
-        for number, (task, kind) in enumerate((("a", "x"), ("b", "y"), ("c", "x"), ("d", "x")))
-    ]
-    assert decisions == ["wait", "wait", "induce", "wait"]
-    assert [len(each) for each in writer.given] == [2]
-    assert engine.due(bank) == []
 
 
 def induced(*ways: str) -> list[str]:

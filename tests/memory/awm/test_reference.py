@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from deltamem_tui.memory.awm.definition import WORKFLOWS
-from deltamem_tui.memory.awm.induction import actions_in, occur
+from deltamem_tui.memory.awm.rules import actions_in, occur
 from tests.effort import examples
 from tests.memory.awm.support import Answer, Inducer, attempt, new_bank, teach
 
@@ -48,7 +48,6 @@ class Known:
     """A kind as the reference has it: solved tasks with what was done, and workflows."""
 
     solved: dict[str, Steps] = field(default_factory=dict)
-    waiting: int = 0
     living: list[Steps] = field(default_factory=list)
     born: dict[Steps, tuple[Steps, tuple[str, ...]]] = field(default_factory=dict)
 
@@ -63,14 +62,14 @@ def within(steps: Steps, actions: Steps) -> bool:
 
 
 @examples(30)
-@given(STREAMS, some.integers(1, 3))
+@given(STREAMS)
 def test_any_stream_has_the_workflows_and_counts_of_the_slow_reference(
-    stream: list[Told], every: int
+    stream: list[Told],
 ) -> None:
     kinds = {"chores": Known(), "errands": Known()}
     counts: dict[tuple[str, Steps, tuple[str, ...]], list[int]] = {}
     with TemporaryDirectory() as folder:
-        bank = new_bank(Path(folder) / "bank", every)
+        bank = new_bank(Path(folder) / "bank")
         for number, told in enumerate(stream):
             known = kinds[told.kind]
             for steps in known.living:
@@ -89,9 +88,7 @@ def test_any_stream_has_the_workflows_and_counts_of_the_slow_reference(
             template = told.task.lower().replace("  ", " ")
             if told.success and template not in known.solved:
                 known.solved[template] = told.actions
-                known.waiting += 1
-                if known.waiting >= every:
-                    induce(known, told, counts)
+                induce(known, told, counts)
         found = {
             (node.payload["group"], tuple(actions_in(node.payload["steps"]))): [
                 bank.tree(WORKFLOWS).counts(node.id).recalls,
@@ -118,7 +115,6 @@ def induce(
             known.born[steps] = steps, sources or tuple(known.solved)
             counts.setdefault((told.kind, *known.born[steps]), [0, 0])
     known.living = wanted
-    known.waiting = 0
 
 
 @given(

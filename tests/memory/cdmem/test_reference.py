@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.cdmem import definition as uses
-from deltamem_tui.memory.cdmem import recall as recall_rules
 from deltamem_tui.memory.cdmem.definition import (
     ENV_INSIGHTS,
     ENVIRONMENTS,
@@ -214,8 +213,3 @@ def test_any_stream_of_episodes(
         learn(bank, trajectory, EchoWriter(), embedder=reference.embedder)
         reference.learn(trajectory)
     check(bank, reference, episode(last[0], last[1]))
-
-
-def test_scores_that_only_noise_tells_apart_share_a_rank() -> None:
-    scores = np.array([2.87611149, 2.87611151, 2.9, 2.87611151 - 3e-6])
-    assert list(recall_rules.ranks(scores)) == [1, 1, 0, 2]

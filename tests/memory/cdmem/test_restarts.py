@@ -123,4 +123,5 @@ def test_counts_and_batches_follow_a_deleted_memory(bank: Bank) -> None:
     editing.delete(bank, SHORT, last)
     writer = EchoWriter()
     learn(bank, episode(TASKS[0], ROOMS[0], 2, at=9), writer)
-    assert len(writer.batches[0][1]) == 2
+    assert len(writer.batches[0][1]) == 5  # all that is left is read anew
+    assert writer.batches[0][2] == ()

@@ -16,7 +16,6 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.cdmem import rules
 from deltamem_tui.memory.cdmem.definition import EXPERT, FAILURE, MISTAKES, SHORTCUT
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.cdmem.support import new_bank
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST
 
@@ -103,23 +102,6 @@ def test_an_example_has_no_detour_that_a_replay_does_without(tmp_path: Path) -> 
     learn(bank, HEAT)
     context = recall(bank, HEAT.task, HEAT.environment).context
     assert steps_in(context) == [(each.action, each.observation) for each in HEAT.steps[1:]]
-
-
-def test_an_example_has_the_answer_to_what_worked_not_to_its_refusal(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", "files")
-    steps = (Step("open box", "Error: it is stuck."), Step("open box", "It is open."))
-    learn(bank, Trajectory("open a box", steps=steps, outcome=HEAT.outcome))
-    assert steps_in(recall(bank, "open a box").context) == [("open box", "It is open.")]
-
-
-def test_a_budget_shortens_an_example_and_drops_none(tmp_path: Path) -> None:
-    contexts = []
-    for budget in (None, 1):
-        bank = new_bank(tmp_path / f"bank-{budget}", budget=budget)
-        learn(bank, HEAT)
-        contexts.append(recall(bank, HEAT.task, HEAT.environment).context)
-    assert [each.count("### Example") for each in contexts] == [1, 1]
-    assert len(contexts[1]) < len(contexts[0])
 
 
 def steps_in(context: str) -> list[tuple[str, str]]:

@@ -15,7 +15,6 @@ from deltamem_tui.embedding.hashing import hashing_embedder
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import BankExistsError, BankFrozenError, BankNotFoundError
 from deltamem_tui.memory.banks import create_bank, open_bank
-from deltamem_tui.memory.deltamem import calibrate as calibrate_module
 from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES, dividing_line, widest_jump
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.engine import apply_proposals, calibrate, learn
@@ -25,41 +24,6 @@ from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.support import file_bytes
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
-
-
-def groups() -> list[Trajectory]:
-    """Three kinds of tasks at right angles, five of each that differ a little."""
-    random = np.random.default_rng(5)
-    found = []
-    for kind in np.eye(3):
-        for _ in range(5):
-            direction = kind + random.normal(scale=0.03, size=3)
-            found.append(episode(tuple(direction.round(4)), tuple(-direction.round(4))))
-    return found
-
-
-def test_the_threshold_falls_between_the_kinds(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.999999))
-    for trajectory in groups():
-        teach(bank, trajectory)
-    before = file_bytes(bank.path)
-    proposals = calibrate(bank, embedder=ChosenEmbedder())
-    assert file_bytes(bank.path) == before
-    assert [proposal.tree for proposal in proposals] == ["task", "env"]
-    for proposal in proposals:
-        assert proposal.questions == 15
-        assert proposal.compared_with == "nodes"
-        assert proposal.proposed == pytest.approx(0.5, abs=0.1)
-        assert proposal.current == 0.999999
-        assert proposal.matching_now < 0.5
-        assert proposal.matching_then == 1.0
-        assert sum(proposal.bin_counts) == 15
-        assert len(proposal.bin_edges) == len(proposal.bin_counts) + 1
-    applied = apply_proposals(bank, proposals)
-    assert settings_of(Bank.open(bank.path)) == applied
-    assert applied["task"].tau_base == proposals[0].proposed
-    last = list(bank.journal.commits())[-1]
-    assert (last.event, last.detail["why"]) == ("parameters", "calibrate")
 
 
 def worded() -> list[Trajectory]:
@@ -89,22 +53,18 @@ def test_waiting_episodes_are_enough_to_tell_the_kinds_apart(tmp_path: Path, kno
     before = file_bytes(bank.path)
     task, env = calibrate(bank)
     assert file_bytes(bank.path) == before
-    assert (task.questions, task.compared_with, task.matching_then) == (15, "triggers", 1.0)
+    assert (task.questions, task.matching_then) == (15, 1.0)
+    assert sum(task.bin_counts) == 15
+    assert len(task.bin_edges) == len(task.bin_counts) + 1
     assert (env.questions, env.proposed) == (0, None)  # no episode says where it was
-    apply_proposals(bank, [task, env])
+    applied = apply_proposals(bank, [task, env])
+    assert settings_of(Bank.open(bank.path)) == applied
+    assert applied["task"].tau_base == task.proposed
+    last = list(bank.journal.commits())[-1]
+    assert (last.event, last.detail["why"]) == ("parameters", "calibrate")
     for trajectory in worded():
         learn(bank, trajectory)
     assert bank_statistics(bank).trees["task"].roots == 3
-
-
-def test_an_episode_is_not_compared_with_its_own_nodes(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.99))
-    for direction in np.eye(3):
-        teach(bank, episode(tuple(direction)))
-    proposal = calibrate(bank, embedder=ChosenEmbedder())[0]
-    assert proposal.compared_with == "nodes"
-    assert proposal.matching_now == 0.0  # with its own, each would score 1
-    assert proposal.proposed is None
 
 
 @pytest.mark.parametrize("known", [0, 1])
@@ -180,15 +140,6 @@ def test_a_frozen_bank_is_calibrated_but_not_changed(tmp_path: Path) -> None:
     assert proposals[0].proposed is not None
     with pytest.raises(BankFrozenError):
         apply_proposals(bank, proposals)
-
-
-def test_a_large_bank_is_sampled_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate_module, "QUESTION_LIMIT", 12)
-    bank = create_bank(tmp_path / "bank", embedder="hashing")
-    take_in(bank, worded())
-    proposal = calibrate(bank)[0]
-    assert proposal.questions == 12
-    assert proposal.matching_then == 1.0  # four of each kind
 
 
 def test_a_bank_is_counted(tmp_path: Path) -> None:
@@ -269,10 +220,10 @@ def test_it_can_be_ended_between_its_steps_and_before_every_question(tmp_path: P
 
     task, env = calibrate(bank, between=count)
     questions = task.questions
-    assert (questions, task.compared_with, env.questions) == (15, "triggers", 0)
-    in_env = 2
-    assert calls == 2 + questions + questions + in_env  # triggers are written, then asked
-    asked_at_the_end = {0: [], 1: ["queries"], 2 + questions: ["queries", "passages"]}
+    assert (questions, env.questions) == (15, 0)
+    in_env = 1
+    assert calls == 1 + questions + questions + in_env  # triggers are written, then asked
+    asked_at_the_end = {0: [], 1: ["queries"], 1 + questions: ["queries", "passages"]}
     for before, expected in asked_at_the_end.items():
         left, embedder = before, Noting()
 

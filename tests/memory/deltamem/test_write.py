@@ -28,7 +28,7 @@ from deltamem_tui.memory.deltamem.write import parent_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.fragile import NEVER, FragileOS, KilledError

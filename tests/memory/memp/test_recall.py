@@ -1,4 +1,4 @@
-"""Recall: records drawn by chance, what is built, the context, and what waits for an update."""
+"""Recall: records drawn by chance, what is built, and the context."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.engine import due, maintain, recall, search
-from deltamem_tui.memory.memp.definition import KEY, PROCEDURES, WAITING
-from deltamem_tui.memory.methods import change_settings
-from deltamem_tui.memory.settings import replaced
+from deltamem_tui.memory.engine import recall, search
+from deltamem_tui.memory.memp.definition import KEY, PROCEDURES
 from tests.memory.memp.support import (
     SaidWriter,
     WordEmbedder,
@@ -61,7 +58,7 @@ def test_a_lucky_fact_is_no_match_and_a_search_finds_records_alone(tmp_path: Pat
     assert shown(bank, HOT) == shown(bank, "wash the apple") == []
     teach(bank, attempt("put a cup in fridge."), SaidWriter(facts=2))
     assert [each.payload[KEY] for each in shown(bank, HOT)] == ["put a cup in fridge."]
-    (found, _) = search(bank, "hot", embedder=WordEmbedder())
+    (found,) = search(bank, "hot", embedder=WordEmbedder())
     assert [each.node for each in found.candidates] == records(bank)
 
 
@@ -85,7 +82,7 @@ def test_a_script_has_the_present_tasks_names_where_it_is_of_its_kind(tmp_path: 
     teach(bank, attempt("put a apple in shelf.", action="take [object]"))
     teach(bank, attempt(HOT, action="take [object]"))
     context = recall(bank, wanted, embedder=WordEmbedder()).context
-    assert f"Task: {HOT}\nHow, with the names of the present task:\ntake cup" in context
+    assert f"Task: {HOT}\nHow:\ntake cup" in context
     assert "Task: put a apple in shelf.\nHow:\ntake apple" in context
 
 
@@ -108,27 +105,3 @@ def test_a_record_keeps_what_is_built(
     context = recall(bank, HOT, embedder=WordEmbedder()).context
     assert ("How:" in context, "What was done:" in context) == (bool(script), bool(trajectory))
     assert f"Task: {HOT}" in context
-
-
-def test_an_update_comes_every_so_many_episodes_and_waits_for_what_fails(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank", 2, every=3)
-    assert not records(bank)
-    assert not due(bank)
-    before = [node.origin.trajectory for node in bank.tree(WAITING)]
-    assert len(before) == 2
-    teach(bank, attempt(HOT, action="third"))
-    assert [node.payload["script"] for node in records(bank)] == ["0", "1", "third"]
-    assert len(bank.tree(WAITING)) == 0
-    for number, action in enumerate(("refuse", "fourth", "fifth")):
-        teach(bank, numbered(attempt(HOT, action=action), number))
-    assert [node.payload["script"] for node in records(bank)][3:] == ["fourth", "fifth"]
-    (refused,) = bank.tree(WAITING)
-    with pytest.raises(ExtractionError):  # what is learnt now can be learnt later
-        teach(grown(tmp_path / "other", 2, every=3), attempt(HOT, action="refuse"))
-    change_settings(bank, "test", lambda numbers: replaced(numbers, "every", 1))
-    (task,) = due(bank)
-    assert task.nodes == (refused,)
-    writer = SaidWriter()
-    found = maintain(bank, task, writer, WordEmbedder())
-    assert found is not None
-    assert len(bank.tree(WAITING)) == 1

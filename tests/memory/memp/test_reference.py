@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.memp.definition import KEY, PROCEDURES, WAITING, MempNumbers
+from deltamem_tui.memory.memp.definition import KEY, PROCEDURES, MempNumbers
 from deltamem_tui.memory.memp.rules import task_facts
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Trajectory
@@ -55,7 +55,6 @@ NUMBERS = st.builds(
     k=st.integers(1, 3),
     tau=st.sampled_from([None, 0.75]),
     update=st.sampled_from(["vanilla", "validation", "adjustment"]),
-    every=st.sampled_from([1, 1, 3]),
     least_recalls=st.sampled_from([None, 1, 2, 3]),
     least_success=st.sampled_from([0.5, 1.0]),
 )
@@ -74,18 +73,14 @@ class Record:
     success: bool = True
     recalls: int = 0
     successes: int = 0
-    later: Record | None = None
-
-    @property
-    def now(self) -> Record:
-        return self.later.now if self.later else self
+    shown: int = 0  # since it was repaired
+    solved: int = 0
 
 
 @dataclass
 class Reference:
     numbers: MempNumbers
     records: list[Record] = field(default_factory=list)
-    waiting: list[tuple[Trajectory, list[Record]]] = field(default_factory=list)
     births: int = 0
 
     def recall(self, task: str) -> list[Record]:
@@ -110,31 +105,28 @@ class Reference:
         for each in found:
             each.recalls += 1
             each.successes += bool(episode.outcome.success)
-        self.waiting.append((episode, found))
-        if len(self.waiting) < self.numbers.every:
-            return
-        for waiting, shown_to_it in self.waiting:
-            self.take(waiting, shown_to_it)
-        for _, shown_to_it in self.waiting:
-            for record in shown_to_it:
-                if record in self.records and self.is_useless(record):
-                    self.records.remove(record)
-        self.waiting = []
+            each.shown += 1
+            each.solved += bool(episode.outcome.success)
+        repaired = self.take(episode, found)
+        for record in found:
+            if record is not repaired and self.is_useless(record):
+                self.records.remove(record)
 
     def is_useless(self, record: Record) -> bool:
         enough = self.numbers.least_recalls
-        if enough is None or record.recalls < enough:
+        if enough is None or record.shown < enough:
             return False
-        return record.successes / record.recalls < self.numbers.least_success
+        return record.solved / record.shown < self.numbers.least_success
 
-    def take(self, episode: Trajectory, found: list[Record]) -> None:
+    def take(self, episode: Trajectory, found: list[Record]) -> Record | None:
         action = episode.steps[0].action
         if episode.outcome.success or self.numbers.update == "vanilla":
             self.add(episode.task, action, bool(episode.outcome.success))
         elif self.numbers.update == "adjustment" and found and action != "shrug":
-            old = found[0].now
-            self.records.remove(old)
-            old.later = self.add(old.task, f"{old.script} {action}", old.success)
+            found[0].script += f" {action}"
+            found[0].shown = found[0].solved = 0
+            return found[0]
+        return None
 
     def add(self, task: str, script: str, success: bool) -> Record:
         self.births += 1
@@ -164,5 +156,4 @@ def test_a_bank_does_what_the_reference_does(
         ] == [(r.task, r.script, r.recalls, r.successes) for r in reference.records]
         for node in records(bank):
             assert facts(bank, node) == task_facts("alfworld", node.payload[KEY])
-        assert len(bank.tree(WAITING)) == len(reference.waiting)
         assert not verify(bank)

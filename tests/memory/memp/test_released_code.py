@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.learn_result import CollectionResult
 from deltamem_tui.memory.memp.definition import KEY, METHOD, PROCEDURES
-from deltamem_tui.memory.memp.recall import names_of
+from deltamem_tui.memory.plan import CollectionResult
 from deltamem_tui.trajectory.receipt import Receipt, ShownNode
 from tests.memory.memp.support import (
     SaidWriter,
@@ -65,11 +65,11 @@ def test_what_a_receipt_says_was_shown_is_credited_and_repaired_and_nothing_else
     assert fail(3).decision == "skip"  # it was shown nothing
     repaired = fail(4, second.id).node
     assert repaired is not None
-    assert repaired.origin.nodes == (second.id,)
+    assert (repaired.id, repaired.revision) == (second.id, 1)
     again = fail(5, second.id).node  # which was repaired after it was shown
     assert again is not None
-    assert again.origin.nodes == (repaired.id,)
-    assert [bank.tree(PROCEDURES).counts(each.id).recalls for each in records(bank)] == [1, 0]
+    assert (again.id, again.revision) == (second.id, 2)
+    assert [bank.tree(PROCEDURES).counts(each.id).recalls for each in records(bank)] == [1, 2]
 
 
 def test_what_would_have_been_recalled_kills_no_record(tmp_path: Path) -> None:
@@ -96,8 +96,7 @@ def test_a_repaired_record_does_not_die_of_what_was_counted_before(tmp_path: Pat
     repaired = teach(bank, attempt(HOT, success=False, action="better"))
     assert repaired.decision == "repair"
     (record,) = records(bank)
-    assert (record.payload["script"], record.origin.nodes) == ("act better", (repaired.match,))
-    assert bank.tree(PROCEDURES).counts(record.id).recalls == 0
+    assert (record.payload["script"], record.id) == ("act better", repaired.match)
     for number in range(3):  # nor does it live on if it fails again
         assert records(bank) == [record]
         teach(bank, numbered(attempt(HOT, success=False, action="shrug"), 2 + number))
@@ -117,7 +116,15 @@ def test_each_record_has_facts_of_its_own_from_its_first_day_on(tmp_path: Path) 
 
 
 def test_the_words_of_a_domain_are_its_own() -> None:
-    assert len({names_of(domain) for domain in ("alfworld", "scienceworld", "webshop", "")}) == 4
+    assert (
+        len(
+            {
+                domain_for(domain).fact_names
+                for domain in ("alfworld", "scienceworld", "webshop", "")
+            }
+        )
+        == 4
+    )
 
 
 def test_question_and_key_are_the_task_alone(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.reasoningbank.definition import COLLECTIONS, LESSONS, ReasoningBankSettings
 from deltamem_tui.memory.settings import stored_record
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs

@@ -38,20 +38,15 @@ class Reference:
     """ReasoningBank as it is told: lists, and everything compared with everything."""
 
     k: int
-    by: str
     trials: int
     entries: list[Record] = field(default_factory=list)
     births: int = 0
 
     def recall(self, task: str) -> list[tuple[Record, Record]]:
         """(entry, lesson) of what is recalled, best first."""
-        if self.by == "entry":
-            full = [each for each in self.entries if each.lessons]
-            best = sorted(full, key=lambda each: self.place(each, cosine(task, each)))[: self.k]
-            return [(entry, each) for entry in best for each in entry.lessons]
-        pairs = [(entry, each) for entry in self.entries for each in entry.lessons]
-        pairs.sort(key=lambda pair: self.place(pair[1], max(cosine(task, one) for one in pair)))
-        return pairs[: self.k]
+        full = [each for each in self.entries if each.lessons]
+        best = sorted(full, key=lambda each: self.place(each, cosine(task, each)))[: self.k]
+        return [(entry, each) for entry in best for each in entry.lessons]
 
     @staticmethod
     def place(record: Record, score: float) -> tuple[float, bool, int, int]:
@@ -125,16 +120,13 @@ EPISODES = st.lists(
 )
 
 
-@given(
-    k=st.integers(1, 3), by=st.sampled_from(("entry", "lesson")), trials=st.integers(1, 2),
-    stream=EPISODES,
-)  # fmt: skip
+@given(k=st.integers(1, 3), trials=st.integers(1, 2), stream=EPISODES)
 @examples(20, one_folder=True)
 def test_streams_of_episodes(
-    tmp_path: Path, k: int, by: str, trials: int, stream: list[tuple[str, str, bool, Any]]
+    tmp_path: Path, k: int, trials: int, stream: list[tuple[str, str, bool, Any]]
 ) -> None:
-    bank = lessons_bank(tmp_path / uuid4().hex, k=k, by=by, trials=trials)
-    reference = Reference(k, by, trials)
+    bank = lessons_bank(tmp_path / uuid4().hex, k=k, trials=trials)
+    reference = Reference(k, trials)
     for number, (task, scene, success, texts) in enumerate(stream):
         teach(bank, trial(task, f"act {number}", success=success, scene=scene), *texts)
         reference.learn(task, scene, success, texts)

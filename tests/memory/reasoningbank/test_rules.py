@@ -10,7 +10,7 @@ from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.reasoningbank import rules
 from deltamem_tui.memory.reasoningbank.definition import CONTRAST, FAILURE, FIELDS, LESSONS, SUCCESS
-from deltamem_tui.memory.reasoningbank.write import differences, inputs_of
+from deltamem_tui.memory.reasoningbank.write import Trials, differences
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.writers.model.support import EPISODE, LOST
 
@@ -71,14 +71,15 @@ def test_the_difference_between_trials_is_what_one_kind_of_them_did() -> None:
 def test_several_trials_teach_the_difference_first_and_keep_the_shorter_plan() -> None:
     longer = {"description": "d", "title": "A plan that worked", "content": "1. x\n" * 9}
     notes = [born(LESSONS, None, "success", longer, Origin())]
-    inputs = inputs_of(EPISODE, [STUCK])
+    entry = born(LESSONS, None, "failure", longer, Origin())
+    inputs = Trials(entry, (), (STUCK,)).inputs(EPISODE)
     found = rules.write_by_rules(CONTRAST, EPISODE, notes, inputs).payloads
     titles = [each["title"] for each in found]
     assert titles == ["What made the difference", "A plan that worked", "Where it was found"]
     assert found[1]["content"] != longer["content"]
     shorter = [born(LESSONS, None, "success", {**longer, "content": "1. x"}, Origin())]
     (plan, *_) = rules.write_by_rules(
-        CONTRAST, EPISODE, shorter, inputs_of(EPISODE, [EPISODE])
+        CONTRAST, EPISODE, shorter, Trials(entry, (), (EPISODE,)).inputs(EPISODE)
     ).payloads
     assert plan["content"] == "1. x"
 

@@ -16,7 +16,7 @@ from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import BankCorruptError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import METHOD
-from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.runs.learning import LearningRun, Refusal
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.views.history import history

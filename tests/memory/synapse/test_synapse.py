@@ -17,7 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall, search
-from deltamem_tui.memory.learn_result import CollectionResult
+from deltamem_tui.memory.plan import CollectionResult
 from deltamem_tui.memory.synapse.definition import EXEMPLARS, SynapseNumbers
 from deltamem_tui.memory.synapse.write import dialogue_of
 from deltamem_tui.text import count_tokens
@@ -32,7 +32,9 @@ X, NEAR_X, Y = "1 0 0", "1 0.1 0", "0 1 0"
 
 def new_bank(path: Path, **numbers: Any) -> Bank:
     settings = SynapseNumbers(**numbers)
-    return create_bank(path, embedder=EMBEDDER, method="synapse", parameters=settings)
+    return create_bank(
+        path, embedder=EMBEDDER, domain="alfworld", method="synapse", parameters=settings
+    )
 
 
 def attempt(task: str, number: int = 0, *, success: bool = True, words: int = 1) -> Trajectory:

@@ -12,7 +12,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
-from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.runs.learning import LearningRun, Refusal
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory

@@ -32,7 +32,7 @@ from deltamem_tui.llm.client import RetryPolicy
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, TreeParameters
 from deltamem_tui.memory.episodes.stored_episodes import waiting
-from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.runs.learning import LearningRun, Refusal
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model.writer import ModelExtractor

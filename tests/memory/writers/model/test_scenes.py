@@ -21,8 +21,8 @@ from deltamem_tui.memory.deltamem.recall import questions_of
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.scenes import MODEL, PROMPT, SCENE, goal_of, lacks_scene, scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
-from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs.estimate import estimate_learning

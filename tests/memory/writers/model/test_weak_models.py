@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from random import Random
 
-from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.plan import LearnResult
 from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.writers.model.generated import generated
 from tests.memory.writers.model.learning import bank_with, run_over

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.node import Node, Origin, born
-from deltamem_tui.memory.plan import Add, Revise
-from deltamem_tui.memory.record_sets import addition, normal_text, set_change
+from deltamem_tui.memory.plan import Add, Revise, addition, deletion, normal_text, set_change
 from deltamem_tui.memory.vectors.exact import nodes_with_key
 from tests.memory.support import ChosenEmbedder, new_bank, unit
 
@@ -30,13 +29,13 @@ def test_afterwards_there_is_what_was_wanted_once(before: list[str], wanted: lis
     there = [normal_text(each.payload) for each in change.kept] + [*map(normal_text, change.added)]
     assert sorted(there) == sorted({normal_text({"text": text}) for text in wanted})
     assert sorted([*change.kept, *change.removed], key=nodes.index) == nodes
-    assert all(each.node.deleted for each in change.deletions("set"))
 
 
 def test_what_comes_back_has_its_id_again_and_kinds_are_found_by_their_text(
     tmp_path: Path,
 ) -> None:
     bank, vector = new_bank(tmp_path / "bank"), unit((1, 2, 3))
+    embedder = ChosenEmbedder()
 
     def grown(key: str, text: str) -> Node:
         payload = dict(zip(bank.collections["task"].fields, (key, text, ""), strict=True))
@@ -45,18 +44,17 @@ def test_what_comes_back_has_its_id_again_and_kinds_are_found_by_their_text(
     first, second, other = grown("1 2 3", "go"), grown("1 2 3", "stay"), grown("1 2 3 ", "rest")
     with bank.writing() as batch:
         for each in (first, second, other):
-            assert isinstance(addition(bank.tree("task"), each, vector), Add)
+            assert isinstance(addition(bank.tree("task"), each, embedder), Add)
             batch.add_node("task", each, vector)
         batch.log("test")
     with bank.writing() as batch:
-        for revision in set_change([first], [{"text": "new"}]).deletions("task"):
-            batch.revise_node("task", revision.node)
+        batch.revise_node("task", deletion("task", first).node)
         batch.log("test")
     tree = bank.tree("task")
-    asked = ChosenEmbedder().embed_passages(["1 2 3"])[0]
+    asked = embedder.embed_passages(["1 2 3"])[0]
     assert nodes_with_key(tree, "1 2 3", asked) == [second]
     assert nodes_with_key(tree, "1 2 3", unit((3, 2, 1))) == []
-    change = addition(tree, first, vector)
+    change = addition(tree, first, embedder)
     assert isinstance(change, Revise)
     with bank.writing() as batch:
         batch.revise_node("task", change.node, change.vector)
