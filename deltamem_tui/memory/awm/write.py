@@ -104,19 +104,22 @@ def due(bank: Bank) -> list[Due]:
     An answer that could not be used left solved tasks waiting, or one that workflows came of was
     deleted, as by a verdict that overturned it.
     """
-    waiting: dict[str, list[Node]] = {}
-    stale: dict[str, list[Node]] = {}
-    known = set[str]()
-    for node in bank.tree(SOLVED):
-        known.update(node.origin.episodes)
-        if not node.consolidated:
-            waiting.setdefault(node.payload["group"], []).append(node)
-    for node in bank.tree(WORKFLOWS):
-        kind = node.payload["group"]
-        if kind not in waiting and not known.issuperset(node.origin.episodes):
-            stale.setdefault(kind, []).append(node)
-    of_solved = [Due(SOLVED, tuple(nodes)) for nodes in waiting.values()]
-    return [*of_solved, *(Due(WORKFLOWS, tuple(nodes)) for nodes in stale.values())]
+    solved, workflows = _by_kind(bank, SOLVED), _by_kind(bank, WORKFLOWS)
+    found = []
+    for kind in {**solved, **workflows}:
+        group = _Group(kind, tuple(workflows.get(kind, ())), tuple(solved.get(kind, ())))
+        if group.is_due:
+            waiting = tuple(each for each in group.solved if not each.consolidated)
+            nodes = waiting or group.solved
+            found.append(Due(SOLVED, nodes) if nodes else Due(WORKFLOWS, group.workflows))
+    return found
+
+
+def _by_kind(bank: Bank, collection: str) -> dict[str, list[Node]]:
+    found: dict[str, list[Node]] = {}
+    for node in bank.tree(collection):
+        found.setdefault(node.payload["group"], []).append(node)
+    return found
 
 
 def maintain(
@@ -124,7 +127,7 @@ def maintain(
 ) -> Plan[MaintenanceResult] | None:
     """Induce the workflows of a kind; None if that was done meanwhile."""
     group = _Group.of(bank, task.nodes[-1].payload["group"], embedder)
-    if all(each.consolidated for each in group.solved) and not group.stale:
+    if not group.is_due:
         return None
     if not group.solved:
         gone = tuple(deletion(WORKFLOWS, each) for each in group.workflows)
@@ -170,6 +173,12 @@ class _Group:
         """The workflows that came of a solved task which was deleted since."""
         known = {episode for each in self.solved for episode in each.origin.episodes}
         return [each for each in self.workflows if not known.issuperset(each.origin.episodes)]
+
+    @property
+    def is_due(self) -> bool:
+        """True if not all solved tasks were induced from, or some of those are gone."""
+        all_read = all(each.consolidated for each in self.solved)
+        return bool(self.stale) or not all_read or bool(self.solved and not self.workflows)
 
     def induced(
         self, bank: Bank, writer: Writer, embedder: Embedder, new: Node | None = None
