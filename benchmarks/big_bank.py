@@ -26,8 +26,7 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.table import COUNTER
-from deltamem_tui.bank.tree import table
-from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
+from deltamem_tui.bank.tree import INDEX_TYPE, NO_PARENT, index_row, table
 from deltamem_tui.embedding.hashing import HashingEmbedder, hashing_embedder
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Parameters, Payload

@@ -55,7 +55,6 @@ class Remedy(StrEnum):
     REPAIR = "`deltamem verify --repair` cuts it back to its last whole commit, if that is all"
     MAKE_BANK = "`deltamem init` makes a new one"
     LIST_BANKS = "`deltamem list` names all banks"
-    ALLOW_SIZE = "allow more with `--max-gigabytes`, if you trust where it comes from"
     REPLACE = "`--replace` writes over it"
     NAME_LOG = "a path, a folder, a pattern in quotes, or - for standard input"
     PIPE_LOG = "- reads standard input"

@@ -2,7 +2,7 @@
 
     pip install 'deltamem-tui[distributed]'
     python docs/build_in_shards.py BANK LOG… [--embedder NAME] [--domain NAME] [--tau X]
-                                             [--near X] [--near-policy keep|skip|hang]
+                                             [--near X] [--near-policy keep|skip]
                                              [--workers N | --scheduler ADDRESS]
 
 Merging is associative, so the shards may be built anywhere and in any order. The workers and

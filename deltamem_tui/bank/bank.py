@@ -16,13 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.bank import append, credit, episodes, freezing, manifest, replicas, tree
+from deltamem_tui.bank import credit, episodes, manifest, replicas, tree
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.file_swap import FileSwap
 from deltamem_tui.bank.commits.journal import Commit, Journal, Tail
-from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
@@ -67,13 +67,6 @@ class _View:
     @cached_property
     def episodes(self) -> Episodes:
         return Episodes(self.snapshots[episodes.NAME])
-
-    def has_grown_to(self, tail: Tail | None) -> bool:
-        """Return true if a later commit's files only appended to those of this one."""
-        if self.tail is None or tail is None:
-            return False
-        mine, other = self.tail.commit, tail.commit
-        return mine.generation == other.generation and mine.sequence <= other.sequence
 
 
 class Bank:
@@ -149,7 +142,7 @@ class Bank:
     @property
     def archived(self) -> bool:
         """True if the bank is read straight from its archive, and so can never be written."""
-        return archive_view.is_archive(self.path)
+        return archive.is_archive(self.path)
 
     @property
     def journal(self) -> Journal:
@@ -245,7 +238,8 @@ class Bank:
                 if not changes.event:
                     changes.discard()
                     return
-                append.sync_counters(self.commit, [each.table for each in self.snapshots.values()])
+                for each in self.snapshots.values():
+                    each.table.sync_counters(self.commit)
                 changes.commit(self.journal)
             except BaseException:
                 changes.discard()
@@ -266,15 +260,11 @@ class Bank:
         Raises:
             BankFrozenError: The bank is frozen.
         """
-        with self._lock():
-            self._redo()
+        with self.writing() as batch:
             changed, detail = change(self.manifest)
-            if changed == self.manifest:
-                return
-            changing = Batch(self._view.tail, self._view.snapshots)
-            changing.log(event, detail)
-            changing.replace_manifest(changed)
-            self._commit(changing)
+            if changed != self.manifest:
+                batch.log(event, detail)
+                batch.replace_manifest(changed)
 
     def freeze(self) -> None:
         """Forbid all writing from now on, and note each file's digest in the manifest."""
@@ -287,9 +277,11 @@ class Bank:
                 self._redo()
             file_swap.remove_unfinished(self.path)
             # A digest is a promise about the disk: not of bytes that a power cut may take.
-            for path in freezing.contents(self.path):
+            digests = {}
+            for path in manifest.contents(self.path):
                 files.sync(path)
-            manifest.write(self.path, freezing.sealed(self.path, self.manifest.upgraded))
+                digests[path.name] = manifest.digest(path)
+            manifest.write(self.path, manifest.promising(self.manifest.upgraded, digests))
         self.refresh()
 
     def unfreeze(self, expected: Mapping[str, str] | None = None) -> bool:
@@ -410,7 +402,10 @@ class Bank:
             file_swap.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            append.redo(tail, list(_tables(self.path, self.manifest).values()))
+            tables = _tables(self.path, self.manifest)
+            commit = tail.commit if tail else _whole(tables)
+            for table in tables.values():
+                table.redo(commit)
             self._redone = tail
         if tail != self._view.tail:
             self._view = self._read_view()
@@ -433,7 +428,8 @@ class Bank:
         with suppress(DeltaMemError):
             if tail.commit.replaces:
                 file_swap.finish(self.path, tail.commit)
-            append.apply(tail.commit, _tables(self.path, self.manifest).values())
+            for table in _tables(self.path, self.manifest).values():
+                table.apply(tail.commit)
             self._redone = tail
         self._view = self._read_view()
 
@@ -469,9 +465,15 @@ class Bank:
         tables = _tables(self.path, self.manifest)
         if tail:
             tables = {name: replace(table, commit=tail.commit) for name, table in tables.items()}
-        commit = tail.commit if tail else append.whole(tables.values())
-        has_grown = before.has_grown_to(tail) and self.manifest.counts_as == source
-        known = before.snapshots if has_grown else {}
+        commit = tail.commit if tail else _whole(tables)
+        grown = (
+            tail is not None
+            and before.tail is not None
+            and before.tail.commit.generation == commit.generation
+            and before.tail.commit.sequence <= commit.sequence
+            and self.manifest.counts_as == source
+        )
+        known = before.snapshots if grown else {}
         derived = {name: known[name].derived if name in known else None for name in tables}
         return _View(
             tail,
@@ -505,3 +507,8 @@ def _tables(folder: Path, described: Manifest) -> dict[str, Table]:
     tables[replicas.NAME] = replicas.LEDGER.table(folder, list(described.collections))
     tables[credit.NAME] = credit.LEDGER.table(folder, list(described.collections))
     return tables
+
+
+def _whole(tables: Mapping[str, Table]) -> Commit:
+    """Return the commit of a bank that is shipped without its journal: all of it counts."""
+    return Commit(extents={name: table.whole_extent() for name, table in tables.items()})

@@ -7,16 +7,15 @@ The order on disk is the whole of crash safety:
 3. what the line states is done in place: the arrays' headers and the counters.
 
 A process that dies in 1 leaves bytes that do not count, in 3 leaves work that the next
-writer repeats from the last line. Nothing needs the embedding model. Here changes are
-gathered; `append` does steps 1 and 3, the journal step 2.
+writer repeats from the last line, whose numbers are absolute. Nothing needs the embedding model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -24,15 +23,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import append, codec, episodes, manifest, tree_index
-from deltamem_tui.bank.append import Addition, VectorRows, append_all, take_back
+from deltamem_tui.bank import codec, episodes, manifest
 from deltamem_tui.bank.commits import file_swap, journal
-from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Journal, Tail
-from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Extent, Journal, Tail
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.table import (
+    COUNTER,
     LINE_LIMIT,
     VECTOR,
     Rows,
@@ -40,8 +39,99 @@ from deltamem_tui.bank.table import (
     TableSnapshot,
     wrong_lengths,
 )
-from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.tree import NO_PARENT, Tree, index_row
 from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
+
+# Small enough for the processor's own memory; to join all lines takes longer than to write them.
+_PIECE_BYTES = 1 << 18
+Vectors = Iterable[NDArray[np.float32]]
+"""Vectors in pieces, float32 [rows, dimensions]."""
+
+
+@dataclass(slots=True)
+class _Addition:
+    """What a batch adds to one table.
+
+    Attributes:
+        snapshot: The table as it counts so far.
+        lines: New lines, newlines included.
+        index: Their index rows in pieces, of the table's `index_type`.
+        vectors: Their vectors; none on most tables.
+        cells: Per row whose counters change, all their new values.
+        births: Per record that has a new line, the row of its first line.
+        size: How long the new lines are together, in bytes.
+    """
+
+    snapshot: TableSnapshot
+    lines: list[bytes] = field(default_factory=list)
+    index: list[NDArray[Any]] = field(default_factory=list)
+    vectors: list[Vectors] = field(default_factory=list)
+    cells: dict[int, list[int]] = field(default_factory=dict)
+    births: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+
+    @property
+    def table(self) -> Table:
+        """The table's files."""
+        return self.snapshot.table
+
+    @property
+    def extent(self) -> Extent:
+        """How much of the table will count."""
+        before = self.snapshot.extent
+        return Extent(before.rows + len(self.lines), before.bytes + self.size)
+
+    def first_row(self, record_id: str) -> int | None:
+        """Return the row of a record's first line, old or new; None if there is no such record."""
+        added = self.births.get(record_id)
+        return self.snapshot.first_row(record_id) if added is None else added
+
+    def require_row(self, record_id: str, what: str) -> int:
+        """Return the row of a record's first line; `what` names the record in the error."""
+        row = self.first_row(record_id)
+        if row is None:
+            raise BankError(f"there is no {what} {record_id}")
+        return row
+
+    def extend(self, index: NDArray[Any], lines: Sequence[bytes], vectors: Vectors) -> None:
+        """Add lines; the offsets of `index` are filled in here."""
+        if not lines:
+            return
+        sizes = np.array([len(line) for line in lines], dtype=np.int64)
+        placed = index.copy()
+        placed["offset"] = self.extent.bytes + np.cumsum(sizes) - sizes
+        for record_id, first in zip(index["id"].tolist(), index["first"].tolist(), strict=True):
+            self.births.setdefault(record_id.decode(), first)
+        self.index.append(placed)
+        self.lines.extend(lines)
+        self.vectors.append(vectors)
+        self.size += int(sizes.sum())
+
+    def cell(self, row: int) -> list[int]:
+        """Return the counters of a row, to be changed."""
+        if row not in self.cells:
+            known = row < self.snapshot.extent.rows
+            zeros = [0] * self.table.counters
+            self.cells[row] = self.snapshot.counters[row].tolist() if known else zeros
+        return self.cells[row]
+
+    def write(self) -> None:
+        """Write what was added behind what counts, and sync it."""
+        table, before = self.table, self.snapshot.extent
+        position = before.bytes
+        for piece in pieces(self.lines):
+            files.write_at(table.lines_path, position, piece)
+            position += len(piece)
+        table.index_file.write_rows(before.rows, np.concatenate(self.index))
+        zeros = np.zeros((len(self.lines), table.counters), dtype=COUNTER)
+        table.counters_file.write_rows(before.rows, zeros)
+        if table.vectors_file:
+            row = before.rows
+            for block in chain.from_iterable(self.vectors):
+                table.vectors_file.write_rows(row, block)
+                row += len(block)
+        for path in (table.lines_path, *(matrix.path for matrix in table.matrices)):
+            files.sync(path)
 
 
 class Batch:
@@ -49,7 +139,7 @@ class Batch:
 
     def __init__(self, tail: Tail | None, snapshots: Mapping[str, TableSnapshot]) -> None:
         self._tail = tail
-        self._additions = {name: Addition(snapshot) for name, snapshot in snapshots.items()}
+        self._additions = {name: _Addition(snapshot) for name, snapshot in snapshots.items()}
         self._nodes: dict[tuple[str, str], tuple[Node, NDArray[np.float32]]] = {}
         self._event: tuple[str, Mapping[str, Any]] | None = None
         self._manifest: Manifest | None = None
@@ -67,9 +157,9 @@ class Batch:
         """Add a new node.
 
         Args:
-            tree_name: The tree it grows on.
-            node: Its parent, if any, is in the tree or was added before. One that was revised
-                elsewhere keeps that revision.
+            tree_name: The collection that it is added to.
+            node: Its parent, if any, is in the collection or was added before. One that was
+                revised elsewhere keeps that revision.
             vector: Its activation condition's vector, float32 [dimensions], unit length.
 
         Raises:
@@ -83,7 +173,7 @@ class Batch:
         if addition.first_row(node.id) is not None:
             raise BankError(f"the {tree_name} tree has a node {node.id} already")
         parent = self._parent_row(tree_name, node)
-        self._append(tree_name, node, vector, first=addition.next_row, parent=parent)
+        self._append(tree_name, node, vector, first=addition.extent.rows, parent=parent)
 
     def revise_node(
         self, tree_name: str, node: Node, vector: NDArray[np.float32] | None = None
@@ -99,19 +189,12 @@ class Batch:
             BankError: There is no such node, or as `add_node`.
             BankCorruptError: The line that it has so far is not what was written.
         """
-        addition = self._additions[tree_name]
-        first = addition.first_row(node.id)
-        if first is None:
-            raise BankError(f"the {tree_name} tree has no node {node.id}")
+        first = self._additions[tree_name].require_row(node.id, f"{tree_name} node")
         before, old_vector = self._current(tree_name, node.id, first)
         revised = msgspec.structs.replace(node, revision=before.revision + 1)
-        self._append(
-            tree_name,
-            revised,
-            old_vector if vector is None else vector,
-            first=first,
-            parent=self._parent_row(tree_name, node),
-        )
+        vector = old_vector if vector is None else vector
+        parent = self._parent_row(tree_name, node)
+        self._append(tree_name, revised, vector, first=first, parent=parent)
         return revised
 
     def count(
@@ -129,10 +212,7 @@ class Batch:
             The node's hits, these included.
         """
         addition = self._additions[tree_name]
-        first = addition.first_row(node_id)
-        if first is None:
-            raise BankError(f"the {tree_name} tree has no node {node_id}")
-        cell = addition.cell(first)
+        cell = addition.cell(addition.require_row(node_id, f"{tree_name} node"))
         for position, more in enumerate((hits, recalls, successes)):
             cell[position] = min(cell[position] + more, COUNTER_LIMIT)
         return cell[0]
@@ -157,22 +237,21 @@ class Batch:
             BankError: The line is longer than `LINE_LIMIT`.
         """
         addition = self._additions[episodes.NAME]
-        _bounded(line, f"episode {episode_id}")
+        _require_short(line, f"episode {episode_id}")
         known = addition.first_row(episode_id)
-        first = addition.next_row if known is None else known
-        index = (episode_id.encode(), addition.next_offset, first)
-        addition.append(episode_id, first, index, line)
+        first = addition.extent.rows if known is None else known
+        index = np.array([(episode_id.encode(), 0, first)], dtype=episodes.INDEX_TYPE)
+        addition.extend(index, [line], ())
 
     def put_new_episodes(self, ids: Sequence[str], lines: Sequence[bytes]) -> None:
         """Add episodes at once that neither the bank nor this batch have.
 
         Their ids are all different, and their lines no longer than `LINE_LIMIT`.
         """
-        addition = self._additions[episodes.NAME]
-        index = np.zeros(len(lines), dtype=addition.table.index_type)
+        index = np.zeros(len(lines), dtype=episodes.INDEX_TYPE)
         index["id"] = [episode_id.encode() for episode_id in ids]
-        index["first"] = addition.next_row + np.arange(len(lines))
-        addition.extend(index, lines)
+        index["first"] = self.next_row(episodes.NAME) + np.arange(len(lines))
+        self._additions[episodes.NAME].extend(index, lines, ())
 
     def replace_episode(self, episode_id: str, by: str) -> None:
         """Replace an episode of the bank by a longer record of it, which has the id `by`."""
@@ -183,37 +262,29 @@ class Batch:
     def set_state(self, episode_id: str, state: EpisodeState) -> None:
         """Mark an episode as waiting, learnt or replaced."""
         addition = self._additions[episodes.NAME]
-        first = addition.first_row(episode_id)
-        if first is None:
-            raise BankError(f"the bank has no episode {episode_id}")
-        addition.cell(first)[0] = int(state)
+        addition.cell(addition.require_row(episode_id, "episode"))[0] = int(state)
 
     def extend(
         self,
         table_name: str,
-        lines: Sequence[bytes | memoryview],
+        lines: Sequence[bytes],
         index: NDArray[Any],
-        vectors: Sequence[NDArray[np.float32] | VectorRows] = (),
-        sizes: NDArray[np.int64] | None = None,
+        vectors: Vectors = (),
     ) -> None:
         """Add many lines at once, as a merge does. Nothing of them is checked here.
 
         Args:
             table_name: The table that they are added to.
-            lines: The lines, newlines included, in pieces of any number of lines.
+            lines: The lines, newlines included.
             index: Their index rows. `first` and `parent` are rows of this bank, those that
                 are added here among them; `offset` is filled in here.
-            vectors: Their vectors in pieces, float32 [rows, dimensions].
-            sizes: The bytes of each line, if the pieces hold more than one each. int64 [rows].
+            vectors: Their vectors in pieces, float32 [rows, dimensions], read when written.
         """
-        addition = self._additions[table_name]
-        if len(index):
-            addition.extend(index, lines, sizes)
-            addition.vectors.extend(vectors)
+        self._additions[table_name].extend(index, lines, vectors)
 
     def next_row(self, table_name: str) -> int:
         """Return the row that the next line added to a table will have."""
-        return self._additions[table_name].next_row
+        return self._additions[table_name].extent.rows
 
     def state_counters(self, table_name: str, rows: Rows, values: NDArray[np.int64]) -> None:
         """Say what some rows' counters shall be, absolutely.
@@ -243,16 +314,14 @@ class Batch:
             What was written, as the first line of a journal may state it: without cells.
         """
         commit = self._stated(0)
-        touched = [
-            addition for addition in self._additions.values() if addition.lines or addition.cells
-        ]
-        tables = [addition.table for addition in touched]
-        for table in tables:
-            table.create()
-        append_all(touched)
-        append.apply(commit, tables)
-        for table in tables:
-            for matrix in table.matrices:
+        touched = [each for each in self._additions.values() if each.lines or each.cells]
+        for addition in touched:
+            addition.table.create()
+            if addition.lines:
+                addition.write()
+        for addition in touched:
+            addition.table.apply(commit)
+            for matrix in addition.table.matrices:
                 files.sync(matrix.path)
         return replace(commit, cells={})
 
@@ -274,22 +343,35 @@ class Batch:
             rewritten=before.generation,
         )
         commit.line()  # what cannot be read again is refused here, while nothing is written
-        tail = self._tail or journal.adopt(
-            history, {name: each.snapshot.extent for name, each in self._additions.items()}
-        )
+        extents = {name: each.snapshot.extent for name, each in self._additions.items()}
+        tail = self._tail or journal.adopt(history, extents)
+        place = history.path.with_name(manifest.FILE_NAME)
         try:
-            append_all(self._additions.values())
-            # Those of the others were synced just now.
-            others = [each.table for each in self._additions.values() if not each.lines]
-            append.sync_counters(tail.commit, others)
+            self._write(tail.commit)
             if self._manifest:
                 text = manifest.encode(self._manifest)
-                file_swap.write_draft(_manifest_of(history), commit.sequence, [text])
+                file_swap.write_draft(place, commit.sequence, [text])
                 files.sync(history.path.parent)
             return history.append(tail, commit)
         except DeltaMemError:
-            self._take_back(history, tail, commit)
+            # Leave the files as they were, unless the journal may state the commit after all.
+            with suppress(DeltaMemError):
+                if archive.size(history.path) <= tail.length:
+                    self._take_back()
+                    files.remove(file_swap.draft_path(place, commit.sequence))
             raise
+
+    def _write(self, before: Commit) -> None:
+        for addition in self._additions.values():
+            if addition.lines:
+                addition.write()
+            else:  # those of the others were synced just now
+                addition.table.sync_counters(before)
+
+    def _take_back(self) -> None:
+        for addition in self._additions.values():
+            if addition.lines:
+                addition.table.cut(addition.snapshot.extent)
 
     def _stated(self, sequence: int) -> Commit:
         """Return the batch as one line of the journal."""
@@ -299,18 +381,9 @@ class Batch:
             event=event,
             time=journal.now(),
             detail=detail,
-            extents={name: addition.extent for name, addition in self._additions.items()},
-            cells={
-                name: addition.cells for name, addition in self._additions.items() if addition.cells
-            },
+            extents={name: each.extent for name, each in self._additions.items()},
+            cells={name: each.cells for name, each in self._additions.items() if each.cells},
         )
-
-    def _take_back(self, history: Journal, before: Tail, commit: Commit) -> None:
-        """Leave the files as they were, unless the journal may state the commit after all."""
-        with suppress(DeltaMemError):
-            if archive_view.size(history.path) <= before.length:
-                take_back(self._additions.values())
-                files.remove(file_swap.draft_path(_manifest_of(history), commit.sequence))
 
     def _append(
         self,
@@ -327,9 +400,8 @@ class Batch:
             raise BankError(f"the vector has shape {row.shape}, not ({addition.table.dimensions},)")
         if any(wrong_lengths(row[np.newaxis])):
             raise BankError("the vector is not finite or not of unit length", source=node.id)
-        index = tree_index.index_row(node, addition.next_offset, first, parent)
-        addition.append(node.id, first, index, _checked_line(addition.table, node))
-        addition.vectors.append(row[np.newaxis])
+        index = np.array([index_row(node, 0, first, parent)], dtype=addition.table.index_type)
+        addition.extend(index, [checked_line(addition.table, node)], [row[np.newaxis]])
         self._nodes[tree_name, node.id] = (node, row)
 
     def _current(
@@ -344,7 +416,7 @@ class Batch:
 
     def _parent_row(self, tree_name: str, node: Node) -> int:
         if node.parent is None:
-            return tree_index.NO_PARENT
+            return NO_PARENT
         first = self._additions[tree_name].first_row(node.parent)
         if first is None:
             raise BankError(f"the {tree_name} tree has no parent {node.parent}", source=node.id)
@@ -354,16 +426,13 @@ class Batch:
         return first
 
 
-def _manifest_of(history: Journal) -> Path:
-    return history.path.with_name(manifest.FILE_NAME)
-
-
-def _checked_line(table: Table, node: Node) -> bytes:
-    """Return the node's line, which a reader will accept."""
+def checked_line(table: Table, node: Node, aside: bytes = b"") -> bytes:
+    """Return a node's line, which a reader will accept; `aside` is a further key and its value."""
     if tuple(node.payload) != table.collection.fields:
         fields = ", ".join(table.collection.fields)
         raise BankError(f"the payload of a node of {table.name} has {fields}", source=node.id)
-    line = _bounded(codec.to_line(node), f"node {node.id}")
+    line = codec.to_line(node)[:-2] + aside + b"}\n"
+    _require_short(line, f"node {node.id}")
     try:
         codec.from_line(line, table.collection, table.lines_name, "new line")
     except BankCorruptError as error:
@@ -371,7 +440,20 @@ def _checked_line(table: Table, node: Node) -> bytes:
     return line
 
 
-def _bounded(line: bytes, what: str) -> bytes:
+def _require_short(line: bytes, what: str) -> None:
     if len(line) > LINE_LIMIT:
         raise BankError(f"{what} has {len(line):,} bytes, more than the {LINE_LIMIT:,} of a line")
-    return line
+
+
+def pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines together, a quarter of a megabyte at a time."""
+    gathered: list[bytes] = []
+    size = 0
+    for line in lines:
+        gathered.append(line)
+        size += len(line)
+        if size >= _PIECE_BYTES:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield b"".join(gathered)

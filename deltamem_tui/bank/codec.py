@@ -1,4 +1,4 @@
-"""Node ⇄ line of `<tree>.nodes.jsonl`. Lines from a stranger are checked while they are parsed.
+"""Node ⇄ line of `<tree>.nodes.jsonl`, and ids ⇄ numbers. A stranger's lines are checked.
 
 A line has the keys that every node has and, beside them, the fields of its collection; the type
 that it is parsed into is made for the collection.
@@ -11,8 +11,10 @@ from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 import orjson
 from msgspec import UNSET, Meta, Struct, UnsetType
+from numpy.typing import NDArray
 
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import (
@@ -31,9 +33,8 @@ from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.text import one_line
 from deltamem_tui.typed import decoder_of
 
-_ID_DIGITS = frozenset("0123456789abcdef")
 _MAY_BE_MISSING = frozenset(("model", "prompt", "nodes", "sources"))
-_ID_BYTES = b"0123456789abcdef"
+_DIGITS = b"0123456789abcdef"
 _WRONG = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
@@ -193,15 +194,15 @@ def _require_sound(records: Sequence[Line], lines: Sequence[bytes]) -> None:
 
 
 def are_ids(values: Sequence[Any]) -> bool:
-    """Return whether all of some values are ids."""
+    """Return whether all of some values are ids: 16 hexadecimal digits in small letters each."""
     if set(map(type, values)) != {str} or set(map(len, values)) != {ID_LENGTH}:
         return False
-    return not "".join(values).encode().translate(None, _ID_BYTES)
+    return not "".join(values).encode(errors="replace").translate(None, _DIGITS)
 
 
 def is_id(value: object) -> bool:
-    """Return whether a value is an id: 16 hexadecimal digits in small letters."""
-    return isinstance(value, str) and len(value) == ID_LENGTH and _ID_DIGITS.issuperset(value)
+    """Return whether a value is an id."""
+    return are_ids([value])
 
 
 def is_as_born(tree: str, record: Line, collection: Collection) -> bool:
@@ -212,3 +213,54 @@ def is_as_born(tree: str, record: Line, collection: Collection) -> bool:
         parent = record.meant.parent
     made = birth_id(tree, parent, record.label, payload_of(record, collection), record.origin)
     return made == record.id
+
+
+Keys = NDArray[np.uint64]
+
+_NO_DIGIT = 255
+_VALUES = np.full(256, _NO_DIGIT, dtype=np.uint8)
+_VALUES[list(_DIGITS)] = np.arange(len(_DIGITS), dtype=np.uint8)
+
+
+def key(text: str) -> np.uint64:
+    """Return one id as a number."""
+    return np.uint64(int(text, 16))
+
+
+def keys(ids: NDArray[Any]) -> Keys:
+    """Ids, bytes [n] of 16 hexadecimal digits in small letters each, as numbers."""
+    if not len(ids):
+        return np.zeros(0, dtype=np.uint64)
+    digits = _VALUES[np.ascontiguousarray(ids).view(np.uint8).reshape(len(ids), ID_LENGTH)]
+    if (digits == _NO_DIGIT).any():
+        raise BankCorruptError(
+            "an index names something that is not an id",
+            hint="delete the bank's `.index.npy` files, and they are made again",
+        )
+    halves = np.ascontiguousarray(digits[:, ::2] << 4 | digits[:, 1::2])
+    return halves.view(">u8").reshape(len(ids)).astype(np.uint64)
+
+
+def places(ids: Keys, wanted: Keys) -> NDArray[np.int64]:
+    """Return where the wanted ids stand among others, each once, in any order; -1 for those that
+    do not.
+
+    uint64 [n] and uint64 [wanted] to int64 [wanted].
+    """
+    if not len(ids):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    order = np.argsort(ids)
+    at = np.searchsorted(ids[order], wanted)  # a sorted copy is quicker than looking by `sorter`
+    found: NDArray[np.int64] = order[np.minimum(at, len(ids) - 1)]
+    return np.where(ids[found] == wanted, found, -1)
+
+
+def texts(numbers: Keys) -> NDArray[Any]:
+    """Numbers as ids: bytes [n]."""
+    if not len(numbers):
+        return np.zeros(0, dtype=f"S{ID_LENGTH}")
+    octets = np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(-1, 8)
+    digits = np.empty((len(octets), ID_LENGTH), dtype=np.uint8)
+    letters = np.frombuffer(_DIGITS, dtype=np.uint8)
+    digits[:, ::2], digits[:, 1::2] = letters[octets >> 4], letters[octets & 15]
+    return digits.view(f"S{ID_LENGTH}").reshape(-1)

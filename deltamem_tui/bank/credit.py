@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import episodes, tree_index
+from deltamem_tui.bank import codec, episodes
+from deltamem_tui.bank.codec import Keys
 from deltamem_tui.bank.node import Utility
 from deltamem_tui.bank.replicas import Entries, Ledger, rows_of, tree_names
 from deltamem_tui.bank.table import TableSnapshot
-from deltamem_tui.bank.tree_index import Keys
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.batch import Batch
@@ -106,8 +106,8 @@ def _entries(rows: Mapping[tuple[str, int, bytes], Sequence[int]]) -> Entries:
     shape = (len(rows), LEDGER.counters)
     return Entries(
         np.array([tree for _, tree, _ in rows], dtype=np.uint8),
-        tree_index.keys(np.array([node for _, _, node in rows], dtype="S16")),
-        tree_index.keys(np.array([episode.encode() for episode, _, _ in rows], dtype="S16")),
+        codec.keys(np.array([node for _, _, node in rows], dtype="S16")),
+        codec.keys(np.array([episode.encode() for episode, _, _ in rows], dtype="S16")),
         np.array(list(rows.values()), dtype=np.int64).reshape(shape),
     )
 
@@ -222,14 +222,14 @@ def shown_to(snapshots: Mapping[str, TableSnapshot], tree: str) -> ShownTo:
         none = np.zeros(0, dtype=np.int64)
         return ShownTo(none, none, none, entries.values[:, 1:], len(nodes.index))
     births = nodes.births
-    at = tree_index.places(tree_index.keys(nodes.index["id"][births]), entries.node)
+    at = codec.places(codec.keys(nodes.index["id"][births]), entries.node)
     given = snapshots[episodes.NAME]
     counts = at >= 0
     if len(gone := episodes.replaced(given)):
-        counts &= ~np.isin(entries.party, tree_index.keys(gone))
+        counts &= ~np.isin(entries.party, codec.keys(gone))
     entries, at = entries.kept(counts), at[counts]
     there = given.index["id"][episodes.standing(given)]
-    order = tree_index.places(tree_index.keys(there), entries.party)
+    order = codec.places(codec.keys(there), entries.party)
     return ShownTo(
         births[at], order + 1, entries.values[:, _REVISION], entries.values[:, 1:], len(nodes.index)
     )

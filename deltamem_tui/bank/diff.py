@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import LINE_KEYS, RARE_KEYS
-from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.codec import keys
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.tree import Counts, Tree
-from deltamem_tui.bank.tree_index import keys
-from deltamem_tui.errors import BankCorruptError
-from deltamem_tui.text import clean, one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,84 +208,3 @@ def _episode_diff(before: Episodes, after: Episodes) -> EpisodeDiff:
         changed=tuple(each for each in shared if before.record(each) != after.record(each)),
         learnt=tuple(each for each in shared if before.state(each) != after.state(each)),
     )
-
-
-_MAGIC = b"\x93NUMPY"
-
-
-def text_dump(path: Path) -> Iterator[str]:
-    """Yield the lines of a file's text form, cleaned.
-
-    Raises:
-        BankCorruptError: It is an array that numpy does not open without pickle.
-        StorageError: It cannot be read.
-    """
-    with files.storage_errors(path), path.open("rb") as stream:
-        begin = stream.read(len(_MAGIC))
-    if begin == _MAGIC:
-        yield from _array(path)
-    elif _is_nodes(path):
-        yield from _nodes(path)
-    else:
-        yield from _text(path)
-
-
-def _array(path: Path) -> Iterator[str]:
-    try:
-        values = np.atleast_1d(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, OSError, EOFError) as error:
-        raise BankCorruptError(f"not an array: {one_line(str(error))}", source=str(path)) from error
-    if values.dtype.names:
-        yield f"an index of {len(values)} lines"
-        return
-    yield f"{values.dtype} [{', '.join(map(str, values.shape))}]"
-    for row, value in enumerate(values):
-        if values.dtype.kind == "f":
-            yield f"{row}: {hashlib.sha256(value.tobytes()).hexdigest()[:16]}"
-        else:
-            yield f"{row}: {' '.join(map(str, np.atleast_1d(value).tolist()))}"
-
-
-def _is_nodes(path: Path) -> bool:
-    with files.storage_errors(path), path.open("rb") as stream:
-        record = _record(stream.readline())
-    return record is not None and record.keys() >= {"id", "kind", "label"}
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    return record if isinstance(record, dict) else None
-
-
-def _nodes(path: Path) -> Iterator[str]:
-    last: dict[str, bytes] = {}
-    with files.storage_errors(path), path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            record = _record(line)
-            # A line that cannot be read is still a difference to be seen.
-            last[str(record.get("id")) if record else f"line {number}"] = line
-    for name, line in last.items():
-        record = _record(line)
-        yield from [f"{name} cannot be read"] if record is None else _paragraph(record)
-        yield ""
-
-
-def _paragraph(record: dict[str, Any]) -> Iterator[str]:
-    marks = [one_line(str(record.get(key))) for key in ("kind", "label")]
-    marks += [mark for mark in ("consolidated", "deleted") if record.get(mark)]
-    yield f"{one_line(str(record.get('id')))} {' '.join(marks)}, revision {record.get('revision')}"
-    if record.get("parent"):
-        yield f"  below {one_line(str(record['parent']))}"
-    for key, value in record.items():
-        if key not in (*LINE_KEYS, *RARE_KEYS):
-            for line in clean(str(value or "")).splitlines():
-                yield f"  {one_line(key)}: {line}"
-
-
-def _text(path: Path) -> Iterator[str]:
-    with files.storage_errors(path), path.open("rb") as stream:
-        for line in stream:
-            yield clean(line.decode(errors="replace").rstrip("\n"))

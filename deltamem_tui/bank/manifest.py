@@ -1,26 +1,28 @@
-"""`bank.json`: what a bank is, apart from what it has learnt.
+"""`bank.json`: what a bank is, apart from what it has learnt; and what a frozen bank promises.
 
 A bank of format 1 names neither its method nor its collections, as all banks were alike then. It
 is read under the keys of the present format, and written as it was until a commit upgrades it.
+
+A frozen bank promises the digest of every file. The manifest cannot hold the digest of its whole
+text: its own digest is that of the text without it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import codec, collection
+from deltamem_tui.bank import codec, collection, usage_log
 from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
 from deltamem_tui.bank.commits import file_swap
 from deltamem_tui.bank.commits.journal import MANIFEST_NAME, Commit
-from deltamem_tui.bank.disk import archive, archive_view, files
-from deltamem_tui.bank.disk.archive import LIMITS
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.errors import (
     BankCorruptError,
     BankFormatError,
@@ -132,25 +134,20 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
         BankFormatError: The bank has another format version.
         BankCorruptError: The manifest breaks the format's rules.
     """
-    path, text = _present_text(folder / FILE_NAME, commit or Commit())
+    place = folder / FILE_NAME
+    path = file_swap.present(place, commit or Commit())
+    if not archive.exists(path) and not archive.exists(place):
+        raise BankNotFoundError("no bank here", source=str(folder), hint=Remedy.MAKE_BANK)
+    try:
+        text = archive.read(path, archive.MANIFEST_BYTES)
+    except StorageError:
+        if path == place or archive.exists(path):
+            raise
+        text = archive.read(place, archive.MANIFEST_BYTES)  # it was renamed at just this moment
     found = _checked(str(path), _record(text, str(path)))
-    if archive_view.is_archive(folder):
+    if archive.is_archive(folder):
         archive.require_names(folder, found.collections)
     return found
-
-
-def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
-    """Return the file that counts, and what it holds."""
-    path = file_swap.present(place, commit)
-    if not archive_view.exists(path) and not archive_view.exists(place):
-        raise BankNotFoundError("no bank here", source=str(place.parent), hint=Remedy.MAKE_BANK)
-    try:
-        return path, archive_view.read(path, LIMITS.manifest)
-    except StorageError:
-        if path == place or archive_view.exists(path):
-            raise
-        # The draft was renamed to its place at just this moment.
-        return place, archive_view.read(place, LIMITS.manifest)
 
 
 def _checked(source: str, record: dict[str, Any]) -> Manifest:
@@ -222,3 +219,66 @@ def _record(text: bytes, source: str) -> dict[str, Any]:
 
 def _corrupt(source: str, message: str) -> BankCorruptError:
     return BankCorruptError(message, source=source, hint="restore the file from a copy")
+
+
+_CHANGED = "was changed since the bank was frozen"
+_UNCOUNTED = frozenset({FILE_NAME, ".lock", usage_log.FILE_NAME})
+
+
+def promising(before: Manifest, found: Mapping[str, str]) -> Manifest:
+    """Return the manifest of a frozen bank, of the digests of its files."""
+    found = {name: value for name, value in sorted(found.items()) if name not in _UNCOUNTED}
+    unsigned = replace(before, frozen=True, digests=found)
+    return replace(unsigned, digests={**found, FILE_NAME: _text_digest(encode(unsigned))})
+
+
+def broken_promises(
+    folder: Path, frozen: Manifest, between: Callable[[], None] = lambda: None
+) -> Iterator[tuple[str, str]]:
+    """Yield what has changed since the bank was frozen, as (file, what is wrong).
+
+    `between` is called before each file is read. What it raises ends the check.
+    """
+    text = archive.read(folder / FILE_NAME, archive.MANIFEST_BYTES)
+    found = {}
+    for path in contents(folder):
+        between()
+        found[path.name] = digest(path) if archive.is_plain(path) else None
+    yield from disagreements(frozen, text, found)
+
+
+def disagreements(
+    frozen: Manifest, text: bytes, found: Mapping[str, str | None]
+) -> Iterator[tuple[str, str]]:
+    """Yield where a frozen manifest and the files found disagree, as (file, what is wrong)."""
+    promised = {name: value for name, value in frozen.digests.items() if name != FILE_NAME}
+    own = _text_digest(encode(replace(frozen, digests=promised)))
+    if frozen.digests.get(FILE_NAME) != own or text != encode(frozen):
+        yield FILE_NAME, _CHANGED
+    for name in sorted(set(promised) - set(found)):
+        yield name, "is missing"
+    for name, value in found.items():
+        if name in _UNCOUNTED:
+            continue
+        if name not in promised:
+            yield name, "was not there when the bank was frozen"
+        elif value is None:
+            yield name, "is not a plain file"
+        elif value != promised[name]:
+            yield name, _CHANGED
+
+
+def contents(folder: Path) -> list[Path]:
+    """Return the files of a bank that digests cover, by name."""
+    names = [name for name in archive.names(folder) if not name.endswith(".draft")]
+    return [folder / name for name in names if name not in _UNCOUNTED]
+
+
+def digest(path: Path) -> str:
+    """Return `sha256:…` of one file."""
+    with files.storage_errors(path), archive.opened(path) as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+
+
+def _text_digest(text: bytes) -> str:
+    return f"sha256:{hashlib.sha256(text).hexdigest()}"

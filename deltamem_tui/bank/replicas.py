@@ -15,8 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
+from deltamem_tui.bank.codec import Keys, key, keys, places, texts
 from deltamem_tui.bank.table import Rows, Table, TableSnapshot
-from deltamem_tui.bank.tree_index import Keys, key, keys, places, texts
 from deltamem_tui.errors import BankCorruptError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ The index is derived from the lines. It may be deleted at any time and is made a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -24,7 +24,7 @@ from deltamem_tui.bank import codec
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap
 from deltamem_tui.bank.commits.journal import Commit, Extent
-from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BankCorruptError, BankError, StorageError
@@ -38,8 +38,10 @@ _BLOCK = 1024 * 1024
 
 Rows = NDArray[np.int64]
 Value = TypeVar("Value")
+Lines = Iterator[tuple[int, int, bytes]]
+"""Lines without their newline, each with its row and its offset in bytes."""
 # One index row per line, in order; raises BankCorruptError at a line that breaks the format.
-IndexBuilder = Callable[["Table", Iterator[tuple[int, int, bytes]], int], NDArray[Any]]
+IndexBuilder = Callable[["Table", Lines, int], NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,59 +119,77 @@ class Table:
             if not matrix.path.exists():
                 matrix.create()
 
-    def require(self, extent: Extent) -> None:
-        """See that everything of an extent is there but for the index, which can be made again."""
-        if archive_view.size(self.lines_path) < extent.bytes:
+    def redo(self, commit: Commit) -> None:
+        """Bring the files to what the last commit states, whatever the last writer was doing.
+
+        Raises:
+            BankCorruptError: A file is shorter than what was acknowledged.
+        """
+        extent = commit.extent(self.name)
+        if not extent.rows:
+            self.create()
+        if archive.size(self.lines_path) < extent.bytes:
             raise self.corrupt("the file is missing or was cut short")
         for matrix in self.matrices[1:]:
             matrix.load(extent.rows)
+        snapshot = TableSnapshot(self, commit)
+        if snapshot.stored_index() is None:  # it is derived: written anew where it does not fit
+            self.index_file.write_whole(snapshot.index)
+        self.cut(extent)
+        self.apply(commit)
+
+    def cut(self, extent: Extent) -> None:
+        """Remove what is beyond what counts: the remains of a batch that never was."""
+        files.truncate(self.lines_path, extent.bytes)
+        for matrix in self.matrices:
+            files.truncate(matrix.path, matrix.position(extent.rows))
+
+    def apply(self, commit: Commit) -> None:
+        """Do in place what a commit states. Doing it again changes nothing."""
+        if self.counters_name in commit.replaces:
+            return  # the new files hold what the commit states, and are on the disk
+        cells = commit.cells.get(self.name, {})
+        rows = np.array(sorted(cells), dtype=np.int64)
+        for run in np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1) if len(rows) else ():
+            values = np.array([cells[row] for row in run.tolist()], dtype=COUNTER)
+            self.counters_file.write_rows(int(run[0]), values)
+        for matrix in self.matrices:
+            matrix.write_header(commit.extent(self.name).rows)
+
+    def sync_counters(self, before: Commit) -> None:
+        """See that the counters that a commit changed are on the disk before another follows it.
+
+        Only its own line could restore them, and only while it is the last.
+        """
+        if self.name in before.cells:
+            files.sync(self.counters_file.path)
 
     def whole_extent(self) -> Extent:
         """Return the extent of a table that is shipped without a journal: all that is there.
 
         Raises:
             BankCorruptError: The line file does not end with a whole line, or is gone while
-                its vectors are there.
+                its counters are there.
         """
-        length = archive_view.size(self.lines_path)
+        length = archive.size(self.lines_path)
+        known = length or archive.exists(self.counters_file.path)
+        rows = self.counters_file.rows() if known else 0
         if not length:
-            vectors = self.vectors_file
-            if vectors and archive_view.exists(vectors.path) and vectors.rows():
-                raise self.corrupt("the file is missing or empty, but its vectors are there")
+            if rows:
+                raise self.corrupt("the file is missing or empty, but its counts are there")
             return Extent()
-        with files.storage_errors(self.lines_path), archive_view.opened(self.lines_path) as stream:
+        with files.storage_errors(self.lines_path), archive.opened(self.lines_path) as stream:
             stream.seek(-1, 2)
             if stream.read(1) != b"\n":
                 raise self.corrupt("the last line was cut short")
-        rows = self._rows_by_index(length)
-        if rows is None:
-            rows = sum(1 for _ in self.lines(Extent(0, length)))
         return Extent(rows, length)
 
-    def _rows_by_index(self, length: int) -> int | None:
-        """Return the number of lines as the index has it; None unless it ends where the file
-        ends.
-        """
-        try:
-            rows = self.index_file.rows()
-            offset = int(self.index_file.load(rows)["offset"][-1]) if rows else length
-        except (BankCorruptError, StorageError):
-            return None
-        if not length - LINE_LIMIT <= offset < length:
-            return None
-        before = min(offset, 1)
-        with files.storage_errors(self.lines_path), archive_view.opened(self.lines_path) as stream:
-            stream.seek(offset - before)
-            text = stream.read(before + length - offset)
-        alone = text[:before] in (b"", b"\n") and text.find(b"\n", before) == len(text) - 1
-        return rows if alone else None
-
-    def lines(self, extent: Extent) -> Iterator[tuple[int, int, bytes]]:
+    def lines(self, extent: Extent) -> Lines:
         """Yield all lines that count, as (row, offset in bytes, line without newline)."""
         if not extent.bytes:
             return
         row, offset, begun = 0, 0, b""
-        with files.storage_errors(self.lines_path), archive_view.opened(self.lines_path) as stream:
+        with files.storage_errors(self.lines_path), archive.opened(self.lines_path) as stream:
             while (read := offset + len(begun)) < extent.bytes:
                 block = stream.read(min(_BLOCK, extent.bytes - read))
                 *lines, begun = (begun + block).split(b"\n")
@@ -188,9 +208,7 @@ class Table:
     def _line_error(self, row: int) -> BankCorruptError:
         return self.corrupt("the line is too long or was cut short", position=f"line {row + 1}")
 
-    def exactly(
-        self, lines: Iterator[tuple[int, int, bytes]], rows: int
-    ) -> Iterator[tuple[int, int, bytes]]:
+    def exactly(self, lines: Lines, rows: int) -> Lines:
         """Yield some lines, of which there must be so many."""
         count = 0
         for count, line in enumerate(lines, start=1):
@@ -247,7 +265,6 @@ class TableSnapshot:
         self.extent = commit.extent(table.name)
         self.derived: dict[str, Any] = {} if derived is None else derived
         self.counters = self._read_counters(commit)
-        self._lookups = 0
 
     def _read_counters(self, commit: Commit) -> NDArray[np.uint32]:
         """Return the counters of this commit: those on disk, and the last commit's own on top."""
@@ -327,9 +344,9 @@ class TableSnapshot:
 
     def _found_text(self) -> memoryview:
         path = self.table.lines_path
-        if archive_view.size(path) < self.extent.bytes:
+        if archive.size(path) < self.extent.bytes:
             raise self.table.corrupt("the file was cut short")
-        return archive_view.mapped(path, self.extent.bytes)
+        return archive.mapped(path, self.extent.bytes)
 
     def line(self, row: int) -> bytes:
         """Return the line at `row`, without its newline."""
@@ -379,14 +396,29 @@ class TableSnapshot:
     def first_row(self, record_id: str) -> int | None:
         """Return the row of the record's first line; None if there is no such record.
 
-        A few look-ups scan the ids; many, as an import makes, are worth a table.
+        A few look-ups scan the ids; many, as an import makes, are worth a table, which grows with
+        the bank.
         """
-        self._lookups += 1
-        if self._lookups > _FEW_LOOKUPS:
-            return self._first_rows.get(record_id.encode())
+        known: _FirstRows = self.derived.setdefault("first rows", _FirstRows())
+        known.lookups += 1
+        if known.lookups > _FEW_LOOKUPS:
+            row = known.up_to(self.index).get(record_id.encode())
+            return None if row is None or row >= self.extent.rows else row
         found = np.flatnonzero(self.index["id"] == record_id.encode())
         return int(found[0]) if len(found) else None
 
-    @cached_property
-    def _first_rows(self) -> dict[bytes, int]:
-        return dict(zip(self.index["id"].tolist(), self.index["first"].tolist(), strict=True))
+
+class _FirstRows:
+    """The rows of records' first lines by their ids, of as many rows as were asked for."""
+
+    def __init__(self) -> None:
+        self.lookups = 0
+        self._rows: dict[bytes, int] = {}
+        self._known = 0
+
+    def up_to(self, index: NDArray[Any]) -> Mapping[bytes, int]:
+        if len(index) > self._known:
+            more = index[self._known :]
+            self._rows.update(zip(more["id"].tolist(), more["first"].tolist(), strict=True))
+            self._known = len(index)
+        return self._rows

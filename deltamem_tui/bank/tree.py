@@ -1,25 +1,170 @@
-"""A tree: the nodes of one table as they stand at one commit, found without parsing the file.
+"""A tree: the nodes of one table as they are at one commit, found without parsing the file.
 
 A node is addressed by its id, or by its row: the number of its last line. Its first line's
 row is its `birth`; parents and counters are kept by birth, so an edit moves neither.
+
+The index says of every line where it begins and what its node is. It is derived: made again
+whenever it is missing, and whenever a bank is verified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.codec import Line
 from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.disk import archive_view
+from deltamem_tui.bank.disk import archive
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.table import Rows, Table, TableSnapshot
-from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, build_index, index_row
+from deltamem_tui.bank.table import Lines, Rows, Table, TableSnapshot
 from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument
+
+NO_PARENT = -1
+_MEANT = re.compile(rb'"meant"\s*:')
+_PIECE_LINES = 256  # few enough objects at a time that Python does not stop to look for garbage
+_PIECE_BYTES = 4 * 1024 * 1024  # a stranger's lines may be long
+
+_Known = tuple[int, int, int | None]
+"""A node's first row, and its last line's revision and hash."""
+
+INDEX_TYPE = np.dtype(
+    [
+        ("id", "S16"),
+        ("offset", "<u8"),
+        ("first", "<i8"),
+        ("parent", "<i8"),
+        ("depth", "<u4"),
+        ("failure", "?"),
+        ("residual", "?"),
+        ("consolidated", "?"),
+        ("deleted", "?"),
+    ]
+)
+
+
+def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ...]:
+    """Return the index row of a node's line."""
+    return (
+        node.id.encode(),
+        offset,
+        first,
+        parent,
+        node.depth,
+        node.label == "failure",
+        node.kind == "residual",
+        node.consolidated,
+        node.deleted,
+    )
+
+
+def build_index(table: Table, lines: Lines, rows: int) -> NDArray[Any]:
+    """Make the index from the lines."""
+    index, _ = read_lines(table, lines, rows)
+    return index
+
+
+def read_lines(
+    table: Table, lines: Lines, rows: int, *, born: bool = False
+) -> tuple[NDArray[Any], list[int]]:
+    """Make the index from the lines, and look whether the nodes are as they were born.
+
+    Returns:
+        The index, and the rows whose nodes were altered although they say otherwise.
+    """
+    index = np.zeros(rows, dtype=INDEX_TYPE)
+    altered: list[int] = []
+    known: dict[str, _Known] = {}
+    count = 0
+    lines = table.exactly(lines, rows)
+    while taken := _piece(lines):
+        texts = [line for _, _, line in taken]
+        records = parse_lines(table, texts, (row for row, _, _ in taken))
+        if born:
+            altered += [count + place for place in altered_places(table, records)]
+        piece = index[count : count + len(taken)]
+        state(piece, records)
+        piece["offset"] = [offset for _, offset, _ in taken]
+        ties = [
+            _ties(table, known, row, record, hash(text))
+            for row, (record, text) in enumerate(zip(records, texts, strict=True), count)
+        ]
+        piece["first"] = [first for first, _ in ties]
+        piece["parent"] = [parent for _, parent in ties]
+        count += len(taken)
+    return index, altered
+
+
+def _ties(
+    table: Table, known: dict[str, _Known], row: int, record: Line, text: int
+) -> tuple[int, int]:
+    """Return the rows of the first lines of a line's node and of its parent."""
+    above = NO_PARENT
+    if record.parent is not None:
+        if record.parent not in known:
+            raise table.corrupt(f"parent {record.parent} does not exist", f"line {row + 1}")
+        above, *_ = known[record.parent]
+    first, revision, before = known.get(record.id, (row, 0, None))
+    # A merge may put a node right without changing its revision.
+    if record.revision < revision or text == before:
+        raise table.corrupt(f"id {record.id} is there twice", f"line {row + 1}")
+    known[record.id] = first, record.revision, text
+    return first, above
+
+
+def _piece(lines: Lines) -> list[tuple[int, int, bytes]]:
+    """Return the next few lines."""
+    taken, size = [], 0
+    for each in islice(lines, _PIECE_LINES):
+        taken.append(each)
+        size += len(each[2])
+        if size >= _PIECE_BYTES:
+            break
+    return taken
+
+
+def parse_lines(table: Table, lines: Sequence[bytes], rows: Iterable[int]) -> list[Line]:
+    """Read some lines of a tree, at these rows."""
+    positions = (f"line {row + 1}" for row in rows)
+    return codec.read(lines, positions, table.collection, str(table.lines_path))
+
+
+def state(index: NDArray[Any], records: Sequence[Line]) -> None:
+    """Fill in what an index says of lines by themselves, a row each."""
+    index["id"] = [record.id for record in records]
+    index["depth"] = [record.depth for record in records]
+    index["failure"] = [record.label == "failure" for record in records]
+    index["residual"] = [record.kind == "residual" for record in records]
+    index["consolidated"] = [record.consolidated for record in records]
+    index["deleted"] = [record.deleted for record in records]
+
+
+def altered_places(table: Table, records: Sequence[Line]) -> list[int]:
+    """Return which of some lines are a node's first revision, and not what its id was made from."""
+    return [
+        place
+        for place, record in enumerate(records)
+        if not record.revision and not codec.is_as_born(table.name, record, table.collection)
+    ]
+
+
+def displaced_rows(snapshot: TableSnapshot) -> Rows:
+    """Return the rows of the lines that keep a claim aside. int64.
+
+    No text of a node can look like a claim: in it, quotation marks are escaped.
+    """
+    found = [match.start() for match in _MEANT.finditer(snapshot.text)]
+    offsets = snapshot.index["offset"]
+    rows: Rows = np.searchsorted(offsets, np.array(found, dtype=np.uint64), side="right") - 1
+    return np.unique(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +346,7 @@ class Tree:
         table = self.snapshot.table
         name = table.index_file.path.name
         cure = f"delete {name} and it is made again"
-        if archive_view.is_archive(table.folder):
+        if archive.is_archive(table.folder):
             cure = "restore the archive from a copy"
         return BankCorruptError(
             f"contradicts line {row + 1} of {table.lines_name}",

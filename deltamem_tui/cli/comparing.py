@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,8 +42,7 @@ NearPolicy = Annotated[
     typer.Option(
         "--near-policy",
         metavar="|".join(NEAR_POLICIES),
-        help="A near root stays, is left out with all below, or, where a chain is a base with "
-        "deltas, hangs below the other.",
+        help="Keep a near root, or leave it out with all below.",
     ),
 ]
 NoNear = Annotated[bool, typer.Option("--no-near", help="Look for no near roots.")]
@@ -74,7 +72,6 @@ def merge(
     apart, and roots that say nearly the same, are listed.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.union.merge import difference
     from deltamem_tui.memory.reports.transfer import view_merge
     from deltamem_tui.memory.transfer.merging import merge
 
@@ -98,16 +95,12 @@ def merge(
     target = output if output is not None else first
     view = view_merge(done)
     data = {"bank": target, "dry_run": dry_run, "changed": done.changed, **view.record}
-    planned = difference(done.plan) if dry_run else None
-    if planned:
-        data["plan"] = _diff_record(planned)
-
-    def show(page: Page) -> None:
-        if planned:
-            _show_diff(page, planned, opened[0])
-        _show_merge(page, done.plan, view)
-
-    return Result("merge", data, view=show, notes=_notes(done, target, dry_run))
+    return Result(
+        "merge",
+        data,
+        view=lambda page: _show_merge(page, done.plan, view),
+        notes=_notes(done, target, dry_run),
+    )
 
 
 def _notes(done: Merge, target: str, dry_run: bool) -> list[str]:
@@ -144,14 +137,6 @@ ComparedBanks = Annotated[
 ExitCodeChoice = Annotated[
     bool, typer.Option("--exit-code", help="Exit with 1 if anything differs, as git does.")
 ]
-Text = Annotated[
-    Path | None,
-    typer.Option(
-        "--text",
-        metavar="FILE",
-        help="Show one file of a bank as lines of text instead, for git's textconv.",
-    ),
-]
 
 
 def diff(
@@ -160,14 +145,11 @@ def diff(
     *,
     tree: options.TreeChoice = None,
     exit_code: ExitCodeChoice = False,
-    text: Text = None,
 ) -> Result:
     """Show what differs between two banks, node by node.
 
     + is in the second alone, − in the first alone, ~ in both, but otherwise.
     """
-    if text is not None:
-        return _text_dump(text, banks or [])
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.diff import diff as compare
 
@@ -183,17 +165,6 @@ def diff(
         view=lambda page: _show_diff(page, found, after),
         notes=("nothing differs",) if found.empty else (),
         code=ExitCode.FAILURE if exit_code and not found.empty else None,
-    )
-
-
-def _text_dump(path: Path, banks: list[str]) -> Result:
-    from deltamem_tui.bank.diff import text_dump
-
-    if banks:
-        raise UsageError("--text shows one file, and compares no banks", hint="leave the banks out")
-    lines = list(text_dump(path))
-    return Result(
-        "diff", {"file": path, "lines": lines}, view=lambda page: page.text("\n".join(lines))
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,10 +40,6 @@ Replace = Annotated[
     bool, typer.Option("--replace", help="Put it in the place of the bank of this name.")
 ]
 Unfreeze = Annotated[bool, typer.Option("--unfreeze", help="Leave it writable.")]
-Gigabytes = Annotated[
-    float | None,
-    typer.Option("--max-gigabytes", metavar="N", help="How large it may be.", min=0.001),
-]
 
 
 def run(
@@ -55,7 +50,6 @@ def run(
     digest: Digest = None,
     replace: Replace = False,
     unfreeze: Unfreeze = False,
-    max_gigabytes: Gigabytes = None,
     embedder: options.Embedder = None,
     dry_run: options.DryRun = False,
 ) -> Result:
@@ -67,15 +61,14 @@ def run(
     which is loaded, and downloaded if needed.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.disk.archive import GIGABYTE, LIMITS, Limits
     from deltamem_tui.bank.transfer import installing
     from deltamem_tui.memory.reports.transfer import view_install
 
     invocation = Invocation.of(context)
     source = source.expanduser()
     if _is_skills(source):
-        if digest or max_gigabytes:
-            raise UsageError("--digest and --max-gigabytes are for archives and banks")
+        if digest:
+            raise UsageError("--digest is for archives and banks")
         return _install_skills(
             invocation,
             source,
@@ -91,11 +84,8 @@ def run(
             hint="`deltamem reembed` gives an installed bank those of another",
         )
     pinned = installing.checked_digest(digest)
-    if max_gigabytes is not None and not isfinite(max_gigabytes):
-        raise UsageError(f"--max-gigabytes cannot be {max_gigabytes}", hint="a number, such as 20")
-    total = LIMITS.total if max_gigabytes is None else int(max_gigabytes * GIGABYTE)
     with invocation.output.progress("installing"):
-        delivery = installing.receive(source, Limits(total=total))
+        delivery = installing.receive(source)
         path = invocation.bank_to_install(name, delivery.name, replace=replace)
         if dry_run:
             found = installing.inspect(delivery, pinned=pinned)

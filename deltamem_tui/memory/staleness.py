@@ -22,12 +22,12 @@ import msgspec
 from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.codec import keys, places
 from deltamem_tui.bank.credit import shown_to
 from deltamem_tui.bank.episodes import NAME as EPISODES
 from deltamem_tui.bank.episodes import EpisodeState, standing
 from deltamem_tui.bank.node import ID_LENGTH
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.tree_index import keys, places
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult

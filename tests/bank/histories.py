@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import orjson
 from msgspec import structs
 
@@ -20,9 +19,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.union.columns import Claims
-from deltamem_tui.bank.union.merge import MergePlan, Reconcile, Reconciliation, merge_into
-from deltamem_tui.bank.union.resolve import Join
+from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
@@ -30,7 +27,7 @@ from tests.bank.support import manifest, node, vector
 
 KINDS: tuple[str, ...] = ("add", "add", "add", "edit", "relabel", "delete", "restore", "move")
 KINDS += ("count", "count", "fuse", "copy", "freeze", "ship", "cross", "compact")
-KINDS += ("merge", "merge", "hang")
+KINDS += ("merge", "merge")
 
 
 @dataclass
@@ -64,8 +61,8 @@ class World:
             self._ship(bank)
         elif kind == "cross":
             self._cross()
-        elif kind in ("merge", "hang"):
-            self._merge(self._hung_at_random if kind == "hang" else None)
+        elif kind == "merge":
+            self._merge()
         else:
             tree = self.random.choice(list(COLLECTIONS))
             with bank.writing() as batch:
@@ -107,24 +104,14 @@ class World:
                     self._hang(tree, batch, moved, place)
                     batch.log("move")
 
-    def _merge(self, reconcile: Reconcile | None) -> None:
+    def _merge(self) -> None:
         """A bank gets what another has learnt, and is sound."""
         if len(self.banks) < 2:
             return
         one, two = self.random.sample(self.banks, 2)
         two.refresh()
-        merge_into(one, lambda: MergePlan([one, two], reconcile=reconcile))
+        merge_into(one, lambda: MergePlan([one, two]))
         assert verify(Bank.open(one.path)) == []
-
-    def _hung_at_random(self, join: Join, side: Claims) -> Reconciliation:
-        """One root that is new hangs below one that the other bank lacks."""
-        holds, index = join.resolution, side.snapshot.index[side.rows]
-        above = holds.living & (holds.above == len(join)) & ~np.isin(join.ids, side.ids)
-        new = (index["parent"] < 0) & ~index["deleted"] & ~np.isin(side.ids, join.ids)
-        roots, parents = np.flatnonzero(new).tolist(), np.flatnonzero(above).tolist()
-        if not roots or not parents:
-            return Reconciliation()
-        return Reconciliation(hung=[(self.random.choice(roots), self.random.choice(parents))])
 
     def _any(self, tree: Tree) -> Node | None:
         return tree.node_at(int(self.random.choice(tree.rows))) if len(tree) else None

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.diff import FieldChange, diff, text_dump
+from deltamem_tui.bank.diff import FieldChange, diff
 from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory.deltamem.definition import Payload
 from tests.bank.support import learn_one, manifest, node, vector
 
@@ -82,46 +80,3 @@ def test_a_moved_node_is_moved_and_not_changed(pair: tuple[Bank, Bank]) -> None:
     task = diff(one, two).trees["task"]
     assert task.changed == ()
     assert [each.fields for each in task.moved] == [(FieldChange("parent", residual.parent, None),)]
-
-
-def test_nodes_read_as_their_last_line_has_them(pair: tuple[Bank, Bank]) -> None:
-    one, _ = pair
-    root = next(one.tree("task").roots())
-    with one.writing() as batch:
-        batch.revise_node(
-            "task", structs.replace(root, payload=Payload("when \x1b[31mx", "first\nsecond"))
-        )
-        batch.log("edit")
-    lines = list(text_dump(one.path / "task.nodes.jsonl"))
-    start = lines.index(f"{root.id} root {root.label}, revision 1")
-    assert lines[start + 1 : start + 5] == [
-        "  activation_condition: when x",
-        "  execution_procedure: first",
-        "  execution_procedure: second",
-        "",
-    ]
-    assert sum(line.startswith(root.id) for line in lines) == 1
-
-
-def test_arrays_read_a_row_a_line(pair: tuple[Bank, Bank]) -> None:
-    one, _ = pair
-    counts = list(text_dump(one.path / "task.counts.npy"))
-    assert counts[0] == "uint32 [6, 3]"
-    assert counts[1:] == [
-        f"{row}: {' '.join(map(str, values))}"
-        for row, values in enumerate(np.load(one.path / "task.counts.npy").tolist())
-    ]
-    vectors = list(text_dump(one.path / "task.embeddings.npy"))
-    assert len(set(vectors)) == len(vectors) == 7
-    assert list(text_dump(one.path / "task.index.npy")) == ["an index of 6 lines"]
-    assert next(text_dump(one.path / "bank.json")) == "{"
-
-
-def test_a_hostile_array_is_refused_and_a_broken_line_is_shown(tmp_path: Path) -> None:
-    path = tmp_path / "x.npy"
-    np.save(path, np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(BankCorruptError, match="not an array"):
-        list(text_dump(path))
-    lines = tmp_path / "nodes"
-    lines.write_bytes(b'{"id":"1","kind":"root","label":"x"}\n{broken\x07\n')
-    assert list(text_dump(lines))[-2] == "line 2 cannot be read"

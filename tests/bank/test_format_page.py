@@ -18,9 +18,9 @@ from msgspec import structs
 
 from deltamem_tui.bank import replicas
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.codec import texts
 from deltamem_tui.bank.collection import to_record
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.tree_index import texts
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import change_domain, learn_one, manifest, mark_first, notes, vector
 from tests.places import ROOT

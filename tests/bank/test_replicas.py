@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank import replicas
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.codec import key, keys, places, texts
 from deltamem_tui.bank.replicas import Entries
 from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.tree_index import key, keys, places, texts
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError
 from tests.bank.support import learn_one, learnt

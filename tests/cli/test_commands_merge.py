@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.cli.support import Program, heat, state_of
-from tests.places import DOCS
 
 
 @pytest.fixture
@@ -99,16 +97,14 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(two: Program) -> None:
     assert answer.err == "nothing was written; without --dry-run it is\n"
     assert "nodes added" in answer.out
     assert "roots are near" in answer.out
-    planned = two.json("merge", "kitchen", "annex", "--dry-run").data["plan"]
+    planned = two.json("merge", "kitchen", "annex", "--dry-run").data
     assert state_of(two.bank) == before
-    for name in ("task", "env"):
-        for each in planned["trees"][name]["added"]:
-            assert f"+ {name} {each['id'][:8]}" in answer.out
     assert two("merge", "kitchen", "annex", "-o", "both").code == 0
     found = two.json("diff", "kitchen", "both").data
-    assert {key: found[key] for key in planned} == planned
+    for name in ("task", "env"):
+        added = {each["id"] for each in found["trees"][name]["added"]}
+        assert added == set(planned["trees"][name]["added"])
     assert planned["trees"]["task"]["added"]
-    assert planned["different"]
 
 
 def test_a_plan_shows_what_is_changed_and_deleted_and_overtaken(two: Program, annex: Path) -> None:
@@ -125,10 +121,6 @@ def test_a_plan_shows_what_is_changed_and_deleted_and_overtaken(two: Program, an
         batch.count("task", root.id, hits=3)
         batch.log("learn")
     answer = two("merge", "kitchen", "annex", "--dry-run", "--no-near")
-    lines = answer.out.splitlines()
-    assert any(line.startswith(f"~ task {root.id[:8]}") for line in lines)
-    assert any(line.startswith(f"− env {other.id[:8]}") for line in lines)
-    assert any(line.startswith(f"~ task {root.id[:8]} hits ") for line in lines)
     assert "was changed in two banks, and one went further; the first stays:" in answer.out
     (conflict,) = two.json("merge", "kitchen", "annex", "--dry-run").data["conflicts"]
     assert conflict["kind"] == "overtaken"
@@ -204,36 +196,9 @@ def test_a_difference_is_shown_by_signs(two: Program) -> None:
 def test_what_diff_refuses(two: Program) -> None:
     assert two("diff", "kitchen").code == 2
     assert two("diff", "kitchen", "annex", "--tree", "bush").code == 2
-    assert two("diff", "kitchen", "--text", str(two.bank / "bank.json")).code == 2
-    assert "no such file" in two("diff", "--text", "nowhere.npy").error
 
 
 def git(folder: Path, *arguments: str) -> str:
     call = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments]
     done = subprocess.run(call, cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_git_shows_what_a_person_can_read(two: Program, tmp_path: Path) -> None:
-    """The lines of docs/travelling.md, as they stand there."""
-    page = (DOCS / "travelling.md").read_text()
-    attributes = page.split("```gitattributes\n")[1].split("```")[0]
-    driver = "deltamem diff --text"
-    assert f'git config diff.deltamem.textconv "{driver}"' in page
-    repository = tmp_path / "repository"
-    shutil.copytree(two.bank, repository / "kitchen", ignore=shutil.ignore_patterns(".lock"))
-    (repository / ".gitattributes").write_text(attributes)
-    here = f"{sys.executable} -m deltamem_tui diff --text"
-    git(repository, "init", "-q")
-    git(repository, "config", "diff.deltamem.textconv", here)
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "one")
-    bank = Bank.open(repository / "kitchen")
-    root = next(bank.tree("task").roots())
-    said = {**root.payload, "execution_procedure": "wash your hands"}
-    editing.edit(bank, "task", root, said)
-    shown = git(repository, "diff", "--", "kitchen/task.nodes.jsonl", "kitchen/task.index.npy")
-    assert "+  execution_procedure: wash your hands" in shown
-    assert f"+{root.id}" in shown
-    assert "an index of" not in shown

@@ -145,7 +145,7 @@ def not_a_number(program: Program) -> None:
     ("plant", "reason"),
     [
         (corrupt_middle, r"task\.nodes\.jsonl, line 2: not a node"),
-        (duplicate_id, r"task\.nodes\.jsonl, line 2: id \w+ stands twice"),
+        (duplicate_id, r"task\.nodes\.jsonl, line 2: id \w+ is there twice"),
         (truncated, r"task\.embeddings\.npy: holds 2 rows where 3 were written"),
         (not_a_number, r"task\.embeddings\.npy, row 1: a vector is not finite"),
     ],

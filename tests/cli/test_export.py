@@ -162,10 +162,6 @@ def test_a_strangers_name_is_no_path(program: Program) -> None:
         (("kitchen.deltamem", "--digest", "sha256:12"), "not a digest"),
         (("kitchen.deltamem", "--name", "copy", "--digest", "sha256:" + "0" * 64), "pinned"),
         *(
-            (("kitchen.deltamem", "--name", "copy", "--max-gigabytes", size), "--max-gigabytes")
-            for size in ("inf", "nan")
-        ),
-        *(
             (("kitchen.deltamem", "--name", name), "name")
             for name in ("a/../.b", "a/b", "../up", "/tmp/x", "")
         ),
@@ -179,12 +175,6 @@ def test_what_cannot_be_installed_is_said_in_one_line(
     before = sorted(program.folder.rglob("*"))
     assert reason in program("install", *arguments).error
     assert sorted(program.folder.rglob("*")) == before
-
-
-def test_the_size_of_what_is_installed_can_be_limited(program: Program) -> None:
-    exported(program)
-    call = ("install", "kitchen.deltamem", "--name", "copy", "--max-gigabytes", "0.001")
-    assert program(*call).code == 0
 
 
 def test_what_a_stranger_wrote_is_shown_and_not_obeyed(program: Program) -> None:

@@ -192,16 +192,12 @@ diff kitchen copy
 diff kitchen copy --exit-code
 diff ./left ./right
 diff ./left ./right --tree env --exit-code
-diff --text ./left/journal.jsonl
-diff --text ./left/task.nodes.jsonl
-diff --text ./left/task.embeddings.npy
 diff kitchen
 diff ./killed ./paid
 diff ./living ./left
 merge ./living ./paid --dry-run --near 0.1
 merge ./left ./right --dry-run --near 0.3
 merge ./left ./right -o both --near 0.3 --near-policy skip
-merge ./left ./right -o hung --near 0.3 --near-policy hang
 merge ./left ./right
 merge ./left ./right
 merge ./left kitchen --no-near --no-episodes

@@ -21,7 +21,7 @@ from typing import Any
 
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import NEVER, Commit, Extent, Journal, Tail
-from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.errors import BankError, BankRewrittenError, DeltaMemError
 
 _DRAFT = re.compile(r"[a-z][a-z0-9_]*(\.[a-z]+)+\.\d+\.next")
@@ -49,7 +49,7 @@ def present(path: Path, commit: Commit) -> Path:
     """Return where a file of the last commit lies: beside its place until it was renamed."""
     if path.name in commit.replaces:
         draft = draft_path(path, commit.sequence)
-        if archive_view.exists(draft):
+        if archive.exists(draft):
             return draft
     return path
 
@@ -74,12 +74,12 @@ def finish(folder: Path, commit: Commit) -> None:
     """Rename what the last commit lists, and remove what no commit does. May be repeated."""
     for name in commit.replaces:
         draft = draft_path(folder / name, commit.sequence)
-        if archive_view.exists(draft):
+        if archive.exists(draft):
             files.move(draft, folder / name)
     if commit.replaces:
         # Even if nothing was left to rename: the one who did it may not have come this far.
         files.sync(folder)
-    for name in archive_view.names(folder):
+    for name in archive.names(folder):
         if _DRAFT.fullmatch(name):
             files.remove(folder / name)
 

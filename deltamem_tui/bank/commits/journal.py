@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.errors import BankCorruptError, BankError, Remedy
 
 FILE_NAME = "journal.jsonl"
@@ -223,11 +223,11 @@ class Journal:
     @property
     def exists(self) -> bool:
         """True if the bank has its journal; a bank may be shipped without."""
-        return archive_view.exists(self.path)
+        return archive.exists(self.path)
 
     def tail(self) -> Tail:
         """Read the last commit, from the end of the file, whatever the file's length."""
-        line, end = next(archive_view.backwards(self.path, _LINE_LIMIT), (b"", 0))
+        line, end = next(archive.backwards(self.path, _LINE_LIMIT), (b"", 0))
         if not line:
             raise BankCorruptError(
                 "holds no whole line",
@@ -279,10 +279,10 @@ class Journal:
         Raises:
             BankCorruptError: There is no whole commit; the journal is as it was.
         """
-        for line, end in archive_view.backwards(self.path, _LINE_LIMIT):
+        for line, end in archive.backwards(self.path, _LINE_LIMIT):
             with suppress(BankCorruptError):
                 parse(line, str(self.path), f"byte {end - len(line)}")
-                with files.storage_errors(self.path), archive_view.opened(self.path) as stream:
+                with files.storage_errors(self.path), archive.opened(self.path) as stream:
                     stream.seek(end)
                     torn = stream.read()
                 files.truncate(self.path, end)
@@ -296,7 +296,7 @@ class Journal:
 
     def commits(self) -> Iterator[Commit]:
         """Yield all commits, oldest first."""
-        for number, line in enumerate(archive_view.forwards(self.path, _LINE_LIMIT), start=1):
+        for number, line in enumerate(archive.forwards(self.path, _LINE_LIMIT), start=1):
             yield parse(line, str(self.path), f"line {number}")
 
     def newest_first(self) -> Iterator[Commit]:
@@ -305,12 +305,12 @@ class Journal:
 
     def tails(self) -> Iterator[Tail]:
         """Yield all commits, newest first, and how long the journal was with each."""
-        for line, end in archive_view.backwards(self.path, _LINE_LIMIT):
+        for line, end in archive.backwards(self.path, _LINE_LIMIT):
             yield Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
 
     def commit_at(self, start: int, stop: int) -> Commit:
         """Return the commit whose line lies between two bytes of the journal."""
-        with files.storage_errors(self.path), archive_view.opened(self.path) as stream:
+        with files.storage_errors(self.path), archive.opened(self.path) as stream:
             stream.seek(start)
             return parse(
                 stream.read(min(stop - start, _LINE_LIMIT)), str(self.path), f"byte {start}"

@@ -1,49 +1,39 @@
-"""The layout of an archive: a plain zip file, of which there is exactly one for given files.
+"""Archives, and reading a bank's files where they are: in a folder, or all in one archive.
 
-Nothing is compressed, so that arrays can be mapped where they lie; every file begins at a
-multiple of 64 bytes. Order, times and modes are fixed. A reader therefore needs no judgement
-of what a zip file may contain: it works out what the archive of the listed files looks like,
-byte for byte, and refuses one that looks otherwise. Hidden, overlapping, doubled, linked,
-encrypted or compressed members have no place to be.
+An archive is a plain zip file, of which there is exactly one for given files. Nothing is
+compressed, so that arrays can be mapped where they are; every file begins at a multiple of 64
+bytes; order, times and modes are fixed. A reader works out what the archive of the listed files
+looks like, byte for byte, and refuses one that looks otherwise: hidden, overlapping, doubled,
+linked, encrypted or compressed members have no place to be.
+
+The path of a file in an archive is the archive's path with the file's name behind it, as if the
+archive were a folder (`kitchen.deltamem/bank.json`). So whoever reads builds the same paths for
+both, and only this module looks which it is. A writer meets a file instead of a folder, and fails.
 """
 
 from __future__ import annotations
 
+import io
+import mmap
 import os
 import re
 import stat
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from deltamem_tui.bank.disk import files
-from deltamem_tui.errors import BankCorruptError, Remedy
+from deltamem_tui.errors import BankCorruptError, StorageError
 from deltamem_tui.text import one_line
 
-_MEGABYTE = 1024 * 1024
-GIGABYTE = 1024 * _MEGABYTE
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a bank that comes from elsewhere may take.
-
-    Attributes:
-        members: Files.
-        manifest: Bytes of `bank.json`.
-        total: Bytes of all files together.
-    """
-
-    members: int = 80
-    manifest: int = 4 * _MEGABYTE
-    total: int = 8 * GIGABYTE
-
-
-LIMITS = Limits()
-"""What is taken in unless the caller says otherwise."""
-
+MANIFEST_BYTES = 4 * 1024 * 1024
+"""The most that a `bank.json` may take."""
+TOTAL_BYTES = 2**32 - 1
+"""The most that a bank that travels may take: where the files of an archive can begin."""
 ALIGNMENT = 64
 
 MANIFEST = "bank.json"
@@ -53,30 +43,17 @@ FILE_NAME = re.compile(
 )
 """What a file of a bank may be called, whatever its collections."""
 
-LOCAL = struct.Struct("<4s5H3L2H")
-CENTRAL = struct.Struct("<4s6H3L5H2L")
-END = struct.Struct("<4s4H2LH")
-LARGE_END = struct.Struct("<4sQ2H2L4Q")
-LOCATOR = struct.Struct("<4sLQL")
-
-LOCAL_SIGNATURE = b"PK\x03\x04"
-CENTRAL_SIGNATURE = b"PK\x01\x02"
-END_SIGNATURE = b"PK\x05\x06"
-_LARGE_END_SIGNATURE = b"PK\x06\x06"
-_LOCATOR_SIGNATURE = b"PK\x06\x07"
-
-FULL = 0xFFFFFFFF
-"""What stands in a field of 32 bits whose value is given by the zip64 field beside it."""
-LARGE = struct.Struct("<2H2Q")
-LARGE_CENTRAL = struct.Struct("<2H3Q")
-_LARGE_KIND = 0x0001
-
-_ALIGNMENT_KIND = 0xD935  # the field by which other aligning zip tools say so too
-_ALIGNMENT_FIELD = struct.Struct("<3H")
-_UNIX = 3 << 8
-_PLAIN_FILE = 0o100644 << 16
+_MEMBERS = 80
+_NAME_BYTES = 64
+_LOCAL = struct.Struct("<4s5H3L2H")
+_CENTRAL = struct.Struct("<4s6H3L5H2L")
+_END = struct.Struct("<4s4H2LH")
+_PADDING = struct.Struct("<3H")
+_PADDING_KIND = 0xD935  # the field by which other aligning zip tools say so too
+_VERSION, _UNIX = 20, 3 << 8
 _DATE = 1 << 5 | 1  # the first day that a zip file can name: 1 January 1980
-_VERSION, _LARGE_VERSION = 20, 45
+_PLAIN_FILE = 0o100644 << 16
+_BLOCK = 64 * 1024
 
 
 def member_names(collections: Iterable[str]) -> tuple[str, ...]:
@@ -102,127 +79,56 @@ class Entry:
     crc: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything lies in the archive of some files."""
+    """Where everything is in the archive of some files.
+
+    Attributes:
+        entries: The files.
+        headers: What comes before each file: its local header.
+        starts: Where each file's bytes begin.
+        directory: What comes behind the last file: the list of all, and the end.
+        size: The archive's length in bytes.
+    """
 
     entries: Sequence[Entry]
-
-    @cached_property
-    def starts(self) -> tuple[int, ...]:
-        """Where each file's bytes begin."""
-        return tuple(start for _, start, _ in self._placed())
-
-    @cached_property
-    def headers(self) -> tuple[bytes, ...]:
-        """What stands before each file, from the end of the one before: the local header."""
-        return tuple(header for _, _, header in self._placed())
-
-    @property
-    def directory_start(self) -> int:
-        """Where the last file ends and the list of all files begins."""
-        return self.starts[-1] + self.entries[-1].size if self.entries else 0
-
-    @cached_property
-    def directory(self) -> bytes:
-        """The list of all files, and the end of the archive."""
-        listed = b"".join(_central(entry, offset) for entry, offset, _ in self._offsets())
-        return listed + _end(len(self.entries), len(listed), self.directory_start)
-
-    @property
-    def size(self) -> int:
-        """The archive's length in bytes."""
-        return self.directory_start + len(self.directory)
-
-    def _offsets(self) -> Iterator[tuple[Entry, int, bytes]]:
-        for entry, start, header in self._placed():
-            yield entry, start - len(header), header
-
-    def _placed(self) -> Iterator[tuple[Entry, int, bytes]]:
-        position = 0
-        for entry in self.entries:
-            header = _local(entry, position)
-            position += len(header)
-            yield entry, position, header
-            position += entry.size
+    headers: Sequence[bytes]
+    starts: Sequence[int]
+    directory: bytes
+    size: int
 
 
-def _local(entry: Entry, offset: int) -> bytes:
-    """Return a local header that begins at `offset`, padded so that the file behind it is
-    aligned.
-    """
-    large = entry.size >= FULL
-    field = LARGE.pack(_LARGE_KIND, 16, entry.size, entry.size) if large else b""
-    name = entry.name.encode("ascii")
-    before = offset + LOCAL.size + len(name) + len(field) + _ALIGNMENT_FIELD.size
-    padding = -before % ALIGNMENT
-    field += _ALIGNMENT_FIELD.pack(_ALIGNMENT_KIND, 2 + padding, ALIGNMENT) + bytes(padding)
-    size = FULL if large else entry.size
-    fixed = LOCAL.pack(
-        LOCAL_SIGNATURE,
-        _LARGE_VERSION if large else _VERSION,
-        *(0, 0),  # no flags, not compressed
-        *(0, _DATE),
-        entry.crc,
-        *(size, size),
-        len(name),
-        len(field),
-    )
-    return fixed + name + field
+def layout_of(entries: Sequence[Entry], source: str) -> Layout:
+    """Return the layout of the archive of some files; errors name their `source`."""
+    size = sum(entry.size for entry in entries)
+    if size > TOTAL_BYTES - 2 * _BLOCK:
+        raise BankCorruptError(
+            f"has {size:,} bytes, more than the {TOTAL_BYTES:,} of an archive",
+            source=source,
+            hint="copy the bank's folder instead",
+        )
+    headers, starts, listed, position = [], [], b"", 0
+    for entry in entries:
+        name = entry.name.encode("ascii")
+        padding = -(position + _LOCAL.size + len(name) + _PADDING.size) % ALIGNMENT
+        field = _PADDING.pack(_PADDING_KIND, 2 + padding, ALIGNMENT) + bytes(padding)
+        # Version, no flags, not compressed, midnight, date; checksum and both sizes.
+        shared = (_VERSION, 0, 0, 0, _DATE, entry.crc, entry.size, entry.size, len(name))
+        header = _LOCAL.pack(b"PK\x03\x04", *shared, len(field)) + name + field
+        # No extra field, comment, disk or hint; mode and place.
+        rest = (0, 0, 0, 0, _PLAIN_FILE, position)
+        listed += _CENTRAL.pack(b"PK\x01\x02", _UNIX | _VERSION, *shared, *rest) + name
+        position += len(header)
+        headers.append(header)
+        starts.append(position)
+        position += entry.size
+    number = len(entries)
+    end = _END.pack(b"PK\x05\x06", 0, 0, number, number, len(listed), position, 0)
+    directory = listed + end
+    return Layout(entries, headers, starts, directory, position + len(directory))
 
 
-def _central(entry: Entry, offset: int) -> bytes:
-    """Return a file's line in the list."""
-    large = entry.size >= FULL or offset >= FULL
-    field = b""
-    if large:
-        field = LARGE_CENTRAL.pack(_LARGE_KIND, 24, entry.size, entry.size, offset)
-    version = _LARGE_VERSION if large else _VERSION
-    size = FULL if large else entry.size
-    name = entry.name.encode("ascii")
-    fixed = CENTRAL.pack(
-        CENTRAL_SIGNATURE,
-        _UNIX | version,
-        version,
-        *(0, 0),
-        *(0, _DATE),
-        entry.crc,
-        *(size, size),
-        len(name),
-        len(field),
-        *(0, 0, 0),  # no comment, one disk, no text or binary hint
-        _PLAIN_FILE,
-        FULL if large else offset,
-    )
-    return fixed + name + field
-
-
-def _end(count: int, length: int, start: int) -> bytes:
-    """Return what stands behind the list."""
-    if start < FULL:
-        return END.pack(END_SIGNATURE, 0, 0, count, count, length, start, 0)
-    large = LARGE_END.pack(
-        _LARGE_END_SIGNATURE,
-        LARGE_END.size - 12,
-        _UNIX | _LARGE_VERSION,
-        _LARGE_VERSION,
-        *(0, 0),
-        *(count, count),
-        length,
-        start,
-    )
-    locator = LOCATOR.pack(_LOCATOR_SIGNATURE, 0, start + length, 1)
-    return large + locator + END.pack(END_SIGNATURE, 0, 0, count, count, length, FULL, 0)
-
-
-_NAME_BYTES = 64
-_LINE_BYTES = CENTRAL.size + _NAME_BYTES + LARGE_CENTRAL.size
-_END_BYTES = LARGE_END.size + LOCATOR.size + END.size
-# What is read in place takes no room on the disk, and only that in memory which is looked at.
-_IN_PLACE = replace(LIMITS, total=2**48)
-
-
-def read_layout(path: Path, limits: Limits = LIMITS) -> Layout:
+def read_layout(path: Path) -> Layout:
     """Check an archive's layout. Its files are not read.
 
     Raises:
@@ -231,145 +137,278 @@ def read_layout(path: Path, limits: Limits = LIMITS) -> Layout:
         StorageError: It cannot be read.
     """
     with files.storage_errors(path):
-        # A pipe would wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            return _Reading(path, descriptor, limits).layout()
-        finally:
-            os.close(descriptor)
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for a writer
+            raise _wrong(path, "is not a plain file")
+        with path.open("rb") as stream:
+            return _read_layout(path, stream)
 
 
-def members(path: Path) -> dict[str, tuple[int, int]]:
-    """Return where the files of an archive lie, as (start, length) by name."""
-    with files.storage_errors(path):
-        found = path.stat()
-    return _members(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+def _read_layout(path: Path, stream: io.BufferedReader) -> Layout:
+    def read(position: int, length: int) -> bytes:
+        stream.seek(position)
+        return stream.read(length)
+
+    if read(0, 4) != b"PK\x03\x04":
+        hint = "`deltamem export` makes them, as FILE.deltamem"
+        raise _wrong(path, "is not an archive of a bank", hint)
+    size = stream.seek(0, os.SEEK_END)
+    end = read(max(size - _END.size, 0), _END.size)
+    if not end.startswith(b"PK\x05\x06"):
+        raise _wrong(path, "was cut short, or something was added at its end")
+    _, _, _, _, number, length, start, _ = _END.unpack(end)
+    if number > _MEMBERS or length > number * (_CENTRAL.size + _NAME_BYTES):
+        raise _wrong(path, f"lists more than the {_MEMBERS} files it may have")
+    layout = layout_of(_entries(path, read(start, length), number), str(path))
+    pieces = [(layout.size - len(layout.directory), layout.directory)]
+    for begin, header in zip(layout.starts, layout.headers, strict=True):
+        pieces.append((begin - len(header), header))
+    if layout.size != size or not all(read(at, len(piece)) == piece for at, piece in pieces):
+        raise _wrong(path, "is not laid out as `deltamem export` does it")
+    return layout
+
+
+def _entries(path: Path, text: bytes, number: int) -> list[Entry]:
+    """Return the listed files, if all are such as a bank has, each once."""
+    entries: dict[str, Entry] = {}
+    for _ in range(number):
+        if len(text) < _CENTRAL.size:
+            raise _wrong(path, "has a list of files that is damaged")
+        fixed, text = _CENTRAL.unpack_from(text), text[_CENTRAL.size :]
+        crc, size, name_length, others = fixed[7], fixed[9], fixed[10], sum(fixed[11:13])
+        name, text = text[:name_length].decode("ascii", "replace"), text[name_length + others :]
+        if not FILE_NAME.fullmatch(name):
+            raise _wrong(path, f"unexpected file {one_line(name, 80)!r}")
+        if name in entries:
+            raise _wrong(path, f"holds {name!r} twice")
+        entries[name] = Entry(name, size, crc)
+    if next(iter(entries), "") != MANIFEST:
+        raise _wrong(path, f"does not begin with {MANIFEST!r}")
+    if (size := entries[MANIFEST].size) > MANIFEST_BYTES:
+        raise _wrong(path, f"has a {MANIFEST!r} of {size:,} bytes, more than {MANIFEST_BYTES:,}")
+    return list(entries.values())
 
 
 def require_names(path: Path, collections: Iterable[str]) -> None:
     """See that an archive holds files of a bank with these collections only, in their order."""
-    found = list(members(path))
+    found = list(_members(path))
     known = member_names(collections)
     if found != [name for name in known if name in found]:
         wrong = next((name for name in found if name not in known), "its files out of order")
         raise _wrong(path, f"holds {wrong}, which its bank does not declare")
 
 
+def _members(path: Path) -> dict[str, tuple[int, int]]:
+    """Return where the files of an archive are, as (start, length) by name."""
+    with files.storage_errors(path):
+        found = path.stat()
+    return _read_members(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
 @lru_cache(maxsize=64)
-def _members(path: Path, *_identity: int) -> dict[str, tuple[int, int]]:
-    layout = read_layout(path, _IN_PLACE)
-    return {
-        entry.name: (start, entry.size)
-        for entry, start in zip(layout.entries, layout.starts, strict=True)
-    }
-
-
-class _Reading:
-    """The reading of one archive's layout."""
-
-    def __init__(self, path: Path, descriptor: int, limits: Limits) -> None:
-        self._path = path
-        self._descriptor = descriptor
-        self._limits = limits
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise self._wrong("is not a plain file")
-        self._size = found.st_size
-
-    def layout(self) -> Layout:
-        """Return the layout, of which every byte but the files' own was compared."""
-        self._require_archive()
-        layout = Layout(tuple(self._entries(self._list())))
-        if not layout.entries:
-            raise self._wrong("holds no files")
-        if layout.size > self._limits.total:
-            raise self._too_large(layout.size)
-        pieces = [*zip(self._header_starts(layout), layout.headers, strict=True)]
-        pieces.append((layout.directory_start, layout.directory))
-        same = all(self._read(at, len(piece)) == piece for at, piece in pieces)
-        if layout.size != self._size or not same:
-            raise self._wrong("is not laid out as `deltamem export` does it")
-        return layout
-
-    def _require_archive(self) -> None:
-        if not self._read(0, 4).startswith(LOCAL_SIGNATURE):
-            raise self._wrong(
-                "is not an archive of a bank", hint="`deltamem export` makes them, as FILE.deltamem"
-            )
-
-    def _list(self) -> Iterator[tuple[bytes, int, int]]:
-        """Yield the list of files as it stands there: name, size, checksum."""
-        text = self._read(max(self._size - END.size, 0), END.size)
-        if len(text) < END.size or not text.startswith(END_SIGNATURE):
-            raise self._wrong("was cut short, or something was added at its end")
-        _, _, _, _, count, length, start, _ = END.unpack(text)
-        if count > self._limits.members or length > count * _LINE_BYTES:
-            raise self._wrong(f"lists more than the {self._limits.members} files it may have")
-        if start == FULL:
-            start = self._size - _END_BYTES - length
-        yield from self._lines(self._read(max(start, 0), length), count)
-
-    def _lines(self, text: bytes, count: int) -> Iterator[tuple[bytes, int, int]]:
-        position = 0
-        for _ in range(count):
-            try:
-                fixed = CENTRAL.unpack_from(text, position)
-                signature, crc, size = fixed[0], fixed[7], fixed[9]
-                name_length, field_length, comment_length = fixed[10:13]
-                position += CENTRAL.size
-                name = text[position : position + name_length]
-                position += name_length
-                if size == FULL:
-                    size = LARGE_CENTRAL.unpack_from(text, position)[2]
-                position += field_length + comment_length
-            except struct.error as error:
-                raise self._wrong("has a list of files that is damaged") from error
-            if signature != CENTRAL_SIGNATURE:
-                raise self._wrong("has a list of files that is damaged")
-            yield name, size, crc
-
-    def _entries(self, lines: Iterable[tuple[bytes, int, int]]) -> Iterator[Entry]:
-        """Yield the files, if all are such as a bank has, each once. Else the layout decides."""
-        names = set[str]()
-        for line, size, crc in lines:
-            name = line.decode("ascii", "replace")
-            if not FILE_NAME.fullmatch(name):
-                shown = one_line(name, 80)
-                raise self._wrong(f"holds {shown!r}, and no file of a bank is called so")
-            if name in names:
-                raise self._wrong(f"holds {name!r} twice")
-            if not names and name != MANIFEST:
-                raise self._wrong(f"does not begin with {MANIFEST!r}")
-            if name == MANIFEST and size > self._limits.manifest:
-                raise self._wrong(
-                    f"has a {name!r} of {size:,} bytes, more than {self._limits.manifest:,}"
-                )
-            if size > self._limits.total:  # as much as a list claims, no offset can hold
-                raise self._too_large(size)
-            names.add(name)
-            yield Entry(name, size, crc)
-
-    @staticmethod
-    def _header_starts(layout: Layout) -> Iterator[int]:
-        for start, header in zip(layout.starts, layout.headers, strict=True):
-            yield start - len(header)
-
-    def _read(self, position: int, length: int) -> bytes:
-        return os.pread(self._descriptor, length, position)
-
-    def _too_large(self, size: int) -> BankCorruptError:
-        return self._wrong(
-            f"has {size:,} bytes, more than the {self._limits.total:,} it may have",
-            hint=Remedy.ALLOW_SIZE,
-        )
-
-    def _wrong(self, message: str, hint: str | None = None) -> BankCorruptError:
-        return _wrong(self._path, message, hint)
+def _read_members(path: Path, *_identity: int) -> dict[str, tuple[int, int]]:
+    layout = read_layout(path)
+    placed = zip(layout.entries, layout.starts, strict=True)
+    return {entry.name: (start, entry.size) for entry, start in placed}
 
 
 def _wrong(path: Path, message: str, hint: str | None = None) -> BankCorruptError:
+    again = "get it again from where it came from; an archive is never repacked"
+    return BankCorruptError(message, source=str(path), hint=hint or again)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where the bytes of a bank's file are: in the file itself, or somewhere in an archive."""
+
+    path: Path
+    start: int
+    length: int
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a bank is a file, so an archive, and no folder."""
+    with files.storage_errors(path):
+        return path.is_file()
+
+
+def find(path: Path) -> Region | None:
+    """Return where a file's bytes are; None if there is no such file.
+
+    Raises:
+        BankCorruptError: It would be in an archive that is not whole.
+        StorageError: The disk refused, or it is a folder, pipe or device.
+    """
+    with files.storage_errors(path):
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            place = _members(path.parent).get(path.name)
+            return None if place is None else Region(path.parent, *place)
+    if not stat.S_ISREG(found.st_mode):  # a pipe would wait for a writer
+        raise StorageError("is not a plain file", source=str(path))
+    return Region(path, 0, found.st_size)
+
+
+def _found(path: Path) -> Region:
+    region = find(path)
+    if region is None:
+        raise StorageError("no such file", source=str(path))
+    return region
+
+
+def exists(path: Path) -> bool:
+    """Return whether there is such a file."""
+    return find(path) is not None
+
+
+def size(path: Path) -> int:
+    """Return the file's length in bytes; 0 if there is none."""
+    region = find(path)
+    return region.length if region else 0
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of everything in a bank's folder or archive, sorted."""
+    if is_archive(folder):
+        return sorted(_members(folder))
+    with files.storage_errors(folder):
+        return sorted(path.name for path in folder.iterdir())
+
+
+def is_plain(path: Path) -> bool:
+    """Return whether a file is one, and no link, folder or device."""
+    try:
+        return exists(path) and not path.is_symlink()
+    except StorageError:
+        return False
+
+
+def opened(path: Path) -> io.BufferedReader:
+    """Return the file, to be read from its beginning."""
+    region = _found(path)
+    with files.storage_errors(path):
+        raw = region.path.open("rb")
+        return raw if region.path == path else io.BufferedReader(_Part(raw, region))
+
+
+def read(path: Path, limit: int) -> bytes:
+    """Read a whole small file.
+
+    Raises:
+        StorageError: It cannot be read, or is larger than `limit` bytes.
+    """
+    if _found(path).length > limit:
+        raise StorageError(f"larger than the {limit:,} bytes it may have", source=str(path))
+    with files.storage_errors(path), opened(path) as stream:
+        return stream.read(limit)
+
+
+def mapped(path: Path, length: int) -> memoryview:
+    """Return the first `length` bytes of a file, mapped and not read."""
+    if not length:
+        return memoryview(b"")
+    region = _found(path)
+    behind = region.start % mmap.ALLOCATIONGRANULARITY
+    at = region.start - behind
+    with files.storage_errors(path), region.path.open("rb") as stream:
+        try:
+            if region.length < length:
+                raise ValueError
+            access = mmap.ACCESS_READ
+            mapping = mmap.mmap(stream.fileno(), behind + length, access=access, offset=at)
+        except ValueError as error:
+            raise StorageError("was cut short", source=str(path)) from error
+    return memoryview(mapping)[behind:]
+
+
+class _Part(io.RawIOBase):
+    """A part of a file, to be read as if it were a file."""
+
+    def __init__(self, whole: io.BufferedReader, region: Region) -> None:
+        super().__init__()
+        self._whole = whole
+        self._region = region
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a byte, from the beginning, from here, or from the end."""
+        base = (0, self._position, self._region.length)[whence]
+        self._position = max(base + offset, 0)
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` as far as there is something left."""
+        wanted = min(len(buffer), max(self._region.length - self._position, 0))
+        place = self._region.start + self._position
+        found = os.preadv(self._whole.fileno(), [memoryview(buffer)[:wanted]], place)
+        self._position += found
+        return found
+
+    def close(self) -> None:
+        """Close the file too."""
+        self._whole.close()
+        super().close()
+
+
+def forwards(path: Path, limit: int) -> Iterator[bytes]:
+    """Yield the lines of a file, first first, each with its newline.
+
+    Raises:
+        BankCorruptError: A line is longer. The lines before it were given.
+        StorageError: The disk refused.
+    """
+    with files.storage_errors(path), opened(path) as stream:
+        for number in count(1):
+            line = stream.readline(limit)
+            if not line.endswith(b"\n"):
+                if len(line) == limit:
+                    raise _too_long(path, limit, f"line {number}")
+                return
+            yield line
+
+
+def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the lines of a file, last first, each with its newline and the byte behind that.
+
+    Who stops early has read only the end of the file.
+
+    Raises:
+        BankCorruptError: A line is longer, or what may be one. The lines behind it were given.
+        StorageError: The disk refused.
+    """
+    with files.storage_errors(path), opened(path) as stream:
+        start = stream.seek(0, os.SEEK_END)
+        text = b""  # from `start` to the end of what was not given yet
+        while start:
+            step = min(max(_BLOCK, len(text)), start)
+            start -= step
+            stream.seek(start)
+            text = stream.read(step) + text
+            end = text.rfind(b"\n") + 1
+            while end:
+                begin = text.rfind(b"\n", 0, end - 1) + 1
+                if end - begin > limit:
+                    raise _too_long(path, limit, f"before byte {start + end}")
+                if start and not begin:
+                    break  # the line may begin further ahead
+                yield text[begin:end], start + end
+                text, end = text[:begin], begin
+            if not end and len(text) > limit:
+                raise _too_long(path, limit, f"before byte {start + len(text)}")
+
+
+def _too_long(path: Path, limit: int, position: str) -> BankCorruptError:
     return BankCorruptError(
-        message,
+        f"the line has more than the {limit:,} bytes it may have",
         source=str(path),
-        hint=hint or "get it again from where it came from; an archive is never repacked",
+        position=position,
+        hint="restore the file from a copy of the bank",
     )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.errors import BankCorruptError
 
 _MAGIC = b"\x93NUMPY"
@@ -95,9 +95,9 @@ class NpyFile:
         return rows
 
     def _read_header(self) -> bytes:
-        if not archive_view.exists(self.path):
+        if not archive.exists(self.path):
             raise self._corrupt("is missing")
-        with files.storage_errors(self.path), archive_view.opened(self.path) as stream:
+        with files.storage_errors(self.path), archive.opened(self.path) as stream:
             return stream.read(len(self.header(0)))
 
     def _header_record(self, found: bytes) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class NpyFile:
             StorageError: The disk refused.
         """
         self.rows()
-        region = archive_view.find(self.path)
+        region = archive.find(self.path)
         length = region.length if region else 0
         found = (length - self.position(0)) // self.row_bytes
         if found < rows:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import freezing, manifest, replicas, usage_log
-from deltamem_tui.bank.append import apply
+from deltamem_tui.bank import manifest, replicas, usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.disk import archive, archive_view, files
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.archive import Entry, Layout
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.episodes import NAME as EPISODES
@@ -30,8 +28,6 @@ from deltamem_tui.errors import StorageError
 
 _PIECE_BYTES = 4 * 1024 * 1024
 
-Pieces = Callable[[], Iterable[memoryview]]
-
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -39,15 +35,13 @@ class Member:
 
     name: str
     size: int
-    pieces: Pieces
+    pieces: Callable[[], Iterable[memoryview]]
 
     def write(self, folder: Path) -> Path:
-        """Copy it into a folder, where it is only when it is whole; returns its path."""
+        """Copy it into a folder that only this process sees; returns its path."""
         path = folder / self.name
-        draft = folder / f".{self.name}.draft"
-        files.create_anew(draft)
-        files.write_parts(draft, self.pieces())
-        files.move(draft, path)
+        files.create_anew(path)
+        files.write_parts(path, self.pieces())
         return path
 
 
@@ -70,9 +64,8 @@ class Package:
     @cached_property
     def layout(self) -> Layout:
         """The layout of the package's archive."""
-        return Layout(
-            tuple(Entry(each.name, each.size, self.seals[each.name].crc) for each in self.members)
-        )
+        entries = [Entry(each.name, each.size, self.seals[each.name].crc) for each in self.members]
+        return archive.layout_of(entries, self.manifest.name)
 
     def pieces(self) -> Iterator[memoryview]:
         """Yield the archive's bytes."""
@@ -82,12 +75,9 @@ class Package:
         yield memoryview(self.layout.directory)
 
     def with_provenance(self, provenance: Mapping[str, Any]) -> Package:
-        """Return the same package, whose manifest says `provenance` of who built the bank from
-        what.
-        """
-        _, *others = self.members
-        seals = {member.name: self.seals[member.name] for member in others}
-        return promising(replace(self.manifest, provenance=provenance), others, seals)
+        """Return the same package, whose manifest says who built the bank from what."""
+        before = replace(self.manifest, provenance=provenance)
+        return promising(before, self.members[1:], self.seals)
 
     def digest(self) -> str:
         """`sha256:…` of the archive, as `sha256sum` would say it of the file."""
@@ -107,14 +97,14 @@ class Package:
             StorageError: The disk refused; nothing is left behind.
         """
         found = hashlib.sha256()
-        # Both leave the interpreter to others while they are at work.
-        with files.new_file(path, replace=replace) as draft, ThreadPoolExecutor(1) as beside:
-            position = 0
+
+        def hashed() -> Iterator[memoryview]:
             for piece in self.pieces():
-                hashing: Future[None] = beside.submit(found.update, piece)
-                files.write_at(draft, position, piece)
-                position += len(piece)
-                hashing.result()
+                found.update(piece)
+                yield piece
+
+        with files.new_file(path, replace=replace) as draft:
+            files.write_parts(draft, hashed())
         return f"sha256:{found.hexdigest()}"
 
 
@@ -135,14 +125,15 @@ def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
     ]
     if history and bank.journal.exists:
         members.append(_journal_member(bank, left_out))
-        if archive_view.exists(bank.path / usage_log.FILE_NAME):
+        if archive.exists(bank.path / usage_log.FILE_NAME):
             members.append(member_at(bank.path / usage_log.FILE_NAME))
     return members
 
 
 def promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Package:
     """Return the package of files that were read: their digests go into the manifest."""
-    after = freezing.promising(before, {name: each.digest for name, each in seals.items()})
+    digests = {each.name: seals[each.name].digest for each in members}
+    after = manifest.promising(before, digests)
     return as_written(after, manifest.encode(after), members, seals)
 
 
@@ -157,26 +148,25 @@ def as_written(
 
 
 def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
-    """Return a file that lies in memory, or is mapped into it."""
+    """Return a file that is in memory, or is mapped into it."""
     views = [memoryview(buffer) for buffer in buffers if len(buffer)]
 
     def pieces() -> Iterator[memoryview]:
         for view in views:
-            yield from archive_view.pieces(view, _PIECE_BYTES)
+            for start in range(0, len(view), _PIECE_BYTES):
+                yield view[start : start + _PIECE_BYTES]
 
     return Member(name, sum(map(len, views)), pieces)
 
 
 def member_at(path: Path) -> Member:
     """Return a file on disk, or in an archive, as it is."""
-    return member_of(path.name, [archive_view.mapped(path, archive_view.size(path))])
+    return member_of(path.name, [archive.mapped(path, archive.size(path))])
 
 
-def sealed(members: Sequence[Member]) -> dict[str, Seal]:
-    """Read files once each, two at a time."""
-    with ThreadPoolExecutor(2) as readers:
-        found = list(readers.map(seal, members))
-    return {member.name: each for member, each in zip(members, found, strict=True)}
+def sealed(members: Iterable[Member]) -> dict[str, Seal]:
+    """Read files once each."""
+    return {member.name: seal(member) for member in members}
 
 
 def seal(member: Member) -> Seal:
@@ -199,7 +189,7 @@ def _table_members(snapshot: TableSnapshot) -> Iterator[Member]:
 
 
 def _array_member(name: str, matrix: NpyFile, values: NDArray[Any]) -> Member:
-    """Return an array's file; it may lie elsewhere at present, so its name is given."""
+    """Return an array's file; it may be elsewhere at present, so its name is given."""
     array = np.ascontiguousarray(values, dtype=matrix.dtype)
     rows = array.view(np.uint8).reshape(-1).data if len(array) else b""
     return member_of(name, [matrix.header(len(array)), rows])
@@ -210,16 +200,13 @@ def _journal_member(bank: Bank, left_out: Sequence[str]) -> Member:
     tail = bank.tail
     if tail is None:
         raise StorageError("the journal is gone", source=str(bank.journal.path))
-    buffers: list[bytes | memoryview] = [archive_view.mapped(bank.journal.path, tail.length)]
+    buffers: list[bytes | memoryview] = [archive.mapped(bank.journal.path, tail.length)]
     file_swap.require_current(bank.path, tail.commit)  # or the history was folded meanwhile
     last = tail.commit
-    staying = sorted(name for name in left_out if last.extent(name).rows)
-    if staying:
+    if staying := sorted(name for name in left_out if last.extent(name).rows):
         extents = {name: at for name, at in last.extents.items() if name not in staying}
-        detail = {"left_out": staying}
-        end = Commit(
-            last.sequence + 1, "export", last.time, detail, extents, rewritten=last.generation
-        )
+        detail, number = {"left_out": staying}, last.sequence + 1
+        end = Commit(number, "export", last.time, detail, extents, rewritten=last.generation)
         buffers.append(end.line())
     return member_of(journal.FILE_NAME, buffers)
 
@@ -267,4 +254,6 @@ def _book(copy: Bank, origin: str) -> None:
         tables = [snapshot.table for snapshot in copy.snapshots.values()]
         for table in tables:
             table.create()
-        apply(batch.commit(copy.journal).commit, tables)
+        commit = batch.commit(copy.journal).commit
+        for table in tables:
+            table.apply(commit)

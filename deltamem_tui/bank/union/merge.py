@@ -9,8 +9,7 @@ the first one's stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -24,44 +23,50 @@ from deltamem_tui.bank import credit, episodes, replicas
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.codec import texts
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import Journal
-from deltamem_tui.bank.diff import (
-    BankDiff,
-    CountChange,
-    EpisodeDiff,
-    TreeDiff,
-    changed_nodes,
-    manifest_changes,
-    moved_nodes,
-)
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.table import Rows
+from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.tree import Counts, Tree
-from deltamem_tui.bank.tree_index import places, texts
-from deltamem_tui.bank.union import columns, forks, joins
-from deltamem_tui.bank.union.apply import TreeChanges, TreeUpdate, tree_changes
-from deltamem_tui.bank.union.columns import Claims, Flags
-from deltamem_tui.bank.union.resolve import Conflict, Join
+from deltamem_tui.bank.union import records
+from deltamem_tui.bank.union.join import Claims, Conflict, Flags, Join, claims_of
+from deltamem_tui.bank.union.update import TreeUpdate
 from deltamem_tui.errors import BankError
+
+Skip = Callable[[Join, TableSnapshot, Claims], Flags | None]
+"""Looks at what was joined so far and at what comes next, and says which of these nodes are not
+taken, with all that claim a place below: bool [nodes]."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reconciliation:
-    """What shall happen to nodes of a bank before its tree is joined.
+class TreeChanges:
+    """What a merge changes in one collection of the first bank. Ids, in order of birth.
 
     Attributes:
-        left_out: Nodes that are not taken, with all that claim a place below. bool [nodes].
-        hung: Roots that are hung below others: their place in the bank, and in the join.
+        added: Living nodes that it gets.
+        revised: Living nodes that say something else, or have another parent.
+        deleted: Nodes that another bank deleted.
+        revived: Nodes that it had deleted, and another bank changed since.
+        hidden: Nodes that their own bank has alive, below one that another bank deleted. They
+            are kept, and come back when what is above them does.
+        loosened: Nodes that became roots because they were moved below each other.
+        tombstones: How many deleted nodes it gets that it never had alive.
+        left_out: How many nodes were not taken.
+        counted: How many nodes get other counts.
+        too_deep: How many living nodes are deeper than the collection's D_max.
     """
 
-    left_out: Flags | None = None
-    hung: Sequence[tuple[int, int]] = ()
-
-
-Reconcile = Callable[[Join, Claims], Reconciliation]
-"""Looks at what was joined so far and at what comes next."""
+    added: tuple[str, ...]
+    revised: tuple[str, ...]
+    deleted: tuple[str, ...]
+    revived: tuple[str, ...]
+    hidden: tuple[str, ...]
+    loosened: tuple[str, ...]
+    tombstones: int
+    left_out: int
+    counted: int
+    too_deep: int
 
 
 class MergePlan:
@@ -69,7 +74,7 @@ class MergePlan:
 
     Args:
         banks: The banks. Each is taken as its handle shows it.
-        reconcile: What to do with each next bank's roots; nothing if not given.
+        skip: Which nodes of each next bank are not taken; all are if not given.
         with_episodes: Whether the episodes are merged too.
 
     Raises:
@@ -77,28 +82,24 @@ class MergePlan:
     """
 
     def __init__(
-        self,
-        banks: Sequence[Bank],
-        *,
-        reconcile: Reconcile | None = None,
-        with_episodes: bool = True,
+        self, banks: Sequence[Bank], *, skip: Skip | None = None, with_episodes: bool = True
     ) -> None:
         self.banks = tuple(banks)
         first, *others = banks
         for other in others:
             _require_same_kind(first, other)
-        self.manifest, self.disagreements = joins.joined(
-            [first.manifest, *map(joins.called_as_here, others)]
+        self.manifest, self.disagreements = records.joined(
+            [first.manifest, *map(records.called_as_here, others)]
         )
         self._left_out = dict.fromkeys(first.collections, 0)
-        self.joins = {name: self._join(name, reconcile) for name in first.collections}
+        self.joins = {name: self._join(name, skip) for name in first.collections}
         self.updates = {name: TreeUpdate(join) for name, join in self.joins.items()}
         tables = [bank.snapshots[episodes.NAME] for bank in banks]
-        self.episodes = joins.join(tables) if with_episodes else None
+        self.episodes = records.join(tables) if with_episodes else None
 
     @property
     def conflicts(self) -> list[Conflict]:
-        """The nodes that two banks changed apart, in both trees."""
+        """The nodes that two banks changed apart, in all collections."""
         return [conflict for join in self.joins.values() for conflict in join.conflicts]
 
     @cached_property
@@ -128,55 +129,41 @@ class MergePlan:
 
     @cached_property
     def changes(self) -> Mapping[str, TreeChanges]:
-        """What the merge changes in each tree of the first bank."""
+        """What the merge changes in each collection of the first bank."""
         return {name: self._changes(name) for name in self.joins}
 
     @cached_property
     def counted_as_one(self) -> list[tuple[str, str]]:
         """Names of banks that counted apart under one origin: the greater of each count stays."""
-        return [
-            (one.name, two.name)
-            for one, two in combinations(self.banks, 2)
-            if forks.counted_apart(one, two)
-        ]
+        pairs = combinations(self.banks, 2)
+        return [(one.name, two.name) for one, two in pairs if _went_apart(one, two)]
 
     @property
     def empty(self) -> bool:
         """True if the first bank holds all that there is already."""
-        nodes = any(len(update.written) for update in self.updates.values())
-        counts = any(changes.counted for changes in self.changes.values())
-        known = self.episodes is None or not (
-            self.episodes.added or len(self.episodes.revised) or len(self.episodes.learnt)
-        )
-        same = self.manifest == self.banks[0].manifest
-        first = self.banks[0]
+        first, known = self.banks[0], self.episodes
         shares = replicas.shares(first.snapshots, first.manifest.counts_as)
-        same &= self.credit.equals(replicas.joined([credit.LEDGER.entries(first.snapshots)]))
-        return not nodes and not counts and known and same and self.shares.equals(shares)
+        shown = replicas.joined([credit.LEDGER.entries(first.snapshots)])
+        return (
+            not any(len(update.written) for update in self.updates.values())
+            and not any(changes.counted for changes in self.changes.values())
+            and not (known and (known.added or len(known.revised) or len(known.learnt)))
+            and self.manifest == first.manifest
+            and self.credit.equals(shown)
+            and self.shares.equals(shares)
+        )
 
     def check(self) -> None:
         """See that what is taken from the other banks is sound."""
         for update in self.updates.values():
             update.check()
 
-    def counts(self, name: str) -> tuple[replicas.Values, replicas.Values]:
-        """Return what the nodes of a tree count in the first bank, and what they would.
-
-        Both int64 [nodes, 3], in the order of the join; a node that it lacks counts nothing.
-        """
-        update = self.updates[name]
-        after = self.shares.of_tree(list(self.joins).index(name)).totals(update.join.ids)
-        before = np.zeros_like(after)
-        first = update.join.sides[0]
-        before[: update.before] = first.snapshot.counters[first.births]
-        return before, after
-
     def write(self, batch: Batch, target: Bank, origin: str) -> None:
         """Put all of it into a batch of the first bank, or of a copy that counts as `origin`."""
         self.check()
         for name, update in self.updates.items():
             births = update.write(batch)
-            before, totals = self.counts(name)
+            before, totals = self._counts(name)
             differ = np.flatnonzero((before != totals).any(axis=1))
             batch.state_counters(name, births[differ], totals[differ])
         credit.LEDGER.keep(batch, target.snapshots, self.credit)
@@ -214,27 +201,52 @@ class MergePlan:
             "episodes": self.episodes.added if self.episodes is not None else 0,
         }
 
-    def _join(self, name: str, reconcile: Reconcile | None) -> Join:
+    def _join(self, name: str, skip: Skip | None) -> Join:
         first, *others = self.banks
         join = Join(name, first.snapshots[name])
-        for bank in others:
-            side = columns.read(bank.snapshots[name])
-            found = reconcile(join, side) if reconcile else Reconciliation()
-            join.add(side, found.left_out)
-            if len(found.hung):
-                children, parents = np.array(found.hung, dtype=np.int64).T
-                join.hang(places(join.ids, side.ids[children]), parents)
-            if found.left_out is not None:
-                self._left_out[name] += int(found.left_out.sum())
+        for number, bank in enumerate(others, start=1):
+            side = bank.snapshots[name]
+            claims = claims_of(side, number)
+            left_out = skip(join, side, claims) if skip else None
+            join.add(side, claims, left_out)
+            self._left_out[name] += 0 if left_out is None else int(left_out.sum())
         return join
 
+    def _counts(self, name: str) -> tuple[replicas.Values, replicas.Values]:
+        """Return what the nodes of a join count in the first bank, and what they would.
+
+        Both int64 [nodes, 3]; a node that it lacks counts nothing.
+        """
+        update = self.updates[name]
+        after = self.shares.of_tree(list(self.joins).index(name)).totals(update.join.ids)
+        before = np.zeros_like(after)
+        first = update.join.sides[0]
+        before[: update.before] = first.counters[first.births]
+        return before, after
+
     def _changes(self, name: str) -> TreeChanges:
-        d_max = self.manifest.settings.get(name, {}).get("d_max")
-        return tree_changes(
-            self.updates[name],
-            *self.counts(name),
-            deepest=d_max if isinstance(d_max, int) else None,
+        update, (before, after) = self.updates[name], self._counts(name)
+        join, holds, lived = update.join, update.join.resolution, update.lived
+        deepest = self.manifest.settings.get(name, {}).get("d_max")
+        deepest = deepest if isinstance(deepest, int) else len(join)
+        deleted = join.claims["deleted"]
+        new = np.arange(len(join)) >= update.before
+        revised = np.isin(np.arange(len(join)), update.revised)
+
+        def ids(mask: Flags) -> tuple[str, ...]:
+            return tuple(each.decode() for each in texts(join.ids[mask]))
+
+        return TreeChanges(
+            added=ids(new & holds.living),
+            revised=ids(lived & holds.living & revised),
+            deleted=ids(lived & ~holds.living),
+            revived=ids(~new & ~lived & holds.living),
+            hidden=ids(~holds.living & ~deleted),
+            loosened=ids(holds.loosened & holds.living),
+            tombstones=int((new & deleted).sum()),
             left_out=self._left_out[name],
+            counted=int((before != after).any(axis=1).sum()),
+            too_deep=int((holds.living & (holds.depth > deepest)).sum()),
         )
 
 
@@ -279,7 +291,9 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
         BankCorruptError: One of the banks is not sound.
         StorageError: The disk refused; nothing is left behind.
     """
-    with _copy(path, plan) as copy:
+    learnt = plan.episodes is not None
+    with files.new_folder(path) as draft:
+        copy = package.copy_into(draft, plan.banks[0], name=path.name, history=False, learnt=learnt)
         batch = Batch(None, copy.snapshots)
         batch.log("merge", plan.detail())
         plan.write(batch, copy, copy.manifest.counts_as)
@@ -291,22 +305,10 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
             replica=copy.manifest.replica,
             frozen=False,
             digests={},
+            provenance=records.all_merged([*map(records.called_as_here, plan.banks)]),
         )
-        provenance = joins.all_merged(plan.banks)
-        manifests.write(copy.path, replace(merged, provenance=provenance))
+        manifests.write(copy.path, merged)
     return Bank.open(path)
-
-
-@contextmanager
-def _copy(path: Path, plan: MergePlan) -> Iterator[Bank]:
-    with files.new_folder(path) as draft:
-        yield package.copy_into(
-            draft,
-            plan.banks[0],
-            name=path.name,
-            history=False,
-            learnt=plan.episodes is not None,
-        )
 
 
 def _require_same_kind(first: Bank, other: Bank) -> None:
@@ -326,6 +328,21 @@ def _require_same_kind(first: Bank, other: Bank) -> None:
         )
 
 
+def _went_apart(one: Bank, two: Bank) -> bool:
+    """Return whether two banks are copies under one origin that both went on since.
+
+    Counts that both made since are taken for the same ones. It is read from their journals, as far
+    as they were not compacted.
+    """
+    same = one.manifest.counts_as == two.manifest.counts_as
+    if not same or one.tail is None or two.tail is None or one.frozen or two.frozen:
+        return False
+    older, newer = sorted((one.commit, two.commit), key=lambda commit: commit.sequence)
+    history = one.journal if newer is one.commit else two.journal
+    then = next((each for each in history.newest_first() if each.sequence <= older.sequence), newer)
+    return "compact" not in (then.event, older.event) and then != older
+
+
 def _described(bank: Bank) -> dict[str, Any]:
     digest = bank.manifest.digests.get(manifests.FILE_NAME)
     described = {
@@ -336,56 +353,3 @@ def _described(bank: Bank) -> dict[str, Any]:
         "episodes": len(bank.episodes),
     }
     return {**described, "digest": digest} if digest else described
-
-
-def difference(plan: MergePlan) -> BankDiff:
-    """Return what differs between the first bank as it is and as it would be, as `diff` would say
-    it.
-    """
-    return BankDiff(
-        manifest=tuple(manifest_changes(plan.banks[0].manifest, plan.manifest)),
-        trees={name: _tree_difference(plan, name) for name in plan.joins},
-        episodes=_episode_difference(plan),
-    )
-
-
-def _tree_difference(plan: MergePlan, name: str) -> TreeDiff:
-    update = plan.updates[name]
-    join, first = update.join, update.join.sides[0]
-    before = Tree(name, first.snapshot)
-    lived, living = update.lived, join.resolution.living
-    order: Rows = np.concatenate([np.arange(update.before), update.new])
-    pairs = [
-        (before.node_at(int(first.rows[place])), update.node(place))
-        for place in update.revised.tolist()
-        if lived[place] and living[place]
-    ]
-    old, new = plan.counts(name)
-    counted = np.flatnonzero(lived & living & (old != new).any(axis=1)).tolist()
-    return TreeDiff(
-        added=tuple(update.node(int(place)) for place in order[(living & ~lived)[order]]),
-        removed=tuple(
-            before.node_at(int(first.rows[place])) for place in np.flatnonzero(lived & ~living)
-        ),
-        changed=changed_nodes(pairs),
-        moved=moved_nodes(pairs),
-        counted=tuple(
-            CountChange(join.id(place), Counts(*old[place].tolist()), Counts(*new[place].tolist()))
-            for place in counted
-        ),
-    )
-
-
-def _episode_difference(plan: MergePlan) -> EpisodeDiff:
-    joined = plan.episodes
-    if joined is None:
-        return EpisodeDiff()
-
-    def ids(numbers: Iterable[int]) -> tuple[str, ...]:
-        return tuple(each.decode() for each in texts(joined.ids[list(numbers)]))
-
-    return EpisodeDiff(
-        added=ids(range(joined.before, len(joined.ids))),
-        changed=ids(joined.revised.tolist()),
-        learnt=ids(joined.learnt.tolist()),
-    )

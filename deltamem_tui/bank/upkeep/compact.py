@@ -12,22 +12,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import append, codec, tree_index
-from deltamem_tui.bank.append import VectorRows
+from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.batch import pieces
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.file_swap import Cells, FileSwap
 from deltamem_tui.bank.commits.journal import Commit, Extent
 from deltamem_tui.bank.disk.npy_file import NpyFile
-from deltamem_tui.bank.table import Rows, TableSnapshot, first_rows, last_rows
-from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.table import Lines, Rows, TableSnapshot, first_rows, last_rows
+from deltamem_tui.bank.tree import NO_PARENT, Tree, displaced_rows
+
+_PIECE_ROWS = 16_384
+_TOKENS = ("calls", "cached", "prompt_tokens", "completion_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def planned(bank: Bank) -> Compaction:
     """Say what compaction would save. Nothing is written."""
     bank.refresh()
     extents = {name: each.extent for name, each in bank.snapshots.items()}
-    return _Plan(bank).described(FileSwap(bank.path, bank.tail, extents))
+    return _described(bank, _compacted(bank), FileSwap(bank.path, bank.tail, extents))
 
 
 def compact(bank: Bank) -> Compaction:
@@ -97,97 +99,66 @@ def compact(bank: Bank) -> Compaction:
         StorageError: The disk refused; the bank is as it was.
     """
     with bank.swapping_files() as changes:
-        plan = _Plan(bank)
-        found = plan.described(changes)
+        tables = _compacted(bank)
+        found = _described(bank, tables, changes)
         if not found.worthwhile:
             changes.cancel()
             return found
-        plan.write(changes)
+        for table in tables:
+            for name in table.names():
+                changes.write(name, table.content(name))
     return replace(found, done=True)
 
 
-class _Plan:
-    """What shall be written, worked out before anything is."""
+def _compacted(bank: Bank) -> list[_CompactTable]:
+    return [_CompactTable(each) for each in bank.snapshots.values()]
 
-    def __init__(self, bank: Bank) -> None:
-        self._bank = bank
-        self._tables = [_CompactTable(each) for each in bank.snapshots.values()]
 
-    def described(self, changes: FileSwap) -> Compaction:
-        """Describe the commit to be, and what it saves."""
-        history, tail = self._bank.journal, self._bank.tail
-        summary = folded(history.commits()) if history.exists else {}
-        lines = sum(1 for _ in history.commits()) if history.exists else 0
-        changes.log("compact", {"folded": summary}, fold=True)
-        for table in self._tables:
-            changes.resize(table.name, table.extent, table.cells)
-        names = [name for table in self._tables for name in table.names()]
-        line = changes.planned(names).line()
-        savings = [saving for table in self._tables for saving in table.savings()]
-        length = tail.length if tail else 0
-        savings.append(Saving(journal.FILE_NAME, lines, 1, length, len(line)))
-        return Compaction(False, tuple(savings), summary)
-
-    def write(self, changes: FileSwap) -> None:
-        """Write the new files beside the old ones."""
-        for table in self._tables:
-            for name in table.names():
-                changes.write(name, table.content(name))
+def _described(bank: Bank, tables: list[_CompactTable], changes: FileSwap) -> Compaction:
+    """Describe the commit to be, and what it saves."""
+    history, tail = bank.journal, bank.tail
+    commits = [*history.commits()] if history.exists else []
+    summary = folded(commits) if commits else {}
+    changes.log("compact", {"folded": summary}, fold=True)
+    for table in tables:
+        changes.resize(table.name, table.extent, table.cells)
+    line = changes.planned([name for table in tables for name in table.names()]).line()
+    savings = [saving for table in tables for saving in table.savings()]
+    length = tail.length if tail else 0
+    savings.append(Saving(journal.FILE_NAME, len(commits), 1, length, len(line)))
+    return Compaction(False, tuple(savings), summary)
 
 
 class _CompactTable:
     """A table as it will be: which of its lines stay, and in which order."""
 
     def __init__(self, snapshot: TableSnapshot) -> None:
+        self.name = snapshot.table.name
         self._snapshot = snapshot
         self._table = snapshot.table
         # Not the stored index: what it gets wrong would become the truth.
         index = self._table.build_index(
             self._table, self._table.lines(snapshot.extent), snapshot.extent.rows
         )
-        self._index = index
         current = last_rows(index["first"])
         births = first_rows(index["first"])
         if self._table.nodes is not None:
             births = _parents_first(births, index["parent"][current])
-        self._births = births
         self._rows: Rows = current[births]
-        self._tombstones = {int(row): text for row, text in self._short_tombstones()}
-
-    @property
-    def name(self) -> str:
-        """The table's name."""
-        return self._table.name
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.int64]:
-        """Per line that is there, its bytes afterwards, newline included. int64 [rows]."""
-        ends = np.append(self._index["offset"][1:], self._snapshot.extent.bytes).astype(np.int64)
-        lengths: NDArray[np.int64] = ends - self._index["offset"].astype(np.int64)
+        self._counters = snapshot.counters[births]
+        self._starts = index["offset"].astype(np.int64)
+        self._lengths = np.diff(self._starts, append=snapshot.extent.bytes)
+        self._tombstones = dict(self._short_tombstones(index))
         for row, line in self._tombstones.items():
-            lengths[row] = len(line)
-        return lengths
-
-    @property
-    def extent(self) -> Extent:
-        """How much will count."""
-        return Extent(len(self._rows), int(self._lengths[self._rows].sum()))
-
-    @property
-    def changed(self) -> bool:
-        """True if a line goes or gets shorter."""
-        return self.extent != self._snapshot.extent
+            self._lengths[row] = len(line)
+        self.extent = Extent(len(self._rows), int(self._lengths[self._rows].sum()))
+        self._changed = self.extent != snapshot.extent
 
     @property
     def cells(self) -> Cells:
         """All counters that are not zero, by their new row."""
-        counters = self._counters
-        counted = np.flatnonzero(counters.any(axis=1))
-        return dict(zip(counted.tolist(), counters[counted].tolist(), strict=True))
-
-    @property
-    def _counters(self) -> NDArray[np.uint32]:
-        return self._snapshot.counters[self._births]
+        counted = np.flatnonzero(self._counters.any(axis=1))
+        return dict(zip(counted.tolist(), self._counters[counted].tolist(), strict=True))
 
     def _matrices(self) -> dict[str, NpyFile]:
         return {each.path.name: each for each in self._table.matrices}
@@ -196,13 +167,13 @@ class _CompactTable:
         """Return the files that will be replaced: the counters always, as the new journal states
         all counts, which then need not be written one by one.
         """
-        if self.changed:
+        if self._changed:
             return [self._table.lines_name, *self._matrices()]
         return [self._table.counters_name] if len(self._rows) else []
 
     def savings(self) -> Iterator[Saving]:
         """Yield what becomes of each file, if a line goes or gets shorter."""
-        if not self.changed:
+        if not self._changed:
             return
         before, after = self._snapshot.extent, self.extent
         yield Saving(self._table.lines_name, before.rows, after.rows, before.bytes, after.bytes)
@@ -213,42 +184,37 @@ class _CompactTable:
     def content(self, name: str) -> Iterator[bytes]:
         """Yield a new file's bytes, in pieces."""
         if name == self._table.lines_name:
-            return append.pieces(line + b"\n" for _, _, line in self._lines())
+            return pieces(line + b"\n" for _, _, line in self._lines())
         matrix = self._matrices()[name]
         if name == self._table.counters_name:
             return _array_pieces(matrix, self._counters, np.arange(len(self._rows)))
         if name == self._table.index_file.path.name:
-            return _array_pieces(matrix, self._new_index(), np.arange(len(self._rows)))
+            # Read again from what is going to be written: a last look before it counts.
+            index = self._table.build_index(self._table, self._lines(), len(self._rows))
+            return _array_pieces(matrix, index, np.arange(len(self._rows)))
         return _array_pieces(matrix, self._snapshot.vectors, self._rows)
 
-    def _new_index(self) -> NDArray[Any]:
-        """Read again from what is going to be written: a last look before it counts."""
-        return self._table.build_index(self._table, self._lines(), len(self._rows))
-
-    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+    def _lines(self) -> Lines:
         """Yield the lines that stay, as (new row, new offset, line without newline)."""
         offset, text = 0, self._snapshot.text
         for number, row in enumerate(self._rows.tolist()):
             line = self._tombstones.get(row)
             if line is None:
-                start = int(self._index["offset"][row])
+                start = int(self._starts[row])
                 line = bytes(text[start : start + int(self._lengths[row])])
             yield number, offset, line[:-1]
             offset += len(line)
 
-    def _short_tombstones(self) -> Iterator[tuple[int, bytes]]:
+    def _short_tombstones(self, index: NDArray[Any]) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of deleted nodes without their text, by their row."""
         if self._table.nodes is None:
             return
         found = Tree(self.name, self._snapshot)
         empty = dict.fromkeys(self._table.collection.fields, "")
-        deleted = self._rows[self._index["deleted"][self._rows]]
+        deleted = self._rows[index["deleted"][self._rows]]
         # What a merge put there lives again when what is above it does, and needs its text.
-        for row in deleted[~np.isin(deleted, tree_index.displaced_rows(self._snapshot))]:
-            yield (
-                int(row),
-                codec.to_line(msgspec.structs.replace(found.node_at(int(row)), payload=empty)),
-            )
+        for row in deleted[~np.isin(deleted, displaced_rows(self._snapshot))].tolist():
+            yield row, codec.to_line(msgspec.structs.replace(found.node_at(row), payload=empty))
 
 
 def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
@@ -262,7 +228,7 @@ def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
         way: list[int] = []
         above = birth
         # No way is longer than all nodes, unless a bank is broken: building its index will show.
-        while above not in placed and above != tree_index.NO_PARENT and len(way) <= len(births):
+        while above not in placed and above != NO_PARENT and len(way) <= len(births):
             way.append(above)
             above = int(parents[above])
         placed.update(dict.fromkeys(reversed(way)))
@@ -272,11 +238,9 @@ def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
 def _array_pieces(matrix: NpyFile, values: NDArray[Any], rows: Rows) -> Iterator[bytes]:
     """Yield an array file with some rows of `values`: its header, then the rows."""
     yield matrix.header(len(rows))
-    for piece in VectorRows(values, rows).pieces():
+    for start in range(0, len(rows), _PIECE_ROWS):
+        piece = values[rows[start : start + _PIECE_ROWS]]
         yield np.ascontiguousarray(piece, dtype=matrix.dtype).tobytes()
-
-
-_TOKENS = ("calls", "cached", "prompt_tokens", "completion_tokens")
 
 
 def folded(commits: Iterable[Commit]) -> dict[str, Any]:
@@ -293,13 +257,20 @@ def folded(commits: Iterable[Commit]) -> dict[str, Any]:
     for commit in commits:
         before = commit.detail.get("folded")
         earlier: Mapping[str, Any] = before if isinstance(before, dict) else {}
+        known = earlier.get("events")
         number += 1 + _number(earlier.get("commits"))
         first = first or str(earlier.get("first") or commit.time)
         last = commit.time
         events[commit.event] += 1
-        events.update({str(name): _number(count) for name, count in _items(earlier.get("events"))})
+        events.update(
+            {name: _number(n) for name, n in known.items()} if isinstance(known, dict) else {}
+        )
         for asked in _usages(commit.detail):
-            _add(usage, asked)
+            for name in _TOKENS:
+                usage[name] += _number(asked.get(name))
+            cost = asked.get("cost")
+            is_known = isinstance(cost, (int, float)) and usage["cost"] is not None
+            usage["cost"] = usage["cost"] + cost if is_known else None
     return {
         "commits": number,
         "first": first,
@@ -310,28 +281,12 @@ def folded(commits: Iterable[Commit]) -> dict[str, Any]:
 
 
 def _usages(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every record of what a model took, wherever in a commit's detail it stands."""
-    if isinstance(value, dict):
-        if "prompt_tokens" in value and "completion_tokens" in value:
-            yield value
-        else:
-            for inner in value.values():
-                yield from _usages(inner)
-    elif isinstance(value, list):
-        for inner in value:
+    """Yield every record of what a model took, wherever in a commit's detail it is."""
+    if isinstance(value, dict) and "prompt_tokens" in value and "completion_tokens" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _usages(inner)
-
-
-def _add(usage: dict[str, Any], asked: Mapping[str, Any]) -> None:
-    for name in _TOKENS:
-        usage[name] += _number(asked.get(name))
-    cost = asked.get("cost")
-    known = isinstance(cost, (int, float)) and not isinstance(cost, bool)
-    usage["cost"] = usage["cost"] + cost if known and usage["cost"] is not None else None
-
-
-def _items(value: Any) -> Iterable[tuple[Any, Any]]:
-    return value.items() if isinstance(value, dict) else ()
 
 
 def _number(value: Any) -> int:

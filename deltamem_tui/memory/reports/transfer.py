@@ -12,9 +12,8 @@ from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.diff import FieldChange, changed_fields
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.installing import Delivery
-from deltamem_tui.bank.union.apply import TreeChanges
-from deltamem_tui.bank.union.merge import MergePlan
-from deltamem_tui.bank.union.resolve import Conflict
+from deltamem_tui.bank.union.join import Conflict
+from deltamem_tui.bank.union.merge import MergePlan, TreeChanges
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_named, display_of
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
@@ -188,7 +187,7 @@ def view_merge(merge: Merge) -> ReportView:
             warning=True,
         ),
         ReportSection(
-            "Copies of one bank that both counted since",
+            "Copies of one bank that both went on since",
             [f"{one} and {two}: the greater of each count" for one, two in plan.counted_as_one],
             warning=True,
         ),

@@ -20,7 +20,7 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.disk.archive import LIMITS
+from deltamem_tui.bank.disk.archive import MANIFEST_BYTES
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.transfer import installing
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EMBEDDED_AT_ONCE = 256
-_PROVENANCE_LIMIT = LIMITS.manifest // 2  # the manifest holds other things, and is indented
+_PROVENANCE_LIMIT = MANIFEST_BYTES // 2  # the manifest holds other things, and is indented
 _ADOPTED_BY = "skill"
 _OWN_MARK = "deltamem-bank:"
 _RULE = "---"

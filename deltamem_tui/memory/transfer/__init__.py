@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-NearPolicy = Literal["keep", "skip", "hang"]
-"""What becomes of a root that is near one of another bank: both stay; it is left out with all
-below; or it becomes a residual of the other."""
+NearPolicy = Literal["keep", "skip"]
+"""What becomes of a root that is near one of another bank: both stay, or it is left out with all
+below."""
 
 NEAR_POLICIES: tuple[NearPolicy, ...] = get_args(NearPolicy)
 

@@ -16,13 +16,14 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import codec, episodes, tree_index
+from deltamem_tui.bank import codec, episodes
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.codec import Line, LineOrigin, payload_of
 from deltamem_tui.bank.commits.journal import FILE_NAME as JOURNAL
 from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.package import Package
+from deltamem_tui.bank.tree import parse_lines
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets, may_hold_secrets
 
@@ -148,7 +149,7 @@ def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
     while piece := list(islice(lines, _PIECE_LINES)):
         # Decoding refuses unknown keys, so no text goes unsearched.
         texts = [line for _, _, line in piece]
-        records = tree_index.parse(snapshot.table, texts, (row for row, _, _ in piece))
+        records = parse_lines(snapshot.table, texts, (row for row, _, _ in piece))
         origins.add([record.origin for record in records])
         payloads = [payload_of(record, snapshot.table.collection) for record in records]
         if may_hold_secrets("\n".join(text for each in payloads for text in each.values())):

@@ -10,22 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node
-from deltamem_tui.bank.table import Rows
+from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.union import columns
-from deltamem_tui.bank.union.columns import Claims, Flags
-from deltamem_tui.bank.union.merge import MergePlan, Reconciliation, merge_into, merge_to
-from deltamem_tui.bank.union.resolve import Join
-from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
+from deltamem_tui.bank.union.join import Claims, Flags, Join, resolution, with_all_above
+from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
+from deltamem_tui.bank.upkeep.verify import flaws_of
 from deltamem_tui.embedding.vectors import require_same
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
 from deltamem_tui.memory.display import Display
@@ -89,7 +85,7 @@ def merge(
         output: The folder of a new bank; None merges into the first.
         near: The similarity from which two roots of different banks are near; None does not
             look for any.
-        near_policy: What becomes of a near root: `keep`, `skip` or `hang`.
+        near_policy: What becomes of a near root: `keep` or `skip`.
         with_episodes: Whether the episodes are merged too.
         across_domains: Whether banks of different domains are merged at all.
         dry_run: Make the plan, and write nothing.
@@ -99,7 +95,7 @@ def merge(
         BankFrozenError: The bank that would be written is frozen.
         BankExistsError: Something is at `output` already.
         BankCorruptError: A bank is not sound.
-        BankError: A near root cannot hang below the other, or the tree would be too deep.
+        BankError: The tree would be too deep.
         StorageError: The disk refused; everything is as it was.
         UsageError: Fewer than two banks, of different domains, or an impossible limit or policy.
     """
@@ -109,16 +105,12 @@ def merge(
     if not across_domains:
         _require_one_domain(banks)
     displays = {name: display_of(banks[0], name) for name in banks[0].trees}
-    if near_policy == "hang" and not any(each.layered for each in displays.values()):
-        raise UsageError(
-            "a root of this method cannot hang below another one", hint="`keep` or `skip`"
-        )
     neighbours = _Neighbours([bank.name for bank in banks], near, near_policy, displays)
 
     def plan() -> MergePlan:
         neighbours.found.clear()
-        reconcile = None if near is None else neighbours.reconcile
-        return MergePlan(banks, reconcile=reconcile, with_episodes=with_episodes)
+        skip = None if near is None else neighbours.skip
+        return MergePlan(banks, skip=skip, with_episodes=with_episodes)
 
     if output is None:
         banks[0].require_writable()
@@ -163,7 +155,7 @@ def _refuse_unsound_archive(first: Bank) -> None:
     """Return the first bank is copied as it is, and an archive has not been checked yet."""
     if not first.archived:
         return
-    for flaw in chain(line_flaws(first), vector_flaws(first)):
+    for flaw in flaws_of(first):
         where = one_line(str(first.path / flaw.source))
         raise BankCorruptError(flaw.message, source=where, position=flaw.position, hint=flaw.hint)
 
@@ -197,81 +189,68 @@ class _Neighbours:
         self._policy = policy
         self._displays = displays
 
-    def reconcile(self, join: Join, side: Claims) -> Reconciliation:
-        """Return what happens to the roots of the next bank."""
+    def skip(self, join: Join, side: TableSnapshot, claims: Claims) -> Flags | None:
+        """Return which nodes of the next bank are not taken: near roots with all below, or none."""
         if not self._displays[join.tree].comparable:
-            return Reconciliation()
-        pairs: list[tuple[int, int]] = []
-        here, there = _roots(join, side), _new_roots(join, side)
+            return None
+        near: list[int] = []
+        here, there = _roots(join, claims), _new_roots(join, side, claims)
         for label in get_args(Label):
             fails = label == "failure"
-            of_label = here[join.failure[here] == fails], there[side.failure[there] == fails]
-            pairs += self._pairs(join, side, label, *of_label)
-        if not pairs or self._policy == "keep":
-            return Reconciliation()
-        if self._policy == "hang":
-            layered = self._displays[join.tree].layered
-            return Reconciliation(hung=pairs) if layered else Reconciliation()
-        return Reconciliation(left_out=_with_all_below(side, [place for place, _ in pairs]))
+            of_here = here[join.claims["failure"][here] == fails]
+            of_there = there[claims["failure"][there] == fails]
+            near += self._pairs(join, side, claims, label, of_here, of_there)
+        if not near or self._policy == "keep":
+            return None
+        chosen = np.zeros(len(claims), dtype=np.bool_)
+        chosen[near] = True
+        return ~with_all_above(resolution(claims).above, ~chosen)
 
     def _pairs(
-        self, join: Join, side: Claims, label: Label, here: Rows, there: Rows
-    ) -> list[tuple[int, int]]:
+        self,
+        join: Join,
+        side: TableSnapshot,
+        claims: Claims,
+        label: Label,
+        here: Rows,
+        there: Rows,
+    ) -> list[int]:
+        """Note the near roots of one label; return their places among the next bank's."""
+        rows = claims["row"][there]
         best, similarities = nearest(
-            np.asarray(side.snapshot.vectors[side.rows[there]]),
-            _vectors(join, here),
+            np.asarray(side.vectors[rows]),
+            join.vectors(here),
             self._limit if self._limit is not None else 1.0,
         )
-        tree = Tree(join.tree, side.snapshot)
-        pairs = []
-        for place, which, similarity in zip(there, best, similarities, strict=True):
+        tree = Tree(join.tree, side)
+        for row, which, similarity in zip(rows.tolist(), best, similarities, strict=True):
             if which >= 0:
                 root = int(here[which])
-                pairs.append((int(place), root))
                 self.found.append(
                     NearRoots(
                         tree=join.tree,
                         label=label,
                         similarity=round(float(similarity), 6),
                         root=join.node(root),
-                        bank=self._names[int(join.source[root])],
-                        near=tree.node_at(int(side.rows[place])),
+                        bank=self._names[int(join.claims["source"][root])],
+                        near=tree.node_at(row),
                         near_bank=self._names[len(join.sides)],
                     )
                 )
-        return pairs
+        near: list[int] = there[best >= 0].tolist()
+        return near
 
 
 def _roots(join: Join, side: Claims) -> Rows:
     """Return the living roots of what was joined so far that the next bank does not have itself."""
     roots = join.resolution.living & (join.resolution.above == len(join))
-    places: Rows = np.flatnonzero(roots & ~np.isin(join.ids, side.ids))
+    places: Rows = np.flatnonzero(roots & ~np.isin(join.ids, side["id"]))
     return places
 
 
-def _new_roots(join: Join, side: Claims) -> Rows:
+def _new_roots(join: Join, side: TableSnapshot, claims: Claims) -> Rows:
     """Return the living roots that only the next bank has."""
-    index = side.snapshot.index[side.rows]
+    index = side.index[claims["row"]]
     roots = (index["parent"] < 0) & ~index["deleted"]
-    places: Rows = np.flatnonzero(roots & ~np.isin(side.ids, join.ids))
+    places: Rows = np.flatnonzero(roots & ~np.isin(claims["id"], join.ids))
     return places
-
-
-def _vectors(join: Join, places: Rows) -> NDArray[np.float32]:
-    """Return the vectors of some nodes, read bank by bank. float32 [places, dimensions]."""
-    vectors = np.empty((len(places), join.sides[0].snapshot.vectors.shape[1]), dtype=np.float32)
-    source = join.source[places]
-    order = np.argsort(source, kind="stable")
-    for of_one in np.split(order, np.flatnonzero(np.diff(source[order])) + 1):
-        if len(of_one):
-            side = join.sides[int(source[of_one[0]])]
-            vectors[of_one] = side.snapshot.vectors[join.rows[places[of_one]]]
-    return vectors
-
-
-def _with_all_below(side: Claims, tops: Sequence[int]) -> Flags:
-    """Return some nodes of a bank and everything that claims a place below them. bool [nodes]."""
-    chosen = np.zeros(len(side), dtype=np.bool_)
-    chosen[list(tops)] = True
-    holds = columns.resolution(side.ids, side.parents, side.roots, side.deleted)
-    return ~columns.with_all_above(holds.above, ~chosen)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.scan import release
@@ -117,7 +117,7 @@ def _prefix(tree: Tree, kind: str) -> str:
     """
     table = tree.snapshot.table
     matrix = table.vectors_file
-    region = archive_view.find(matrix.path) if matrix else None
+    region = archive.find(matrix.path) if matrix else None
     if region is None:
         return ""
     about = region.path.stat()

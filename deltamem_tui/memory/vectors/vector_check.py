@@ -11,8 +11,8 @@ from itertools import islice
 
 import numpy as np
 
-from deltamem_tui.bank import tree_index
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.tree import parse_lines
 from deltamem_tui.bank.upkeep.verify import Flaw
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.vectors import TOLERANCE
@@ -65,6 +65,6 @@ def key_texts(bank: Bank, name: str) -> Iterator[str]:
     """
     snapshot, key = bank.tree(name).snapshot, bank.collections[name].key
     for row, _, line in snapshot.table.lines(snapshot.extent):
-        (record,) = tree_index.parse(snapshot.table, [line], [row])
+        (record,) = parse_lines(snapshot.table, [line], [row])
         yield getattr(record, key)
     snapshot.require_current()

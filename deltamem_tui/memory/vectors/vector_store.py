@@ -20,7 +20,7 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits import file_swap
-from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.embedding.vectors import LENGTH_TOLERANCE, require_same
@@ -57,11 +57,9 @@ class VectorStore:
         read.
         """
         try:
-            state = orjson.loads(
-                archive_view.read(self._folder / file_swap.STORE_STATE, _STATE_LIMIT)
-            )
+            state = orjson.loads(archive.read(self._folder / file_swap.STORE_STATE, _STATE_LIMIT))
             require_same(EmbedderCard(**state["embedder"]), self._card)
-            size = archive_view.size(self._matrix.path) - self._matrix.position(0)
+            size = archive.size(self._matrix.path) - self._matrix.position(0)
             return self._matrix.load(max(size // self._matrix.row_bytes, 0))
         except (BankError, EmbeddingError, ValueError, TypeError, KeyError, AttributeError):
             return np.empty(0, dtype=self._matrix.dtype)

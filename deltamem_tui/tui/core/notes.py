@@ -31,7 +31,6 @@ def remedies(key_of: Callable[[str], str], *, bank_is_open: bool) -> Mapping[Rem
         Remedy.REPAIR: "`deltamem verify` in a terminal can cut it back to its last commit",
         Remedy.MAKE_BANK: f"{key_of('look_again')} on the list of banks reloads it",
         Remedy.LIST_BANKS: "the list of banks has all names",
-        Remedy.ALLOW_SIZE: "`deltamem install` in a terminal can allow more",
         Remedy.REPLACE: "submit it again to write over it",
         Remedy.NAME_LOG: "a file, a folder, or a pattern such as runs/*.jsonl",
         Remedy.PIPE_LOG: "save what it gives in a file, and name that",

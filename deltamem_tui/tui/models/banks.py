@@ -12,7 +12,7 @@ from rich.cells import cell_len, set_cell_size
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import archive_view
+from deltamem_tui.bank.disk import archive
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.paths import BankPlace
 from deltamem_tui.text import counted, one_line
@@ -105,7 +105,7 @@ def _locked(place: BankPlace) -> str:
     """Return why a bank, frozen or not, cannot be written here; empty if it can."""
     if place.shipped:
         return "install a writable copy"
-    if archive_view.is_archive(place.path):
+    if archive.is_archive(place.path):
         return "an archive cannot be changed: install it, writable"
     # Whoever writes makes files in the folder: the lock, and drafts.
     return "" if os.access(place.path, os.W_OK | os.X_OK) else "you may not write to its folder"

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.tree_index import NO_PARENT
+from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.memory.credit.credit import usefulness
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, is_shown

@@ -19,8 +19,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from deltamem_tui.bank.table import Rows
-from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.tree_index import NO_PARENT
+from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.bank.undo import Past, TreeChange
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, is_shown

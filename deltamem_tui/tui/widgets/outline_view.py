@@ -14,8 +14,7 @@ from textual.content import Content
 from textual.reactive import reactive
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.tree_index import NO_PARENT
+from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import counted

@@ -11,7 +11,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal as journal_module
 from deltamem_tui.bank.commits.journal import Commit, Extent, Journal, parse
-from deltamem_tui.bank.disk import archive_view
+from deltamem_tui.bank.disk import archive
 from deltamem_tui.errors import BankCorruptError, BankError
 from tests.bank.support import contents, learn_one, learnt, manifest, node, vector
 
@@ -157,7 +157,7 @@ def test_the_end_is_found_behind_lines_longer_than_a_block(tmp_path: Path) -> No
 def test_newest_first_is_the_same_history_the_other_way_round(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, torn: bytes
 ) -> None:
-    monkeypatch.setattr(archive_view, "_BLOCK", block)
+    monkeypatch.setattr(archive, "_BLOCK", block)
     journal, tail = Journal(tmp_path / "journal.jsonl"), None
     for number in range(9):
         detail = {"text": "x" * (number * 37 % 200)}

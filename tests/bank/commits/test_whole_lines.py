@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank.disk import archive_view
-from deltamem_tui.bank.disk.archive_view import backwards, forwards
+from deltamem_tui.bank.disk import archive
+from deltamem_tui.bank.disk.archive import backwards, forwards
 from deltamem_tui.errors import BankCorruptError
 
 LIMIT = 100
@@ -15,7 +15,7 @@ LIMIT = 100
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_view, "_BLOCK", 16)
+    monkeypatch.setattr(archive, "_BLOCK", 16)
 
 
 @pytest.mark.parametrize("torn", [0, 1, 99])

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank import credit, episodes, replicas, tree
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import archive, archive_view
-from deltamem_tui.bank.disk.archive import FULL, Entry, Layout, member_names
+from deltamem_tui.bank.disk import archive
+from deltamem_tui.bank.disk.archive import Entry, Layout, layout_of, member_names
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankExistsError, BankFrozenError, StorageError
@@ -65,14 +65,18 @@ def test_every_file_of_a_bank_has_its_place_in_an_archive() -> None:
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(MEMBERS), st.integers(0, 3 * FULL), st.integers(0, FULL)),
+        st.tuples(
+            st.sampled_from(MEMBERS),
+            st.integers(0, 2**32 // len(MEMBERS) - 10_000),
+            st.integers(0, 2**32 - 1),
+        ),
         min_size=1,
         unique_by=lambda entry: entry[0],
     )
 )
 def test_the_layout_is_that_of_a_zip_file(entries: list[tuple[str, int, int]]) -> None:
-    """Beyond four gigabytes too: the list and the headers are read by another program."""
-    layout = Layout(tuple(Entry(*entry) for entry in entries))
+    """The list and the headers are read by another program."""
+    layout = layout_of([Entry(*entry) for entry in entries], "x")
     found = zipfile.ZipFile(_Sparse(layout))
     for info, entry, start in zip(found.infolist(), layout.entries, layout.starts, strict=True):
         assert (info.filename, info.file_size, info.compress_size, info.CRC) == (
@@ -88,13 +92,18 @@ def test_the_layout_is_that_of_a_zip_file(entries: list[tuple[str, int, int]]) -
             assert stream._fileobj._pos == start  # type: ignore[attr-defined]
 
 
+def test_what_no_place_in_an_archive_can_name_is_refused() -> None:
+    with pytest.raises(BankCorruptError, match="of an archive"):
+        layout_of([Entry("bank.json", 1, 0), Entry("task.nodes.jsonl", 2**32 - 1, 0)], "x")
+
+
 class _Sparse:
     """A file that holds a layout and zeros."""
 
     def __init__(self, layout: Layout) -> None:
         pieces = zip(layout.starts, layout.headers, strict=True)
         self._pieces = [(start - len(header), header) for start, header in pieces]
-        self._pieces.append((layout.directory_start, layout.directory))
+        self._pieces.append((layout.size - len(layout.directory), layout.directory))
         self._size = layout.size
         self._at = 0
 
@@ -241,7 +250,7 @@ def test_vectors_are_mapped_from_the_archive_in_place(tmp_path: Path, bank: Bank
     assert Path(str(vectors.filename)) == found.path
     assert not vectors.flags.writeable
     assert np.array_equal(vectors, bank.tree("task").embeddings)
-    region = archive_view.find(found.path / "task.embeddings.npy")
+    region = archive.find(found.path / "task.embeddings.npy")
     assert region is not None
     assert region.start % archive.ALIGNMENT == 0
     assert vectors.offset % archive.ALIGNMENT == 0

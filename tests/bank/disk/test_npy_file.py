@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import tree_index
-from deltamem_tui.bank.disk import archive_view
+from deltamem_tui.bank import tree
+from deltamem_tui.bank.disk import archive
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.errors import BankCorruptError, BankError
 
@@ -45,7 +45,7 @@ def test_an_array_grows_in_place_and_opens_with_numpy(tmp_path: Path) -> None:
 
 @given(st.integers(0, 10**17), st.sampled_from([0, 1, 3, 384, 4096]))
 def test_the_header_has_one_length_whatever_the_rows(count: int, width: int) -> None:
-    for dtype in (FLOAT, np.dtype("<u4"), tree_index.INDEX_TYPE):
+    for dtype in (FLOAT, np.dtype("<u4"), tree.INDEX_TYPE):
         made = NpyFile(Path("x.npy"), dtype, width)
         assert len(made.header(count)) == len(made.header(0))
         assert made.header(count) != made.header(count + 1)
@@ -105,20 +105,20 @@ def test_a_shorter_file_that_takes_its_place_meanwhile_is_told(
     """As by a compaction in another process, between the look at its length and its mapping."""
     matrix = NpyFile(tmp_path / "a.npy", np.dtype("<f4"), 3)
     matrix.write_whole(np.zeros((2000, 3), dtype=np.float32))
-    find = archive_view.find
+    find = archive.find
 
-    def late(path: Path) -> archive_view.Region | None:
+    def late(path: Path) -> archive.Region | None:
         found = find(path)
         matrix.write_whole(np.zeros((1, 3), dtype=np.float32))
         return found
 
     monkeypatch.setattr(NpyFile, "rows", lambda _: 2000)  # which looks for the file itself
-    monkeypatch.setattr(archive_view, "find", late)
+    monkeypatch.setattr(archive, "find", late)
     with pytest.raises(BankError, match="cut short"):
         matrix.load(2000)
     matrix.write_whole(np.zeros((2000, 3), dtype=np.float32))
     with pytest.raises(BankError, match="cut short"):
-        archive_view.mapped(matrix.path, 20_000)
+        archive.mapped(matrix.path, 20_000)
 
 
 def test_a_missing_array_is_told(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.disk.archive import member_names
 from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.tree_index import INDEX_TYPE
+from deltamem_tui.bank.tree import INDEX_TYPE
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.bank.forging import Files, forged, with_old_digests

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deltamem_tui.bank.disk import archive
 from deltamem_tui.bank.transfer import installing
 from deltamem_tui.bank.transfer.installing import receive
 from deltamem_tui.errors import BankError
@@ -43,7 +42,7 @@ from tests.effort import in_turn
     ],
 )
 def test_no_other_names(place: Path, good: Files, name: str) -> None:
-    refused(zipped(place / "x.deltamem", {**good, name: b"x"}), "no file of a bank is called so")
+    refused(zipped(place / "x.deltamem", {**good, name: b"x"}), "unexpected file")
 
 
 def test_another_programs_zip_file_is_not_taken(place: Path, good: Files) -> None:
@@ -115,7 +114,7 @@ def test_no_second_manifest_behind_the_archive(place: Path, good: Files) -> None
 def test_no_odd_flags(place: Path, good: Files, field: int, value: int, words: str) -> None:
     path = forged(place / "x.deltamem", good)
     data = bytearray(path.read_bytes())
-    at = data.find(archive.CENTRAL_SIGNATURE)
+    at = data.find(b"PK\x01\x02")
     struct.pack_into("<H", data, at + field, value)
     path.write_bytes(data)
     refused(path, words)
@@ -131,28 +130,13 @@ def test_list_and_headers_must_agree(
     whole = path.read_bytes()
     at = -1
     for _ in range(4):
-        at = whole.find(archive.CENTRAL_SIGNATURE, at + 1)
+        at = whole.find(b"PK\x01\x02", at + 1)
         data = bytearray(whole)
         before = data[at + field : at + field + width]
         struct.pack_into("<L", data, at + field, value)
         if data[at + field : at + field + width] != before:
             path.write_bytes(data)
             refused(path, "")
-
-
-@pytest.mark.parametrize("size", [2**32, 2**47, 2**63, 2**64 - 1])
-def test_no_size_is_too_large_to_be_refused(place: Path, good: Files, size: int) -> None:
-    path = forged(place / "x.deltamem", good)
-    whole = bytearray(path.read_bytes())
-    first = whole.find(archive.CENTRAL_SIGNATURE)
-    struct.pack_into("<LL", whole, first + 20, archive.FULL, archive.FULL)
-    struct.pack_into("<H", whole, first + 30, archive.LARGE_CENTRAL.size)
-    end = first + archive.CENTRAL.size + len("bank.json")
-    whole[end:end] = archive.LARGE_CENTRAL.pack(1, 24, size, size, 0)
-    (length,) = struct.unpack_from("<L", whole, len(whole) - 10)
-    struct.pack_into("<L", whole, len(whole) - 10, length + archive.LARGE_CENTRAL.size)
-    path.write_bytes(whole)
-    refused(path, "bytes, more than")
 
 
 @pytest.mark.parametrize("field", range(4, 22, 2))
@@ -232,6 +216,6 @@ def test_a_strangers_folder(place: Path, good: Files, trick: str) -> None:
     else:
         odd.write_bytes(good["task.nodes.jsonl"])
         (source / "run.sh").write_text("rm -rf ~")
-    with pytest.raises(BankError, match=r"plain file|called so"):
+    with pytest.raises(BankError, match=r"plain file|unexpected file"):
         receive(source)
     assert list((place / "banks").iterdir()) == []

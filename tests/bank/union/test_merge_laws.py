@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 from random import Random
@@ -12,11 +11,10 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import diff
-from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.union.merge import MergePlan, difference, merge_into
+from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.verify import verify
 from tests.bank.histories import KINDS, World, account, joined, shown
-from tests.bank.union.parted import merged_into, new
+from tests.bank.union.parted import new
 from tests.effort import examples
 
 histories = st.tuples(
@@ -72,25 +70,6 @@ def test_merging_is_idempotent_commutative_and_associative(history: tuple[int, l
         again = new(folder, "again", [left_first, two, left])
         assert account(again) == account(left_first)
         assert shown(again) == shown(left_first)
-
-
-@given(histories)
-@examples(12)
-def test_a_plan_foretells_the_difference_that_the_merge_makes(
-    history: tuple[int, list[str]],
-) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        made = world(folder, history)
-        for number, bank in enumerate(made.banks):
-            with bank.writing() as batch:
-                batch.put_episode({"id": "1" * 16, "outcome": {"success": number > 1 or None}})
-                batch.put_episode({"id": f"{number + 2:016x}"})
-                batch.set_state("1" * 16, EpisodeState(number % 2))
-                batch.log("import")
-        copy = shutil.copytree(made.banks[0].path, Path(folder) / "before")
-        planned = difference(MergePlan(made.banks))
-        merged_into(*made.banks)
-        assert planned == diff(Bank.open(copy), Bank.open(made.banks[0].path))
 
 
 @given(histories)

@@ -8,12 +8,11 @@ import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import REVISION_LIMIT, Origin, born
+from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
-    BankError,
     BankFrozenError,
     EmbedderMismatchError,
     UsageError,
@@ -69,18 +68,6 @@ def test_a_near_root_is_left_out_with_all_below(pair: tuple[Bank, Bank]) -> None
     assert len(pair[0].episodes) == 5
 
 
-def test_a_near_root_hangs_below_the_nearer_and_stays_there(pair: tuple[Bank, Bank]) -> None:
-    done = merge(pair, near_policy="hang")
-    held = conditions(pair[0])
-    assert (held["1 0 0"], held["1 0.1 0"], held["1 0.2 0"]) == (1, 2, 3)
-    assert done.plan.changes["task"].too_deep == 1
-    assert verify(Bank.open(pair[0].path)) == []
-    assert not merge(pair, near_policy="hang").changed
-    assert not merge(pair).changed
-    merge((pair[1], pair[0]))
-    assert conditions(pair[1])["1 0.1 0"] == 2
-
-
 def test_a_dry_run_plans_all_and_writes_nothing(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
     before = {path.name: path.read_bytes() for path in pair[0].path.iterdir()}
     done = merge(pair, dry_run=True)
@@ -107,40 +94,6 @@ def test_what_cannot_be_merged_is_told(pair: tuple[Bank, Bank]) -> None:
     pair[0].freeze()
     with pytest.raises(BankFrozenError):
         merge(pair, dry_run=True)
-
-
-def test_a_hung_root_that_the_other_bank_changes_later_is_no_root_again(
-    pair: tuple[Bank, Bank],
-) -> None:
-    """Hanging is a change like another: whoever goes further wins."""
-    merge(pair, near_policy="hang")
-    two = pair[1]
-    root = next(two.tree("task").roots())
-    for label in ("failure", "success"):
-        with two.writing() as batch:
-            batch.revise_node("task", structs.replace(two.tree("task").node(root.id), label=label))
-            batch.log("relabel")
-    done = merge(pair, near=None)
-    assert pair[0].tree("task").node(root.id).parent is None
-    assert [each.kind for each in done.plan.conflicts] == ["overtaken"]
-
-
-def test_a_root_that_was_changed_as_often_as_may_be_cannot_hang(
-    tmp_path: Path, pair: tuple[Bank, Bank]
-) -> None:
-    third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
-    old = born("task", None, "success", Payload("1 0 0.1", "how"), Origin())
-    with third.writing() as batch:
-        worn = structs.replace(old, revision=REVISION_LIMIT)
-        batch.add_node("task", worn, ChosenEmbedder().embed_passages(["1 0 0.1"])[0])
-        batch.log("learn")
-    before = conditions(pair[0])
-    with pytest.raises(BankError, match=r"1,000,000 times.*`--near-policy keep`"):
-        merge((pair[0], third), near_policy="hang")
-    assert conditions(pair[0]) == before
-    merge((pair[0], third), near_policy="keep")
-    assert conditions(pair[0])["1 0 0.1"] == 1
-    assert verify(Bank.open(pair[0].path)) == []
 
 
 def test_near_roots_are_found_by_the_label_that_counts(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltamem_tui.bank.union.columns import resolution
+from deltamem_tui.bank.union.join import CLAIM, Claims, resolution
 from deltamem_tui.errors import BankCorruptError, BankError
 
 
@@ -16,6 +16,14 @@ def claimed(draw: st.DrawFn) -> tuple[list[int], list[int | None], list[bool]]:
     ids = draw(st.lists(st.integers(0, 1000), min_size=1, max_size=25, unique=True))
     parents = [draw(st.one_of(st.none(), st.sampled_from(ids))) for _ in ids]
     return ids, parents, [draw(st.integers(0, 5)) == 0 for _ in ids]
+
+
+def _claims(ids: list[int], parents: list[int] | list[int | None], deleted: list[bool]) -> Claims:
+    claims = np.zeros(len(ids), dtype=CLAIM)
+    claims["id"], claims["deleted"] = ids, deleted
+    claims["parent"] = [parent or 0 for parent in parents]
+    claims["root"] = [parent is None for parent in parents]
+    return claims
 
 
 @given(claimed())
@@ -38,12 +46,7 @@ def test_what_holds_is_what_the_ways_up_say(
     circles = [{*way(each, up)} for each in ids if up[way(each, up)[-1]] == each]
     loose = {max(circle) for circle in circles}
     broken = {each: None if each in loose else above for each, above in up.items()}
-    found = resolution(
-        np.array(ids, dtype=np.uint64),
-        np.array([parent or 0 for parent in parents], dtype=np.uint64),
-        np.array([parent is None for parent in parents]),
-        np.array(deleted),
-    )
+    found = resolution(_claims(ids, parents, deleted))
     assert found.living.tolist() == alive
     assert {ids[place] for place in np.flatnonzero(found.loosened)} == loose
     assert found.depth.tolist() == [len(way(each, broken)) for each in ids]
@@ -52,13 +55,11 @@ def test_what_holds_is_what_the_ways_up_say(
 
 
 def test_a_parent_that_is_nowhere_is_told() -> None:
-    none = np.array([False])
     with pytest.raises(BankCorruptError, match="parent does not exist"):
-        resolution(np.array([1], np.uint64), np.array([2], np.uint64), none, none)
+        resolution(_claims([1], [2], [False]))
 
 
 def test_a_chain_as_long_as_a_hostile_bank_is_refused_soon() -> None:
-    ids = np.arange(200_000, dtype=np.uint64)
-    parents = np.maximum(ids, 1) - np.uint64(1)
+    ids = list(range(200_000))
     with pytest.raises(BankError, match="deeper than"):
-        resolution(ids, parents, ids == 0, np.zeros(len(ids), dtype=np.bool_))
+        resolution(_claims(ids, [None, *ids[:-1]], [False] * len(ids)))

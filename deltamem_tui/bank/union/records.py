@@ -9,21 +9,23 @@ from typing import Any
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.codec import Keys, keys, places, texts
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.table import Rows, TableSnapshot
-from deltamem_tui.bank.tree_index import Keys, keys, places, texts
 
 _MERGED = "merged"
+_UNSAID = ("", "generic")
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Something (`task.tau_base`, `domain`, …) that a bank says otherwise, so that one stays."""
+    """Something (`task.tau_base`, `domain`, …) that a bank says otherwise; only one can stay."""
 
     what: str
     kept: Any
@@ -34,25 +36,20 @@ class Disagreement:
 def joined(found: Sequence[Manifest]) -> tuple[Manifest, list[Disagreement]]:
     """Return what the first bank is, after the others were merged into it.
 
-    Its own word stays wherever it says something; a description or domain that it lacks is
-    taken from the first that has one.
+    What it says stays; a description or domain that it lacks is the first that another has. Its
+    provenance names every bank that went into it.
     """
-    first = found[0]
+    first, *others = found
     description = next((each.description for each in found if each.description), "")
     domain = next((each.domain for each in found if each.domain not in _UNSAID), first.domain)
-    merged = replace(
-        first,
-        description=description,
-        domain=domain,
-        provenance=_provenance(found),
-    )
-    disagreements = [
-        disagreement for other in found[1:] for disagreement in _disagreements(merged, other)
-    ]
+    entries = [*_earlier(first)]
+    for other in others:
+        entries += [*_earlier(other), _entry(other)]
+    entries = [each for each in _unique(entries) if each.get("origin") != first.counts_as]
+    provenance = {**first.provenance, _MERGED: entries} if entries else first.provenance
+    merged = replace(first, description=description, domain=domain, provenance=provenance)
+    disagreements = [each for other in others for each in _disagreements(merged, other)]
     return merged, list(dict.fromkeys(disagreements))
-
-
-_UNSAID = ("", "generic")
 
 
 def _disagreements(kept: Manifest, other: Manifest) -> Iterator[Disagreement]:
@@ -66,21 +63,8 @@ def _disagreements(kept: Manifest, other: Manifest) -> Iterator[Disagreement]:
             yield Disagreement(name, mine[name], theirs[name], other.name)
 
 
-def _provenance(found: Sequence[Manifest]) -> Mapping[str, Any]:
-    """Return the first bank's facts, and under `merged` those of every bank that went into it."""
-    first = found[0]
-    entries = [*_earlier(first)]
-    for other in found[1:]:
-        entries += [*_earlier(other), _entry(other)]
-    others = [each for each in _unique(entries) if each.get("origin") != first.counts_as]
-    return {**first.provenance, _MERGED: others} if others else first.provenance
-
-
-def all_merged(banks: Sequence[Bank]) -> Mapping[str, Any]:
-    """Return the provenance of a new bank: nothing of its own, everything of those it was made
-    from.
-    """
-    found = map(called_as_here, banks)
+def all_merged(found: Sequence[Manifest]) -> Mapping[str, Any]:
+    """Return the provenance of a new bank: nothing but the banks that it was made from."""
     return {
         _MERGED: _unique([entry for each in found for entry in (*_earlier(each), _entry(each))])
     }
@@ -103,11 +87,10 @@ def _earlier(bank: Manifest) -> list[dict[str, Any]]:
 
 def _unique(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return every bank once; one that was merged under two names keeps the first."""
-    unique: list[dict[str, Any]] = []
+    found: dict[bytes, dict[str, Any]] = {}
     for entry in entries:
-        if not any({**entry, "name": each.get("name")} == each for each in unique):
-            unique.append(entry)
-    return unique
+        found.setdefault(orjson.dumps({**entry, "name": ""}, option=orjson.OPT_SORT_KEYS), entry)
+    return list(found.values())
 
 
 _OUTCOME, _VERDICTS, _RECEIPTS = "outcome", "verdicts", "receipts"
@@ -117,26 +100,31 @@ _SOURCES = ("judge", "stated", "user")
 
 
 def united(one: bytes, other: bytes) -> bytes:
-    """Return the line of an episode that two banks keep otherwise, without its end."""
+    """Return the line of an episode of which two banks have different records, without its end."""
     records = parsed(one), parsed(other)
     if gone := [record for record in records if _REPLACED in record]:
         return orjson.dumps(max(gone, key=_digest))
-    words: dict[str, Mapping[str, Any]] = {}
+    verdicts: dict[str, Mapping[str, Any]] = {}
+    receipts: dict[str, Mapping[str, Any]] = {}
     for record in records:
-        for word in _words(record):
-            source = _source(word)
-            words[source] = max(words.get(source, word), word, key=_rank)
+        for each in (record.get(_OUTCOME), *_listed(record, _VERDICTS)):
+            if isinstance(each, dict):
+                source = _source(each)
+                verdicts[source] = max(verdicts.get(source, each), each, key=_rank)
+        for each in _listed(record, _RECEIPTS):
+            if isinstance(each, dict):
+                name = str(each.get("id"))
+                receipts[name] = max(receipts.get(name, each), each, key=_digest)
     longer: Mapping[str, Any] = max(records, key=_rest_rank)
     # Where records are alike but for these, which one is taken must not show.
     record = {name: longer[name] for name in longer if name not in (_VERDICTS, _RECEIPTS)}
-    if words:
-        first, *others = sorted(words.values(), key=_rank, reverse=True)
+    if verdicts:
+        first, *others = sorted(verdicts.values(), key=_rank, reverse=True)
         record[_OUTCOME] = first
-        kept = [each for each in others if _source(each) in _SOURCES]
-        if kept:
+        if kept := [each for each in others if _source(each) in _SOURCES]:
             record[_VERDICTS] = kept
-    if receipts := _receipts(records):
-        record[_RECEIPTS] = receipts
+    if receipts:
+        record[_RECEIPTS] = [receipts[name] for name in sorted(receipts)]
     return orjson.dumps(record)
 
 
@@ -149,44 +137,25 @@ def parsed(line: bytes) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _receipts(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the receipts of all records, each once; of two with one id that of the greater
-    digest.
-    """
-    found: dict[str, Mapping[str, Any]] = {}
-    for record in records:
-        given = record.get(_RECEIPTS)
-        for each in given if isinstance(given, list) else ():
-            if isinstance(each, dict):
-                name = str(each.get("id"))
-                found[name] = max(found.get(name, each), each, key=_digest)
-    return [found[name] for name in sorted(found)]
+def _listed(record: Mapping[str, Any], name: str) -> list[Any]:
+    value = record.get(name)
+    return value if isinstance(value, list) else []
 
 
-def _words(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    verdicts = record.get(_VERDICTS)
-    for each in (record.get(_OUTCOME), *(verdicts if isinstance(verdicts, list) else ())):
-        if isinstance(each, dict):
-            yield each
-
-
-def _source(word: Mapping[str, Any]) -> str:
-    source = word.get("source")
+def _source(verdict: Mapping[str, Any]) -> str:
+    source = verdict.get("source")
     return source if isinstance(source, str) else ""
 
 
-def _rank(word: Mapping[str, Any]) -> tuple[bool, int, bytes]:
-    source = _source(word)
+def _rank(verdict: Mapping[str, Any]) -> tuple[bool, int, bytes]:
+    source = _source(verdict)
     weight = _SOURCES.index(source) if source in _SOURCES else -1
-    return word.get("success") is not None, weight, _digest(word)
+    return verdict.get("success") is not None, weight, _digest(verdict)
 
 
 def _rest_rank(record: Mapping[str, Any]) -> tuple[int, bytes]:
-    rest = {
-        name: value
-        for name, value in record.items()
-        if name not in (_OUTCOME, _VERDICTS, _RECEIPTS)
-    }
+    said = (_OUTCOME, _VERDICTS, _RECEIPTS)
+    rest = {name: value for name, value in record.items() if name not in said}
     return len(orjson.dumps(rest)), _digest(rest)
 
 
@@ -199,21 +168,16 @@ class EpisodeJoin:
     """What the first of some banks has to write so that it holds the episodes of all.
 
     Attributes:
-        ids: All episodes, those of the first bank first. uint64 [episodes].
+        records: The episodes, those of the first bank first: their `id`, the `source` that has the
+            record that counts, the `row` of its line there, and the greatest `state` of all.
         before: How many the first bank has.
-        source: Which bank's record counts. int64 [episodes].
-        rows: The row of that record's last line there. int64 [episodes].
-        states: The greatest of all states. int64 [episodes].
         snapshots: The banks' tables.
         united: By place, the lines that no bank has, made of those of several.
-        differing: The ids of those that some banks keep otherwise. uint64 [differing].
+        differing: The ids of those of which banks have different records. uint64 [differing].
     """
 
-    ids: Keys
+    records: NDArray[Any]
     before: int
-    source: Rows
-    rows: Rows
-    states: Rows
     snapshots: Sequence[TableSnapshot]
     united: Mapping[int, bytes]
     differing: Keys
@@ -221,12 +185,12 @@ class EpisodeJoin:
     @property
     def added(self) -> int:
         """How many episodes the first bank gets."""
-        return len(self.ids) - self.before
+        return len(self.records) - self.before
 
     @property
     def revised(self) -> Rows:
         """Places of the episodes that the first bank has, and gets another record of."""
-        changed = self.source[: self.before] > 0
+        changed = self.records["source"][: self.before] > 0
         changed[[place for place in self.united if place < self.before]] = True
         revised: Rows = np.flatnonzero(changed)
         return revised
@@ -236,78 +200,74 @@ class EpisodeJoin:
         """Places of the episodes that wait in the first bank, and were learnt in another."""
         first = self.snapshots[0]
         states = first.counters[first.births, 0]
-        learnt: Rows = np.flatnonzero(self.states[: self.before] != states)
+        learnt: Rows = np.flatnonzero(self.records["state"][: self.before] != states)
         return learnt
 
     def write(self, batch: Batch) -> None:
         """Put the lines and states into a batch."""
-        births = np.empty(len(self.ids), dtype=np.int64)
-        births[: self.before] = self.snapshots[0].births
-        start = batch.next_row(episodes.NAME)
-        births[self.before :] = start + np.arange(self.added)
-        written = np.concatenate([np.arange(self.before, len(self.ids)), self.revised])
-        lines = [self._line(int(place)) for place in written]
+        new = batch.next_row(episodes.NAME) + np.arange(self.added)
+        births = np.concatenate([self.snapshots[0].births, new])
+        written = np.concatenate([np.arange(self.before, len(self.records)), self.revised])
         index = np.zeros(len(written), dtype=episodes.INDEX_TYPE)
-        index["id"], index["first"] = texts(self.ids[written]), births[written]
-        batch.extend(episodes.NAME, lines, index)
-        added = np.flatnonzero(self.states[self.before :])
-        states = np.concatenate([self.learnt, self.before + added])
-        batch.state_counters(episodes.NAME, births[states], self.states[states][:, np.newaxis])
+        index["id"], index["first"] = texts(self.records["id"][written]), births[written]
+        batch.extend(episodes.NAME, [self._line(place) for place in written.tolist()], index)
+        states = self.records["state"]
+        changed = np.concatenate([self.learnt, self.before + np.flatnonzero(states[self.before :])])
+        batch.state_counters(episodes.NAME, births[changed], states[changed][:, np.newaxis])
 
     def lines_of(self, ids: Keys) -> list[bytes]:
         """Return the lines of some episodes; empty for one that no bank has."""
-        found = places(self.ids, ids).tolist()
+        found = places(np.ascontiguousarray(self.records["id"]), ids).tolist()
         return [self._line(place) if place >= 0 else b"" for place in found]
 
     def _line(self, place: int) -> bytes:
-        snapshot, row = self.snapshots[int(self.source[place])], int(self.rows[place])
+        record = self.records[place]
+        snapshot, row = self.snapshots[int(record["source"])], int(record["row"])
         line = self.united.get(place) or snapshot.line(row)
-        wanted = texts(self.ids[place : place + 1])[0].decode()
-        if parsed(line).get("id") != wanted:
+        if parsed(line).get("id") != f"{int(record['id']):016x}":
             raise snapshot.table.corrupt("the index contradicts the line", f"line {row + 1}")
         return line + b"\n"
+
+
+_RECORD = np.dtype([("id", "u8"), ("source", "i8"), ("row", "i8"), ("state", "i8")])
 
 
 def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
     """Join the episodes of several banks."""
     first, *others = snapshots
-    ids, rows, states = _episodes(first)
-    before = len(ids)
-    source: Rows = np.zeros(before, dtype=np.int64)
+    records = _records(first, 0)
+    before = len(records)
     made: dict[int, bytes] = {}
     differing: set[int] = set()
     for number, snapshot in enumerate(others, start=1):
-        their_ids, their_rows, their_states = _episodes(snapshot)
-        known = places(ids, their_ids)
-        for place, row in zip(known.tolist(), their_rows.tolist(), strict=True):
+        theirs = _records(snapshot, number)
+        known = places(np.ascontiguousarray(records["id"]), np.ascontiguousarray(theirs["id"]))
+        for place, row in zip(known.tolist(), theirs["row"].tolist(), strict=True):
             if place < 0:
                 continue
-            mine = made.get(place) or snapshots[int(source[place])].line(int(rows[place]))
+            source = snapshots[int(records["source"][place])]
+            mine = made.get(place) or source.line(int(records["row"][place]))
             other = snapshot.line(row)
             if mine == other:
                 continue
             differing.add(place)
             line = united(mine, other)
             if line == other:
-                source[place], rows[place] = number, row
+                records["source"][place], records["row"][place] = number, row
                 made.pop(place, None)
             elif line != mine:
                 made[place] = line
         shared = known >= 0
-        np.maximum.at(states, known[shared], their_states[shared])
-        new = ~shared
-        ids = np.concatenate([ids, their_ids[new]])
-        rows = np.concatenate([rows, their_rows[new]])
-        states = np.concatenate([states, their_states[new]])
-        source = np.concatenate([source, np.full(int(new.sum()), number, dtype=np.int64)])
-    differ = ids[sorted(differing)]
-    return EpisodeJoin(ids, before, source, rows, states, snapshots, made, differ)
+        np.maximum.at(records["state"], known[shared], theirs["state"][shared])
+        records = np.concatenate([records, theirs[~shared]])
+    return EpisodeJoin(records, before, snapshots, made, records["id"][sorted(differing)])
 
 
-def _episodes(snapshot: TableSnapshot) -> tuple[Keys, Rows, Rows]:
-    """Return the ids, last rows and states of a bank's episodes."""
+def _records(snapshot: TableSnapshot, source: int) -> NDArray[Any]:
     births = snapshot.births
-    states = snapshot.counters[births, 0].astype(np.int64)
-    if len(states) and int(states.max()) > max(EpisodeState):
-        raise snapshot.table.corrupt("an episode is in a state that there is not")
-    return keys(snapshot.index["id"][births]), snapshot.current[births], states
+    records = np.zeros(len(births), dtype=_RECORD)
+    records["id"], records["source"] = keys(snapshot.index["id"][births]), source
+    records["row"], records["state"] = snapshot.current[births], snapshot.counters[births, 0]
+    if len(records) and int(records["state"].max()) > max(EpisodeState):
+        raise snapshot.table.corrupt("an episode is in an unknown state")
+    return records

@@ -1,0 +1,326 @@
+"""Joining one collection of several banks by id: which line of each node counts, and what holds.
+
+The higher revision wins. At equal revisions a tombstone wins, then the greater digest of what the
+lines say; both are arbitrary but the same everywhere, and are reported as conflicts. `consolidated`
+does not depend on revisions. So the join is the greatest of a total order, in any order of merging.
+
+A line claims a parent, and that its node lives. Banks that were changed apart can claim what does
+not go together, so what holds is a pure function of all claims:
+
+- a node lives if it and all above it claim to live: a deletion takes all below along;
+- of nodes below each other, the one with the greatest id becomes a root;
+- depth and kind follow from the parents.
+
+A line that has to say something else than its node claims keeps the claim in `meant`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import orjson
+from msgspec import UNSET
+from msgspec.structs import asdict
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.codec import Meant, key, keys, places, texts
+from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.table import Rows, TableSnapshot
+from deltamem_tui.bank.tree import displaced_rows, parse_lines
+from deltamem_tui.errors import BankCorruptError, BankError
+
+Flags = NDArray[np.bool_]
+Claims = NDArray[Any]
+"""What nodes claim, one row of `CLAIM` each."""
+
+CLAIM = np.dtype(
+    [
+        ("id", "u8"),
+        ("parent", "u8"),  # where it is no root
+        ("root", "?"),
+        ("deleted", "?"),
+        ("failure", "?"),
+        ("consolidated", "?"),
+        ("displaced", "?"),  # whether its line says something else than it claims
+        ("row", "i8"),  # of its last line
+        ("source", "i8"),  # which bank has that line
+    ]
+)
+
+
+def claims_of(snapshot: TableSnapshot, source: int = 0) -> Claims:
+    """Return what all nodes of a bank's collection claim, in order of birth, the deleted too."""
+    index = snapshot.index
+    rows = snapshot.current[snapshot.births]
+    last = index[rows]
+    above = last["parent"]
+    if len(above) and not -1 <= int(above.min()) <= int(above.max()) < len(index):
+        raise snapshot.table.corrupt("the index names a parent that is not there")
+    claims = np.zeros(len(rows), dtype=CLAIM)
+    claims["id"] = keys(last["id"])
+    claims["parent"] = keys(index["id"][np.maximum(above, 0)])
+    claims["root"] = above < 0
+    for name in ("deleted", "failure", "consolidated"):
+        claims[name] = last[name]
+    claims["row"], claims["source"] = rows, source
+    for place in np.flatnonzero(np.isin(rows, displaced_rows(snapshot))).tolist():
+        meant = _meant_by(snapshot, int(rows[place]))
+        claims["displaced"][place] = meant != Meant()
+        if meant.parent is not UNSET:
+            claims["root"][place] = meant.parent is None
+            claims["parent"][place] = key(meant.parent) if meant.parent else 0
+        if meant.deleted is not UNSET:
+            claims["deleted"][place] = meant.deleted
+    return claims
+
+
+def _meant_by(snapshot: TableSnapshot, row: int) -> Meant:
+    """Return the `parent` and `deleted` that a line keeps aside, which its node claims."""
+    (record,) = parse_lines(snapshot.table, [snapshot.line(row)], [row])
+    return Meant() if record.meant is UNSET else record.meant
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What holds when all claims are taken together.
+
+    Attributes:
+        above: The place of each node's parent; the number of nodes for a root. int64 [nodes].
+        living: bool [nodes].
+        depth: 1 for a root. That of a node that does not live may be more than a line may say.
+            int64 [nodes].
+        loosened: Nodes that claim a parent but became roots, to break a circle. bool [nodes].
+    """
+
+    above: Rows
+    living: Flags
+    depth: Rows
+    loosened: Flags
+
+
+def resolution(claims: Claims) -> Resolution:
+    """Return what holds of some claims, each id once.
+
+    Raises:
+        BankCorruptError: A parent is not among the nodes.
+        BankError: The tree is deeper than any bank may be.
+    """
+    child = ~claims["root"]
+    above: Rows = np.full(len(claims), len(claims), dtype=np.int64)
+    above[child] = places(claims["id"], claims["parent"][child])
+    if (above < 0).any():
+        raise BankCorruptError("a node's parent does not exist", hint="`deltamem verify` names it")
+    living = with_all_above(above, ~claims["deleted"])
+    loosened = np.zeros(len(claims), dtype=np.bool_)
+    depth, endless = _depths(above)
+    if endless.any():
+        _loosen(claims["id"], above, endless, loosened)
+        depth, _ = _depths(above)
+    if int(depth[living].max(initial=0)) > DEPTH_LIMIT:
+        raise BankError(
+            f"the tree would be deeper than the {DEPTH_LIMIT:,} levels it may be",
+            hint="move a chain nearer to its root in one of the banks first",
+        )
+    return Resolution(above, living, depth, loosened)
+
+
+def with_all_above(above: Rows, claimed: Flags) -> Flags:
+    """Return which nodes claim something together with all above them, circles included."""
+    holds = np.append(claimed, True)
+    jump = np.append(above, len(above))
+    # Each round looks twice as far up; no way up is longer than there are nodes.
+    for _ in range(max(len(above), 1).bit_length()):
+        holds &= holds[jump]
+        jump = jump[jump]
+    return holds[:-1]
+
+
+def _depths(above: Rows) -> tuple[Rows, Flags]:
+    """Return how deep each node is, int64, and which have no way up that ends, bool."""
+    depth = np.append(np.ones(len(above), dtype=np.int64), 0)
+    jump = np.append(above, len(above))
+    for _ in range(max(len(above), 1).bit_length()):
+        depth += depth[jump]
+        jump = jump[jump]
+    return depth[:-1], (jump != len(above))[:-1]
+
+
+def _loosen(ids: NDArray[np.uint64], above: Rows, endless: Flags, loosened: Flags) -> None:
+    """Make the node with the greatest id of every circle a root, in place."""
+    seen: set[int] = set()
+    for start in np.flatnonzero(endless).tolist():
+        way: dict[int, None] = {}
+        place = start
+        while place not in seen and place not in way and place != len(above):
+            way[place] = None
+            place = int(above[place])
+        if place in way:
+            steps = list(way)
+            greatest = max(steps[steps.index(place) :], key=lambda each: int(ids[each]))
+            above[greatest] = len(above)
+            loosened[greatest] = True
+        seen.update(way)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A node that two banks changed apart.
+
+    Attributes:
+        tree: The collection's name.
+        kind: `tie` at equal revisions; `overtaken` if the other bank went on from another
+            state than this one's, and further.
+        kept: The node as it counts.
+        kept_from: Which of the banks that is from.
+        lost: The node as it does not.
+        lost_from: Which of the banks that is from.
+    """
+
+    tree: str
+    kind: Literal["tie", "overtaken"]
+    kept: Node
+    kept_from: int
+    lost: Node
+    lost_from: int
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a line says, to be compared with another of the same id."""
+
+    node: Node
+    deleted: bool
+    digest: bytes
+    source: int
+    row: int
+
+    @property
+    def rank(self) -> tuple[int, bool, bytes]:
+        return (self.node.revision, self.deleted, self.digest)
+
+
+class Join:
+    """One collection of several banks, joined one after another.
+
+    Attributes:
+        tree: The collection's name.
+        sides: The banks' tables, in order.
+        claims: The claims of the lines that count, the first bank's nodes first; `consolidated`
+            if any line says so.
+        conflicts: The nodes that two banks changed apart.
+    """
+
+    def __init__(self, tree: str, first: TableSnapshot) -> None:
+        self.tree = tree
+        self.sides = [first]
+        self.claims = claims_of(first)
+        self.conflicts: list[Conflict] = []
+        self._resolution: Resolution | None = None
+
+    def __len__(self) -> int:
+        return len(self.claims)
+
+    @property
+    def ids(self) -> NDArray[np.uint64]:
+        """The nodes' ids. uint64 [nodes]."""
+        ids: NDArray[np.uint64] = np.ascontiguousarray(self.claims["id"])
+        return ids
+
+    @property
+    def collection(self) -> Collection:
+        """What the nodes consist of."""
+        return self.sides[0].table.collection
+
+    @property
+    def resolution(self) -> Resolution:
+        """What holds of the nodes joined so far."""
+        if self._resolution is None:
+            self._resolution = resolution(self.claims)
+        return self._resolution
+
+    def add(self, side: TableSnapshot, claims: Claims, left_out: Flags | None = None) -> None:
+        """Join what another bank's nodes claim, but for those that are left out: bool [claims].
+
+        With a node, all that claim a place below it must be left out too.
+        """
+        self.sides.append(side)
+        taken = claims if left_out is None else claims[~left_out]
+        known = places(self.ids, np.ascontiguousarray(taken["id"]))
+        for here, there in zip(known.tolist(), taken, strict=True):
+            if here >= 0:
+                self._meet(here, there)
+        self.claims = np.concatenate([self.claims, taken[known < 0]])
+        self._resolution = None
+
+    def line(self, place: int) -> bytes:
+        """Return the line that counts of a node."""
+        claim = self.claims[place]
+        return self.sides[int(claim["source"])].line(int(claim["row"]))
+
+    def node(self, place: int) -> Node:
+        """Return the node as the line that counts has it."""
+        claim = self.claims[place]
+        return self.sides[int(claim["source"])].node(int(claim["row"]))
+
+    def parent(self, place: int) -> str | None:
+        """Return the parent that a node claims; None for a root."""
+        claim = self.claims[place : place + 1]
+        return None if claim["root"][0] else str(texts(claim["parent"])[0].decode())
+
+    def vectors(self, which: Rows) -> NDArray[np.float32]:
+        """Return the vectors of some nodes, read bank by bank. float32 [which, dimensions]."""
+        vectors = np.empty((len(which), self.sides[0].vectors.shape[1]), dtype=np.float32)
+        claims = self.claims[which]
+        for number in np.unique(claims["source"]).tolist():
+            mine = claims["source"] == number
+            vectors[mine] = self.sides[number].vectors[claims["row"][mine]]
+        return vectors
+
+    def _meet(self, here: int, there: np.void) -> None:
+        """Another bank has a node too: take the line that counts."""
+        source, row = int(there["source"]), int(there["row"])
+        if self.line(here) == self.sides[source].line(row):
+            return
+        claim = self.claims[here]
+        mine = self._state(int(claim["source"]), int(claim["row"]))
+        other = self._state(source, row)
+        consolidated = self.claims["consolidated"][here] | there["consolidated"]
+        if other.rank != mine.rank:
+            self._note(*((other, mine) if other.rank > mine.rank else (mine, other)))
+        if other.rank > mine.rank:
+            self.claims[here] = there
+        self.claims["consolidated"][here] = consolidated
+
+    def _note(self, winner: _State, loser: _State) -> None:
+        """Report it if neither line comes of the other."""
+        overtaken = winner.node.revision > loser.node.revision
+        if not overtaken or self._differed_before(winner, loser):
+            kind: Literal["tie", "overtaken"] = "overtaken" if overtaken else "tie"
+            nodes = winner.node, winner.source, loser.node, loser.source
+            self.conflicts.append(Conflict(self.tree, kind, *nodes))
+
+    def _differed_before(self, winner: _State, loser: _State) -> bool:
+        """Return whether a bank, by the lines it still has, never had what it overtakes."""
+        first = self.sides[winner.source].index["first"]
+        rows = np.flatnonzero(first == first[winner.row]).tolist()
+        earlier = [self._state(winner.source, row) for row in rows]
+        return any(each.node.revision == loser.node.revision for each in earlier) and not any(
+            (each.deleted, each.digest) == (loser.deleted, loser.digest) for each in earlier
+        )
+
+    def _state(self, source: int, row: int) -> _State:
+        snapshot = self.sides[source]
+        node, meant = snapshot.node(row), _meant_by(snapshot, row)
+        parent = node.parent if meant.parent is UNSET else meant.parent
+        deleted = node.deleted if meant.deleted is UNSET else meant.deleted
+        origin = asdict(node.origin)
+        if not origin["sources"]:  # as in an id: nodes without any have the digest that they had
+            del origin["sources"]
+        # What a tombstone said does not matter: compaction takes it away.
+        said = [parent] if deleted else [parent, node.label, node.payload, origin]
+        digest = hashlib.sha256(orjson.dumps(said)).digest()
+        return _State(node, deleted, digest, source, row)
