@@ -25,7 +25,7 @@ from deltamem_tui.memory.vectors.exact import SAME_TEXT
 from deltamem_tui.memory.vectors.search import Candidate, as_fresh, ranked, scan_of
 from deltamem_tui.memory.work.advice import CHARS, advice
 from deltamem_tui.memory.work.counting import Experience, Lesson
-from deltamem_tui.memory.work.facts import WorkFact, from_text
+from deltamem_tui.memory.work.facts import WorkFact, from_text, is_worded
 from deltamem_tui.memory.work.writing import is_signed, scene_text, task_text
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _lesson(node: Node) -> Lesson | None:
     lines = (line.strip() for line in text.splitlines())
     # What a person wrote has no facts: all of it is a way.
     facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
-    return Lesson(node.id, task, tuple(facts), node.label == "success")
+    return Lesson(node.id, task, tuple(facts), node.label == "success", is_worded(text))
 
 
 def recall_env(

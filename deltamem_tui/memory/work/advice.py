@@ -30,14 +30,14 @@ _HABIT = 0.5  # the share of few tasks that makes a tool a habit
 class Knobs:
     """Numbers of the text, tuned on the development parts of the yardstick."""
 
-    base_files: int = 6
+    base_files: int = 4
     base_share: float = 0.08
-    path: float = 0.5
+    path: float = 0.9
     cut: float = 0.3
     read: float = 0.6
     head_read: float = 0.25
     head_base: float = 0.3
-    tool_cut: float = 0.17
+    tool_cut: float = 0.1
     ways: int = 2
     way_gap: float = 0.1
     far: float = 0.1
@@ -49,7 +49,6 @@ class Knobs:
     fix_said: float = 0.3
     fix_near: float = 0.3
     fix_top: float = 0.6
-    code_way: float = 0.6
     step: int = 200
 
 
@@ -94,7 +93,7 @@ class _Writer:
             return Advice([], [])  # a task or two are no base
         if of_files:
             checks = self.checks()
-            ways = self.ways(1, self.left // 3) if e.top >= self.k.code_way else []
+            ways = self.ways(1, self.left // 3, worded=True)
             shown = [*checks, *self.files(files), *ways]
         else:
             ways = self.ways(self.k.ways, self.left)
@@ -144,8 +143,15 @@ class _Writer:
             renamed = {old: new for old, new in renamed.items() if not old.isalpha()}
         return [one_line(_adapted(step, renamed), self.k.step) for step in did]
 
-    def ways(self, most: int, room: int) -> list[str]:
-        """Return the nearest ways, word by word: solved ones, and what was tried in vain."""
+    def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
+        """Return the nearest ways, word by word: solved ones, and what was tried in vain.
+
+        Args:
+            most: How many.
+            room: The characters that each may take.
+            worded: Whether only what a person or a model wrote counts: files and checks say the
+                rest already.
+        """
         e, k = self.e, self.k
         tables = {("table", each.value): each.near for each in e.counted(["table"])}
 
@@ -154,7 +160,11 @@ class _Writer:
             agreed = sum(own) / len(own) if own else 0.0
             return e.nearness[row] + k.agree * agreed + (k.bonus if e.lessons[row].solved else 0.0)
 
-        told_of = [row for row in self.order[:_LOOKED_AT] if row not in self.quoted]
+        told_of = [
+            row
+            for row in self.order[:_LOOKED_AT]
+            if row not in self.quoted and (e.lessons[row].worded or not worded)
+        ]
         order = sorted(told_of, key=lambda row: -rank(row))
         best = rank(order[0]) if order else 0.0
         lines: list[str] = []

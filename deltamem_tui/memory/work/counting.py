@@ -28,12 +28,14 @@ class Lesson:
         task: What was asked.
         facts: What was found in it.
         solved: Whether it succeeded.
+        worded: Whether a person or a model put it into words.
     """
 
     key: str
     task: str
     facts: tuple[WorkFact, ...]
     solved: bool
+    worded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Options:
     width: float = 0.05
     lexical: float = 0.4
     floor: float = 0.25
-    kappa: float = 1.0
+    kappa: float = 2.0
 
 
 @dataclass

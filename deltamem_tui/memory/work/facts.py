@@ -538,3 +538,8 @@ def from_text(text: str) -> list[WorkFact]:
 def has_facts(text: str) -> bool:
     """Return whether a text has a line of facts."""
     return any(line.partition(": ")[0] in _KIND_OF for line in text.splitlines())
+
+
+def is_worded(text: str) -> bool:
+    """Return whether a text has a line that is no fact: a person's or a model's words."""
+    return any(line.strip() and line.partition(": ")[0] not in _KIND_OF for line in text.splitlines())
