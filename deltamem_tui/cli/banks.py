@@ -363,7 +363,7 @@ def _strange_vectors(invocation: Invocation, bank: Bank) -> list[Flaw]:
     embedded.
     """
     from deltamem_tui.memory.vectors.embedder import embedder_of
-    from deltamem_tui.memory.vectors.vector_check import strange_vectors
+    from deltamem_tui.memory.vectors.reembed import strange_vectors
 
     embedder = embedder_of(bank)
     total = sum(

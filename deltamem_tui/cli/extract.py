@@ -105,7 +105,7 @@ def run(
             done, asked = _round(invocation, opened, episodes, chosen, draw_scenes, rounds, stop)
         else:
             done = _learnt(invocation, opened, episodes, chosen, draw_scenes, concurrency, stop)
-    errors = [*(taken.errors if taken else ()), *done.refusals]
+    errors = [*(taken.errors if taken else ()), *found.broken, *done.refusals]
     if isinstance(done.failure, DeltaMemError):
         errors.append(done.failure)
     for error in errors:

@@ -308,7 +308,7 @@ def reembed(
 ) -> Result:
     """Give a bank the vectors of another embedder. No episode is learnt again.
 
-    An interrupted run goes on where it was. While it runs, the bank can be read and can learn.
+    While it runs, the bank can be read and can learn; an interrupted run changes nothing.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.load import load
@@ -322,14 +322,14 @@ def reembed(
     loaded = load(invocation.settings(embedder=embedder).embedder)
     plan = found = reembed.planned(opened, loaded)
     if plan.needed and not dry_run:
-        with invocation.output.progress("embedding", plan.left) as advance:
+        with invocation.output.progress("embedding", plan.texts) as advance:
             try:
                 found = reembed.reembed(opened, loaded, advance=advance)
             except KeyboardInterrupt as error:
                 raise InterruptionError(
                     "interrupted",
                     source=bank,
-                    hint="the same command goes on where this one was; the bank is as it was",
+                    hint="the bank is as it was",
                 ) from error
     data = {"bank": opened.name, **_described(found)}
     if not found.done:
@@ -354,17 +354,13 @@ def _described(found: Reembedding) -> dict[str, Any]:
         "after": asdict(found.after),
         "rows": dict(found.rows),
         "texts": found.texts,
-        "kept": found.kept,
-        "embedded": found.embedded,
-        "left": found.left if found.needed else 0,
     }
 
 
 def _unchanged(found: Reembedding, bank: str) -> list[str]:
     if not found.needed:
         return [f"{bank} has the vectors of {found.after.model} already"]
-    note = f"would embed {counted(found.left, 'text')} with {found.after.model}"
-    return [note + (f"; an interrupted run left {found.kept:,} more" if found.kept else "")]
+    return [f"would embed {counted(found.texts, 'text')} with {found.after.model}"]
 
 
 def _calibrated(bank: Bank, embedder: Embedder, *, apply: bool) -> list[Proposal]:
@@ -394,8 +390,6 @@ def _reembedding_view(found: Reembedding, proposals: Sequence[Proposal]) -> Any:
                 "after": found.after.model,
                 "dimensions": found.after.dimensions,
                 "texts": found.texts,
-                "kept": found.kept,
-                "embedded": found.embedded,
             }
         )
         rows = [

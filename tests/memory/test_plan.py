@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.memory.plan import Add, Revise, addition, deletion, normal_text, set_change
-from deltamem_tui.memory.vectors.exact import nodes_with_key
+from deltamem_tui.memory.vectors.search import nodes_with_key
 from tests.memory.support import ChosenEmbedder, new_bank, unit
 
 TEXTS = st.lists(st.sampled_from(["a b", "A  b", "c", "d", " C"]), max_size=6)

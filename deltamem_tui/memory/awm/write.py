@@ -39,7 +39,7 @@ from deltamem_tui.memory.plan import (
     deletion,
     set_change,
 )
-from deltamem_tui.memory.vectors.exact import nodes_with_key
+from deltamem_tui.memory.vectors.search import nodes_with_key
 from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean

@@ -21,8 +21,7 @@ from deltamem_tui.memory import context
 from deltamem_tui.memory.deltamem.definition import TreeParameters
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.exact import SAME_TEXT
-from deltamem_tui.memory.vectors.search import Candidate, as_fresh, ranked, scan_of
+from deltamem_tui.memory.vectors.search import SAME_TEXT, Candidate, as_fresh, ranked, scan_of
 from deltamem_tui.memory.work.advice import CHARS, advice
 from deltamem_tui.memory.work.counting import Experience, Lesson
 from deltamem_tui.memory.work.facts import WorkFact, from_text, is_worded

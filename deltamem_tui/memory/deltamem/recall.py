@@ -34,9 +34,9 @@ from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.exact import SAME_TEXT
 from deltamem_tui.memory.vectors.search import (
     BEHIND_EVERY_SUCCESS,
+    SAME_TEXT,
     Candidate,
     as_fresh,
     ranked,

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import msgspec
-import orjson
 from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
@@ -14,15 +13,13 @@ from deltamem_tui.memory.episodes.import_report import Arrival
 from deltamem_tui.memory.episodes.outcomes import verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.trajectory.model import Trajectory, is_earlier
-from deltamem_tui.trajectory.readers.native import from_record, to_line
+from deltamem_tui.trajectory.model import is_earlier
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.receipt import together
 
 _MOST = 64
 """Records that may be of one session. An id that more of them share names something else."""
-
-
-_STATED = "stated"
 
 
 class _Names(Struct, gc=False):
@@ -33,16 +30,11 @@ class _Format(Struct, gc=False):
     format: str = ""
 
 
-class _Word(Struct, gc=False):
-    source: str = ""
-
-
 class _Head(Struct, gc=False):
-    """What of an episode's line tells its session, and whether that has ended."""
+    """The parts of an episode's line that name its session."""
 
     metadata: _Names = field(default_factory=_Names)
     source: _Format = field(default_factory=_Format)
-    outcome: _Word = field(default_factory=_Word)
 
 
 _decode = msgspec.json.Decoder(_Head).decode
@@ -53,26 +45,21 @@ class StoredSessions:
 
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
-        self._ended: defaultdict[str, dict[str, bool]] = defaultdict(dict)
+        self._ids: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for episode_id in bank.episodes.ids():
             head = _decode(bank.episodes.line(episode_id) or b"{}")
             if head.metadata.id:
-                session = f"{head.source.format} {head.metadata.id}"
-                self._ended[session][episode_id] = head.outcome.source == _STATED
+                self._ids[f"{head.source.format} {head.metadata.id}"][episode_id] = None
 
     def add(self, arrival: Arrival) -> None:
         """Let the bank have one more; it counts once it is written."""
         if arrival.session:
-            self._ended[arrival.session][arrival.id] = _has_ended(arrival)
+            self._ids[arrival.session][arrival.id] = None
 
     def of(self, arrival: Arrival) -> list[Trajectory]:
-        """Return the bank's other records of the session of an episode, if they may be of use."""
-        ended = self._ended.get(arrival.session, {}) if arrival.session else {}
-        if len(ended) > _MOST:
-            return []
-        found = (
-            episode(self._bank, each) for each in ended if not (ended[each] and _has_ended(arrival))
-        )
+        """Return the bank's other records of the session of an episode."""
+        ids = self._ids.get(arrival.session, ()) if arrival.session else ()
+        found = (episode(self._bank, each) for each in ids if len(ids) <= _MOST)
         return [each for each in found if each]
 
 
@@ -84,21 +71,12 @@ def outgrown(arrivals: Iterable[object]) -> set[str]:
             sessions[each.session][each.id] = each
     found: set[str] = set()
     for records in sessions.values():
-        if 1 < len(records) <= _MOST and not all(map(_has_ended, records.values())):
-            known = [trajectory_of(each) for each in records.values()]
+        if 1 < len(records) <= _MOST:
+            known = [each.trajectory for each in records.values()]
             found |= {
                 one.id for one in known if any(is_earlier(one, two) for two in known if two != one)
             }
     return found
-
-
-def _has_ended(arrival: Arrival) -> bool:
-    return arrival.outcome.source == _STATED
-
-
-def trajectory_of(arrival: Arrival) -> Trajectory:
-    """Return the episode that arrives, as it will be kept."""
-    return from_record(orjson.loads(arrival.line))
 
 
 def grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
@@ -106,11 +84,11 @@ def grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
 
     What a judge said stays behind: it judged what was there then.
     """
-    found = trajectory_of(arrival)
+    found = arrival.trajectory
     for each in earlier:
         found = with_scene_of(found, each)
         found = found.with_facts(receipts=together((*each.receipts, *found.receipts)))
-        given = [word for word in verdicts_on(each) if word.source == "user"]
+        given = [verdict for verdict in verdicts_on(each) if verdict.source == "user"]
         if given and found.outcome.source != "user":
             found = with_verdict(found, given[0])
     return msgspec.structs.replace(

@@ -1,7 +1,7 @@
 """What became of the records of some logs: a tally per file, and an entry per episode.
 
-Memory is bounded by `LISTED_FILES`, `LISTED_REFUSALS` and `LISTED_NOTICES`, however much was
-read; entries are kept only on request. `memory.reports` makes text of it.
+Lists are bounded by `LISTED`, however much was read; entries are kept only on request.
+`memory.reports` makes text of it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,12 @@ from deltamem_tui.trajectory.receipt import Receipt
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
-LISTED_FILES = 1000
-"""How many logs have a tally of their own: the first. A log may name another for every episode."""
-LISTED_REFUSALS = 1000
-"""How many refusals are kept: the first. All are counted."""
-LISTED_NOTICES = 1000
-"""How many notices are kept: the first. All are counted."""
+LISTED = 1000
+"""How many refusals and notices are kept, and logs tallied apart: the first. All are counted."""
 LISTED_TASKS = 5
 """How many tasks are kept to be shown: the first."""
-LISTED_SAMPLES = 10
-"""Of how many formats an episode is kept to be shown: the first."""
-LISTED_DOMAINS = 100
-"""How many domains are counted apart: the first. A log may name another for every episode."""
-LISTED_FORMATS = 40
-"""How many formats the tally of a log names: the first."""
+LISTED_NAMES = 40
+"""Of how many formats and domains there is more than a count: the first."""
 OTHER_FILES = "other logs"
 """The name of the tally of all further logs."""
 
@@ -69,6 +61,11 @@ class Arrival(Struct, frozen=True, gc=False):
     given: bool | None = None
     receipts: tuple[Receipt, ...] = ()
     session: str = ""
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The episode as it will be kept."""
+        return from_record(orjson.loads(self.line))
 
 
 class EpisodeImport(Struct, frozen=True, gc=False):
@@ -116,9 +113,8 @@ class FileTally:
     """What one log gave. Everything but `without_outcome` counts duplicates too.
 
     Attributes:
-        formats: The formats it was read as, by readers that took something or refused it; of
-            the project's own logs, those that their episodes were first read as. No more than
-            the first `LISTED_FORMATS`.
+        formats: The formats it was read as; of the project's own logs, those that their episodes
+            were first read as.
         sources: How many outcomes came from each source, by what counts, as of a duplicate the
             bank's.
         changed: How many outcomes became their opposite.
@@ -153,8 +149,7 @@ class FileTally:
         self.changed += received.is_change
         self.without_outcome += outcome.success is None and received.reception != "duplicate"
         self.steps += arrival.steps
-        if arrival.redactions.counts:
-            self.redactions.update(arrival.redactions.counts)
+        self.redactions.update(arrival.redactions.counts)
 
     def refuse(self, error: RecordError) -> None:
         """Count one more record that was refused."""
@@ -163,7 +158,7 @@ class FileTally:
             self._read_as(error.format)
 
     def _read_as(self, name: str) -> None:
-        if name not in self.formats and len(self.formats) < LISTED_FORMATS:
+        if name not in self.formats and len(self.formats) < LISTED_NAMES:
             self.formats.append(name)
 
 
@@ -173,8 +168,7 @@ class DomainTally:
 
     Attributes:
         usual: The domain that they are expected to have; empty if there is none.
-        listed: How many episodes each of the first `LISTED_DOMAINS` has, by the spelling that
-            came first.
+        listed: How many episodes each of the first domains has.
         total: How many name a domain, listed or not.
         of_others: How many of these are of another domain than the usual one.
     """
@@ -183,25 +177,22 @@ class DomainTally:
     listed: Counter[str] = field(default_factory=Counter)
     total: int = 0
     of_others: int = 0
-    _spellings: dict[str, str] = field(default_factory=dict)
 
     def add(self, domain: str) -> None:
         """Count one more episode."""
         if not domain:
             return
         self.total += 1
-        self.of_others += self.is_other(domain)
-        folded = key(domain)
-        if folded in self._spellings or len(self.listed) < LISTED_DOMAINS:
-            self.listed[self._spellings.setdefault(folded, domain)] += 1
+        self.of_others += self._is_other(domain)
+        if domain in self.listed or len(self.listed) < LISTED_NAMES:
+            self.listed[domain] += 1
 
     @property
     def others(self) -> list[str]:
-        """The domains other than the usual one, as far as they are listed."""
-        return [domain for domain in self.listed if self.is_other(domain)]
+        """The domains other than the usual one that are listed."""
+        return [domain for domain in self.listed if self._is_other(domain)]
 
-    def is_other(self, domain: str) -> bool:
-        """Return whether a domain is another one than the usual."""
+    def _is_other(self, domain: str) -> bool:
         return bool(self.usual) and key(domain) != key(self.usual)
 
 
@@ -211,13 +202,13 @@ class ImportReport:
 
     Attributes:
         redaction: What was taken out of the episodes: `secrets`, `personal` data too, or `off`.
-        files: A tally per log, by its name, in the order in which they were read. From
-            `LISTED_FILES` on, further logs are one, `OTHER_FILES`.
+        files: A tally per log, by its name, in the order in which they were read. From `LISTED`
+            on, further logs are one, `OTHER_FILES`.
         entries: An entry for every episode, in order, if they are kept.
-        rejected: The first records that were refused, and why, up to `LISTED_REFUSALS`.
-        notices: The first notices of what readers left out by design, up to `LISTED_NOTICES`.
-        tasks: The first tasks, up to `LISTED_TASKS`.
-        samples: The first episode of each format, up to `LISTED_SAMPLES`.
+        rejected: The first records that were refused, and why.
+        notices: The first notices of what readers left out by design.
+        tasks: The first tasks.
+        samples: The first episode of each format.
         named: Those of the user's ids that name an episode that was read.
         unmatched: Those of the user's ids that name none.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
@@ -253,28 +244,29 @@ class ImportReport:
 
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
-        self.domains.add(received.arrival.domain)
-        self._show(received.arrival)
-        self._tally(received.arrival.source.file).add(received)
-        self.receipts_added += bool(received.is_written and received.arrival.receipts)
+        arrival = received.arrival
+        self.domains.add(arrival.domain)
+        self._show(arrival)
+        self._tally(arrival.source.file).add(received)
+        self.receipts_added += bool(received.is_written and arrival.receipts)
         if received.reception != "duplicate":
             self.reasons.add(received.outcome)
         if received.is_disputed:
-            self.disputed[received.arrival.id] = None
+            self.disputed[arrival.id] = None
         if self.listed:
             # Without its line: that is large, and on disk.
-            self.entries.append(replace(received, arrival=replace(received.arrival, line=b"")))
+            self.entries.append(replace(received, arrival=replace(arrival, line=b"")))
 
     def reject(self, error: RecordError) -> None:
         """Count a record that was refused."""
         self._tally(error.source or "").refuse(error)
-        if len(self.rejected) < LISTED_REFUSALS:
+        if len(self.rejected) < LISTED:
             self.rejected.append(error)
 
     def notice(self, notice: Notice) -> None:
         """Count a notice of what was left out by design."""
         self.notice_count += 1
-        if len(self.notices) < LISTED_NOTICES:
+        if len(self.notices) < LISTED:
             self.notices.append(notice)
 
     def count(self, reception: Reception) -> int:
@@ -325,16 +317,16 @@ class ImportReport:
         return sum((tally.redactions for tally in self.files.values()), Counter())
 
     def _show(self, arrival: Arrival) -> None:
-        """Keep what a person sees at once a wrong reading by."""
+        """Keep what lets a person see a wrong reading at once."""
         if len(self.tasks) < LISTED_TASKS:
             self.tasks.append(arrival.task)
         name = arrival.source.format
-        if arrival.line and name not in self.samples and len(self.samples) < LISTED_SAMPLES:
-            self.samples[name] = from_record(orjson.loads(arrival.line))
+        if arrival.line and name not in self.samples and len(self.samples) < LISTED_TASKS:
+            self.samples[name] = arrival.trajectory
 
     def _tally(self, file: str) -> FileTally:
         tally = self.files.get(file)
         if tally is None:
-            name = file if len(self.files) < LISTED_FILES else OTHER_FILES
+            name = file if len(self.files) < LISTED else OTHER_FILES
             tally = self.files.setdefault(name, FileTally())
         return tally

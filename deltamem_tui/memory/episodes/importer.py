@@ -9,23 +9,16 @@ A session that went on since it was imported takes the place of its earlier reco
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, TypedDict, Unpack
-
-import orjson
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.episodes import Episodes, EpisodeState
+from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.credit.credit import put_uses, unknown_nodes
-from deltamem_tui.memory.episodes.growing_sessions import (
-    StoredSessions,
-    grown_from,
-    outgrown,
-    trajectory_of,
-)
+from deltamem_tui.memory.episodes.growing_sessions import StoredSessions, grown_from, outgrown
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
     DomainTally,
@@ -33,14 +26,15 @@ from deltamem_tui.memory.episodes.import_report import (
     ImportReport,
     Redaction,
 )
-from deltamem_tui.memory.episodes.outcomes import KnownOutcome, known_outcome, with_facts_of
+from deltamem_tui.memory.episodes.outcomes import answer_to, with_facts_of
 from deltamem_tui.memory.episodes.relearning import withdraw
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.trajectory.domains import chosen
+from deltamem_tui.trajectory.model import is_earlier, session_of
 from deltamem_tui.trajectory.logs.record import Notice, Remark, located
-from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory, is_earlier, session_of
-from deltamem_tui.trajectory.readers.native import from_record, to_line
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.recalled_text import without_recalled
 from deltamem_tui.trajectory.receipt import together
@@ -53,7 +47,6 @@ from deltamem_tui.trajectory.validation import admitted
 _BATCH_EPISODES = 5000
 _BATCH_BYTES = 24_000_000
 NO_OUTCOMES = UserOutcomes()
-_RECEIPTS = b'"receipts":'
 
 
 class ImportOptions(TypedDict, total=False):
@@ -100,7 +93,7 @@ class Importer:
             redaction, dry_run, listed, domains=DomainTally("" if domain else usual)
         )
         self.report.receipts = receipts
-        self._bank, self._outcomes = bank, outcomes
+        self._bank = bank
         self._arrivals: Iterator[Arrival | Remark] = (
             _arrived(
                 _in_domain(_with_receipts(record, receipts), usual, domain),
@@ -110,65 +103,35 @@ class Importer:
             )
             for record in records
         )
-        self._seen: dict[str, KnownOutcome] = {}
-        self._before: Episodes | None = None
+        self._seen: dict[str, Outcome] = {}  # of what is not written yet
         self._sessions: StoredSessions | None = None
         self._sequence = -1
 
-    def run(self, *, stopped: Callable[[], bool] = lambda: False, pauses: bool = False) -> str:
+    def run(self, *, stopped: Callable[[], bool] = lambda: False) -> None:
         """Import all episodes that are left. Those that the bank has are counted and left alone.
 
-        An episode that waits is updated once an outcome arrives that counts for more: a person
-        corrects everyone, themselves included (see `KnownOutcome`). A record that states the
-        opposite of what counts is refused.
-
-        Args:
-            stopped: Whether to stop; asked for each record. What was read before is imported.
-            pauses: Whether to pause at the first episode of another domain than the bank's.
-                If it is in the first batch, nothing is written yet.
-
-        Returns:
-            The domain of the episode that the import paused at; empty if it did not. The next
-            run goes on with that episode.
+        An episode that waits is updated once an outcome arrives that counts for more; a record
+        that states the opposite of what counts is refused (see `outcomes.answer_to`). What was
+        read before `stopped` returns True is imported.
 
         Raises:
             BankFrozenError: The bank is frozen.
             StorageError: The disk refused; what was committed before stays.
         """
-        while True:
-            batch, other = self._next_batch(stopped, pauses)
-            if other and not self.report.files:
-                self._arrivals = chain((*batch, other), self._arrivals)
-                return other.domain
+        while batch := self._next_batch(stopped):
             self._take(batch)
-            if other:
-                self._arrivals = chain((other,), self._arrivals)
-                return other.domain
-            if not batch:
-                return ""
 
-    def reopen(self) -> None:
-        """Look at the bank again: other processes may have written it during a pause."""
-        self._bank = Bank.open(self._bank.path)
-        self._seen, self._before, self._sessions = {}, None, None
-
-    def _next_batch(
-        self, stopped: Callable[[], bool], pauses: bool
-    ) -> tuple[list[Arrival | Remark], Arrival | None]:
-        """Return the next batch, and the episode of another domain that ended it, if one did."""
+    def _next_batch(self, stopped: Callable[[], bool]) -> list[Arrival | Remark]:
         batch: list[Arrival | Remark] = []
         size = 0
         for arrival in self._arrivals:
             if stopped():
                 break
-            if isinstance(arrival, Arrival):
-                if pauses and self.report.domains.is_other(arrival.domain):
-                    return batch, arrival
-                size += len(arrival.line)
             batch.append(arrival)
+            size += len(arrival.line) if isinstance(arrival, Arrival) else 0
             if len(batch) >= _BATCH_EPISODES or size >= _BATCH_BYTES:
                 break
-        return batch, None
+        return batch
 
     def _take(self, batch: Sequence[Arrival | Remark]) -> None:
         """Import a batch, in one commit, and report what became of it."""
@@ -179,6 +142,7 @@ class Importer:
                 decided = [*self._decided(batch)]
                 self.report.built_on += _write(self._bank, changes, decided)
             self._sequence = self._bank.commit.sequence
+            self._seen.clear()
         for each in decided:
             if isinstance(each, EpisodeImport):
                 self.report.add(each)
@@ -190,82 +154,57 @@ class Importer:
 
     def _count_shown(self, received: EpisodeImport) -> None:
         """Count the nodes that an episode was shown, and those that the bank does not have."""
-        if received.is_written:
-            for receipt in received.arrival.receipts:
-                unknown = unknown_nodes(self._bank, receipt)
-                self.report.shown.update(nodes=len(receipt.entries), unknown=len(unknown))
-
-    def _episodes_before(self) -> Episodes:
-        """Return the episodes that the bank had before this import."""
-        if self._before is None or self._bank.commit.sequence != self._sequence:
-            self._before, self._sessions = self._bank.episodes, None
-            self._sequence = self._bank.commit.sequence
-        return self._before
+        for receipt in received.arrival.receipts if received.is_written else ():
+            unknown = unknown_nodes(self._bank, receipt)
+            self.report.shown.update(nodes=len(receipt.entries), unknown=len(unknown))
 
     def _decided(self, batch: Sequence[Arrival | Remark]) -> Iterator[EpisodeImport | Remark]:
         """Return what becomes of each episode; what is refused already stays so."""
-        before = self._episodes_before()
+        if self._bank.commit.sequence != self._sequence:
+            self._sessions, self._sequence = None, self._bank.commit.sequence
         earlier = outgrown(batch)
         for arrival in batch:
-            if not isinstance(arrival, Arrival):
-                yield arrival
-                continue
-            outcome = arrival.outcome
-            state = before.state(arrival.id)
-            if self._is_earlier_record(arrival.id) or (arrival.id in earlier and state is None):
-                yield EpisodeImport(arrival, "duplicate", outcome)
-                continue
-            known = self._seen.get(arrival.id)
-            if known is None and state is not None:
-                known = _known_outcome_in(self._bank, arrival.id)
-            if known is None:
-                found = self._new(arrival)
-                if found.is_new:
-                    self._sessions_known().add(arrival)
-                    self._seen[arrival.id] = known_outcome(found.outcome, confirmed=True)
-                yield found
-                continue
-            answer = known.answer(outcome)
-            self._seen[arrival.id] = known.after(outcome, answer)
-            if answer == "contradiction":
-                yield _contradiction(arrival, known, _origin(self._bank, batch, arrival))
-            elif answer == "too late" or (known.learnt and _is_denied(arrival, known)):
-                yield _too_late(arrival, known)
-            else:
-                counts = outcome if answer == "updated" else known.outcome
-                gains = answer == "duplicate" and self._gains_receipts(arrival, before)
-                yield EpisodeImport(arrival, answer, counts, known.outcome, gains)
+            yield self._decide(arrival, earlier) if isinstance(arrival, Arrival) else arrival
+
+    def _decide(self, arrival: Arrival, earlier: set[str]) -> EpisodeImport | RecordError:
+        outcome, state = arrival.outcome, self._bank.episodes.state(arrival.id)
+        is_earlier_record = state is None and arrival.id in earlier
+        if state == EpisodeState.REPLACED or is_earlier_record:
+            return EpisodeImport(arrival, "duplicate", outcome)
+        kept = episode(self._bank, arrival.id) if state is not None else None
+        known = self._seen.get(arrival.id) or (kept.outcome if kept else None)
+        if known is None:
+            found = self._new(arrival)
+            if found.is_new:
+                self._known_sessions().add(arrival)
+                self._seen[arrival.id] = found.outcome
+            return found
+        learnt = state not in (None, EpisodeState.WAITING)
+        answer = answer_to(outcome, known, learnt=learnt)
+        if answer == "updated":
+            self._seen[arrival.id] = outcome
+            return EpisodeImport(arrival, answer, outcome, known)
+        if answer == "duplicate":
+            gains = kept is not None and not {*arrival.receipts} <= {*kept.receipts}
+            return EpisodeImport(arrival, answer, known, known, gains)
+        return _refused(arrival, known, learnt=learnt)
 
     def _new(self, arrival: Arrival) -> EpisodeImport:
         """Return what becomes of an episode that the bank does not have: it may have it in part."""
-        if not (others := self._sessions_known().of(arrival)):
-            return EpisodeImport(arrival, "imported", arrival.outcome)
-        found = trajectory_of(arrival)
-        if longer := [each for each in others if is_earlier(found, each)]:
-            return EpisodeImport(arrival, "duplicate", longer[0].outcome)
-        earlier = [each for each in others if is_earlier(each, found)]
-        if not earlier:
-            return EpisodeImport(arrival, "imported", arrival.outcome)
-        grown = grown_from(arrival, earlier)
-        ids = tuple(each.id for each in earlier)
-        return EpisodeImport(grown, "grown", grown.outcome, earlier[-1].outcome, replaces=ids)
+        if others := self._known_sessions().of(arrival):
+            found = arrival.trajectory
+            if longer := [each for each in others if is_earlier(found, each)]:
+                return EpisodeImport(arrival, "duplicate", longer[0].outcome)
+            if earlier := [each for each in others if is_earlier(each, found)]:
+                grown, ids = grown_from(arrival, earlier), tuple(each.id for each in earlier)
+                before = earlier[-1].outcome
+                return EpisodeImport(grown, "grown", grown.outcome, before, replaces=ids)
+        return EpisodeImport(arrival, "imported", arrival.outcome)
 
-    def _is_earlier_record(self, episode_id: str) -> bool:
-        return self._bank.episodes.state(episode_id) == EpisodeState.REPLACED
-
-    def _sessions_known(self) -> StoredSessions:
+    def _known_sessions(self) -> StoredSessions:
         if self._sessions is None:
             self._sessions = StoredSessions(self._bank)
         return self._sessions
-
-    def _gains_receipts(self, arrival: Arrival, before: Episodes) -> bool:
-        """Return whether the bank had the episode before this import, without all of its
-        receipts.
-        """
-        if not arrival.receipts or before.state(arrival.id) is None:
-            return False
-        known = episode(self._bank, arrival.id)
-        return known is not None and not {*arrival.receipts} <= {*known.receipts}
 
 
 def take_in(
@@ -292,18 +231,22 @@ def names_one(
 def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> int:
     """Write what arrived; returns how many nodes of earlier records had to stay."""
     fresh = [each for each in decided if isinstance(each, EpisodeImport) and each.is_written]
-    lines: dict[str, bytes] = {}  # of episodes that were shown something, the last
+    shown: dict[str, Trajectory] = {}  # the last record of each episode with receipts
     for new, group in groupby(fresh, lambda each: each.is_new):
-        written = {each.arrival.id: _line(bank, each, new=new) for each in group}
         if new:
-            changes.put_new_episodes([*written], [*written.values()])
-        else:
-            for episode_id, line in written.items():
-                changes.put_episode_line(episode_id, line)
-        lines |= {name: line for name, line in written.items() if _RECEIPTS in line}
+            lines = {each.arrival.id: each.arrival.line for each in group}
+            changes.put_new_episodes([*lines], [*lines.values()])
+            continue
+        for each in group:
+            found = _with_what_is_known(bank, each)
+            changes.put_episode_line(found.id, to_line(found))
+            shown[found.id] = found
     if not fresh:
         return 0
-    put_uses(changes, bank, (from_record(orjson.loads(line)) for line in lines.values()))
+    for each in fresh:
+        if each.arrival.receipts:
+            shown.setdefault(each.arrival.id, each.arrival.trajectory)
+    put_uses(changes, bank, shown.values())
     detail: dict[str, Any] = {"trajectories": list(dict.fromkeys(e.arrival.id for e in fresh))}
     replaced = {before: each.arrival.id for each in fresh for before in each.replaces}
     for before, by in replaced.items():
@@ -314,25 +257,18 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
     return withdraw(bank, changes, [*replaced])
 
 
-def _line(bank: Bank, received: EpisodeImport, *, new: bool) -> bytes:
-    return received.arrival.line if new else _with_what_is_known(bank, received)
-
-
-def _with_what_is_known(bank: Bank, received: EpisodeImport) -> bytes:
-    """Return the new line of an episode that the bank has.
+def _with_what_is_known(bank: Bank, received: EpisodeImport) -> Trajectory:
+    """Return the new record of an episode that the bank has.
 
     Its drawn scene, its verdicts and its receipts stay; of a duplicate only receipts are taken.
     """
-    line = received.arrival.line
-    known = episode(bank, received.arrival.id)
-    if known is None:
-        return line
+    arrival = received.arrival
+    known = episode(bank, arrival.id)
+    if known is None:  # it came in this very batch
+        return arrival.trajectory
     if received.reception == "duplicate":
-        receipts = together((*known.receipts, *received.arrival.receipts))
-        return to_line(known.with_facts(receipts=receipts))
-    news = from_record(orjson.loads(line))
-    found = with_facts_of(with_scene_of(news, known), known)
-    return line if found is news else to_line(found)
+        return known.with_facts(receipts=together((*known.receipts, *arrival.receipts)))
+    return with_facts_of(with_scene_of(arrival.trajectory, known), known)
 
 
 def _with_receipts(record: Reading, receipts: ReceiptFile | None) -> Reading:
@@ -345,9 +281,7 @@ def _in_domain(record: Reading, usual: str, given: str) -> Reading:
     if isinstance(record, Remark):
         return record
     domain = chosen(record.domain, otherwise=usual, given=given)
-    if domain == record.domain:
-        return record
-    return record.with_facts(domain=domain)
+    return record if domain == record.domain else record.with_facts(domain=domain)
 
 
 def _arrived(
@@ -357,14 +291,9 @@ def _arrived(
     if isinstance(record, Remark):
         return record
     trajectory, redactions = without_recalled(record), NOTHING
-    if trajectory is not record:
-        try:
-            trajectory = admitted(trajectory)
-        except RecordError as error:
-            return located(error, record.source.file, record.source.position)
     if redaction != "off":
         trajectory, redactions = redact(trajectory, personal=redaction == "personal")
-    if redactions.counts:  # marks may be longer than what they stand for
+    if trajectory is not record:  # little may be left, and marks may be long
         try:
             trajectory = admitted(trajectory)
         except RecordError as error:
@@ -374,65 +303,38 @@ def _arrived(
         named.update(outcomes.names(trajectory))
         given = outcomes.verdict_on(trajectory)
         trajectory = outcomes.apply(trajectory)
-    return _bounded(
-        Arrival(
-            trajectory.id,
-            to_line(trajectory),
-            trajectory.task,
-            len(trajectory.steps),
-            trajectory.outcome,
-            record.source,
-            trajectory.domain,
-            redactions,
-            given,
-            trajectory.receipts,
-            session_of(trajectory),
+    line = to_line(trajectory)
+    if len(line) > LINE_LIMIT:
+        return RecordError(
+            f"the episode has {len(line):,} bytes, "
+            f"more than the {LINE_LIMIT:,} that a bank keeps of one",
+            source=record.source.file or None,
+            position=record.source.position or None,
+            hint="cut its observations in the log",
         )
+    return Arrival(
+        trajectory.id,
+        line,
+        trajectory.task,
+        len(trajectory.steps),
+        trajectory.outcome,
+        record.source,
+        trajectory.domain,
+        redactions,
+        given,
+        trajectory.receipts,
+        session_of(trajectory),
     )
 
 
-def _bounded(arrival: Arrival) -> Arrival | RecordError:
-    if len(arrival.line) <= LINE_LIMIT:
-        return arrival
-    return RecordError(
-        f"the episode has {len(arrival.line):,} bytes, "
-        f"more than the {LINE_LIMIT:,} that a bank keeps of one",
-        source=arrival.source.file or None,
-        position=arrival.source.position or None,
-        hint="cut its observations in the log",
-    )
-
-
-def _is_denied(arrival: Arrival, known: KnownOutcome) -> bool:
-    """Return whether the user's file states the opposite of what counts."""
-    return arrival.given is not None and arrival.given != known.outcome.success
-
-
-def _known_outcome_in(bank: Bank, episode_id: str) -> KnownOutcome:
-    found = episode(bank, episode_id)
-    learnt = bank.episodes.state(episode_id) != EpisodeState.WAITING
-    return known_outcome(found.outcome if found else Outcome(), learnt=learnt)
-
-
-def _contradiction(arrival: Arrival, known: KnownOutcome, origin: str) -> RecordError:
-    stated, before = _label(arrival.outcome), _label(known.outcome)
-    return _refused(
-        arrival,
-        f"states {stated}, but {origin} states {before} for the same episode",
-        f"the {before} stays; leave out the record that is wrong",
-    )
-
-
-def _too_late(arrival: Arrival, known: KnownOutcome) -> RecordError:
-    return _refused(
-        arrival,
-        f"was learnt from as a {_label(known.outcome)}, which an import does not change",
-        f"if that is wrong, say so: `deltamem outcome BANK {arrival.id} {_label(arrival.outcome)}`",
-    )
-
-
-def _refused(arrival: Arrival, message: str, hint: str) -> RecordError:
-    source = arrival.source
+def _refused(arrival: Arrival, known: Outcome, *, learnt: bool) -> RecordError:
+    source, stated, before = arrival.source, _label(arrival.outcome), _label(known)
+    if learnt:
+        message = f"was learnt from as a {before}, which an import does not change"
+        hint = f"if that is wrong, say so: `deltamem outcome BANK {arrival.id} {stated}`"
+    else:
+        message = f"states {stated}, but an earlier record states {before} for the same episode"
+        hint = f"the {before} stays; leave out the record that is wrong"
     error = RecordError(
         message, source=source.file or None, position=source.position or None, hint=hint
     )
@@ -442,20 +344,3 @@ def _refused(arrival: Arrival, message: str, hint: str) -> RecordError:
 
 def _label(outcome: Outcome) -> str:
     return "success" if outcome.success else "failure"
-
-
-def _origin(bank: Bank, batch: Sequence[Arrival | Remark], arrival: Arrival) -> str:
-    """Return the record that states the opposite outcome, as far as it can be found."""
-    for other in batch:
-        if other is arrival:
-            break
-        if not isinstance(other, Arrival):
-            continue
-        if other.id == arrival.id and other.outcome.success is (not arrival.outcome.success):
-            return _place(other.source)
-    found = episode(bank, arrival.id)
-    return _place(found.source) if found else "an earlier record"
-
-
-def _place(source: LogSource) -> str:
-    return ", ".join(filter(None, (source.file, source.position))) or "an earlier record"

@@ -1,4 +1,4 @@
-"""Imports of logs into a bank: find and read them, show how far it is, pause and stop."""
+"""Imports of logs into a bank: find and read them, show how far it is, stop."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
 
 class LogImport:
-    """An import of logs into a bank. Each log is read once, even if the import is paused.
+    """An import of logs into a bank, each read once.
 
     Args:
         logs: Files, folders, patterns, or `-` for standard input.
         format: How to read them; by content if None.
         success_at: The reward from which on an episode is a success.
         outcomes_name: The name of the user's file of outcomes, for errors.
+
+    Attributes:
+        report: What became of the records that were read so far.
 
     Raises:
         TrajectoryError: A log does not exist, cannot be opened or has no reader; or the outcomes
@@ -42,20 +45,14 @@ class LogImport:
         **options: Unpack[ImportOptions],
     ) -> None:
         self._progress = ReadProgress()
-        self._bytes_read = 0
         self._outcomes = outcomes = options.get("outcomes", NO_OUTCOMES)
         redaction = options.get("redaction", "secrets")
         found = logs_named(logs, outcomes, outcomes_name, redaction, format)
-        self._importer = Importer(
-            bank,
-            reading.read_logs(found, format=format, success_at=success_at, progress=self._progress),
-            **options,
+        records = reading.read_logs(
+            found, format=format, success_at=success_at, progress=self._progress
         )
-
-    @property
-    def report(self) -> ImportReport:
-        """What became of the records that were read so far."""
-        return self._importer.report
+        self._importer = Importer(bank, records, **options)
+        self.report: ImportReport = self._importer.report
 
     @property
     def total_bytes(self) -> int:
@@ -67,27 +64,16 @@ class LogImport:
         *,
         advance: Callable[[int], object] = lambda _: None,
         stopped: Callable[[], bool] = lambda: False,
-        pauses: bool = False,
-    ) -> str:
-        """Import all that is left of the logs; see `Importer.run`.
+    ) -> None:
+        """Import the logs; see `Importer.run`.
 
-        `advance` is called with the number of bytes read since its last call, at first with those
-        of earlier runs.
+        `advance` is called with the number of bytes read since its last call.
         """
-        if self._bytes_read:
-            self._importer.reopen()
-            advance(self._bytes_read)
-
-        def count(size: int) -> None:
-            self._bytes_read += size
-            advance(size)
-
-        self._progress.advance = count
-        other = self._importer.run(stopped=stopped, pauses=pauses)
-        if not other and not stopped():
+        self._progress.advance = advance
+        self._importer.run(stopped=stopped)
+        if not stopped():
             named = self.report.named
             self.report.unmatched = [key for key in self._outcomes.by_id if key not in named]
-        return other
 
 
 def logs_named(

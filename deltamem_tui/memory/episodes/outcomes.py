@@ -8,8 +8,6 @@ its nodes (`relearning`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal
 
 from deltamem_tui.bank.bank import Bank
@@ -89,7 +87,7 @@ def give_outcomes(
 
     None says that the person cannot tell: that is kept, and another's verdict counts. An episode
     that waited without an outcome can be learnt from now on. One that was learnt as having ended
-    otherwise waits again, and its nodes are marked until it is learnt again.
+    otherwise waits again, and its nodes are marked until then.
 
     Args:
         bank: The bank.
@@ -188,78 +186,26 @@ def known_episode(bank: Bank, episode_id: str) -> Trajectory:
 
 # Records of one episode that an import brings
 
-Answer = Literal["imported", "grown", "updated", "duplicate", "contradiction", "too late"]
+Answer = Literal["updated", "duplicate", "contradiction", "too late"]
 """What becomes of a record; the last two are refusals."""
 
-_UNKNOWN, _JUDGE, _FINAL = range(3)
 
+def answer_to(stated: Outcome, known: Outcome, *, learnt: bool) -> Answer:
+    """Decide what becomes of another record of an episode by what it states.
 
-@dataclass(frozen=True, slots=True)
-class KnownOutcome:
-    """The outcome that counts for an episode while records of it arrive.
-
-    A judge fills a gap, the log overrules a judge, and a person overrules everyone, themselves
-    included, while the episode waits. (A person's file is not used where the record states its
-    outcome itself: see `UserOutcomes.apply`.) An episode that was learnt keeps its outcome. Two
-    records of one import that contradict each other are an error in the logs.
-
-    Attributes:
-        outcome: The outcome and its source, without reward and reason.
-        learnt: Whether the episode was learnt.
-        confirmed: Whether a record of this import states it, not only the bank.
+    While the episode waits, what counts for more is taken, and a person corrects themselves. Logs
+    that contradict each other are an error. An episode that was learnt keeps its outcome.
     """
-
-    outcome: Outcome
-    learnt: bool = False
-    confirmed: bool = False
-
-    def answer(self, stated: Outcome) -> Answer:
-        """Decide what becomes of another record of the episode."""
-        known = self.outcome
-        if self._is_superseded_by(stated):
-            return "updated"
-        disagrees = _weight(stated) == _FINAL and stated.success != known.success
-        if not disagrees or (known.source == "user" and stated.source != "user"):
-            # Who overruled a log before is not asked again, unless this import states it, too.
-            return "contradiction" if disagrees and self.confirmed else "duplicate"
-        return "too late" if self.learnt else "contradiction"
-
-    def _is_superseded_by(self, stated: Outcome) -> bool:
-        if self.learnt:
-            return False
-        if _weight(self.outcome) < _FINAL:
-            return _weight(stated) > _weight(self.outcome)
-        return (
-            stated.source == "user"
-            and stated.success != self.outcome.success
-            and not self.confirmed
-        )
-
-    def after(self, stated: Outcome, answer: Answer) -> KnownOutcome:
-        """Return what is known once a record got this answer."""
-        if answer == "updated":
-            return known_outcome(stated, confirmed=True)
-        agrees = _weight(stated) == _FINAL and stated.success == self.outcome.success
-        if agrees and not self.confirmed:
-            return known_outcome(self.outcome, learnt=self.learnt, confirmed=True)
-        return self
-
-
-def known_outcome(
-    outcome: Outcome, *, learnt: bool = False, confirmed: bool = False
-) -> KnownOutcome:
-    """Return what is known of an episode with this outcome; equal ones are shared."""
-    return _known_outcome(outcome.success, outcome.source, learnt, confirmed)
-
-
-@cache
-def _known_outcome(
-    success: bool | None, source: OutcomeSource, learnt: bool, confirmed: bool
-) -> KnownOutcome:
-    return KnownOutcome(Outcome(success, None, source), learnt, confirmed)
+    mine, others = _weight(stated), _weight(known)
+    differs = stated.success != known.success
+    if mine < others or (mine == others and not differs):
+        return "duplicate"
+    if learnt:
+        return "too late" if differs and mine > _WEIGHTS["judge"] else "duplicate"
+    if mine > others or stated.source == "user":
+        return "updated"
+    return "contradiction" if stated.source == "stated" else "duplicate"
 
 
 def _weight(outcome: Outcome) -> int:
-    if not outcome.known:
-        return _UNKNOWN
-    return _JUDGE if outcome.source == "judge" else _FINAL
+    return _WEIGHTS[outcome.source] if outcome.known else 0

@@ -2,9 +2,8 @@
 
 A verdict that contradicts what an episode was learnt as lets it wait again. Its nodes stay, under
 the label of the verdict, and its record says what they were learnt as. When the episode is learnt
-again, they are deleted first, but for those that nodes of others hang below: a delta means nothing
-without its base. The same verdict taken back before that leaves everything as it was. What the
-episode counted, and what it revised of others, stays.
+again, they are deleted first, but for those that nodes of others build on: a delta means nothing
+without its base. What the episode counted, and what it revised of others, stays.
 """
 
 from __future__ import annotations
@@ -34,29 +33,24 @@ class Overturned:
 
     Attributes:
         episodes: The ids of the learnt episodes that wait again.
-        restored: The ids of those that count as learnt again, as they were learnt at first.
         nodes: Collections and nodes that get the other label.
         label: That label.
     """
 
     episodes: tuple[str, ...]
-    restored: tuple[str, ...]
     nodes: tuple[tuple[str, Node], ...]
     label: Label
 
     @property
     def text(self) -> str:
         """What happens, as one sentence for a person."""
-        nodes = counted(len(self.nodes), "node")
-        parts = []
-        if self.episodes:
-            waits = "waits" if len(self.episodes) == 1 else "wait"
-            parts.append(f"{counted(len(self.episodes), 'learnt episode')} {waits} again")
-            parts.append(f"{nodes} marked as {self.label} until it is learnt again")
-        if self.restored:
-            again = counted(len(self.restored), "episode")
-            parts.append(f"{again} as learnt before, {nodes} marked as {self.label}")
-        return "; ".join(parts)
+        nodes, one = counted(len(self.nodes), "node"), len(self.episodes) == 1
+        waits = (
+            f"{counted(len(self.episodes), 'learnt episode')} {'waits' if one else 'wait'} again"
+        )
+        return (
+            f"{waits}; {nodes} marked as {self.label} until {'it is' if one else 'they are'} learnt"
+        )
 
 
 def label_of(*, success: bool) -> Label:
@@ -71,29 +65,23 @@ def overturned(
 
     Nothing is written. All that change end the same after.
     """
-    waiting: list[str] = []
-    restored: list[str] = []
-    success = False
-    for old, new in zip(before, after, strict=True):
-        if new.outcome.success is None:
-            continue
-        state, learnt_as = bank.episodes.state(old.id), old.metadata.get(LEARNT_AS)
-        if state == EpisodeState.LEARNT and old.outcome.success not in (None, new.outcome.success):
-            waiting.append(old.id)
-        elif learnt_as == label_of(success=new.outcome.success) and state == EpisodeState.WAITING:
-            restored.append(old.id)
-        else:
-            continue
-        success = new.outcome.success
-    label, ids = label_of(success=success), {*waiting, *restored}
-    written = [(tree.name, node) for tree in bank.trees.values() for node in _living(tree, ids)]
+    changed = {
+        old.id: new.outcome.success
+        for old, new in zip(before, after, strict=True)
+        if new.outcome.success not in (None, old.outcome.success)
+        and (
+            LEARNT_AS in old.metadata
+            or (old.outcome.known and bank.episodes.state(old.id) == EpisodeState.LEARNT)
+        )
+    }
+    label = label_of(success=True in changed.values())
+    nodes = [(tree.name, node) for tree in bank.trees.values() for node in _living(tree, changed)]
     # What was learnt by another's verdict, as the admission `coarse` does, may be right already.
-    wrong_nodes = {node.origin.trajectory for _, node in written if node.label != label}
-    right = {node.origin.trajectory for _, node in written} - wrong_nodes - {*restored}
-    nodes = tuple((name, n) for name, n in written if n.origin.trajectory not in right)
-    wrong = tuple(each for each in waiting if each not in right)
-    changed = tuple((name, node) for name, node in nodes if node.label != label)
-    return Overturned(wrong, tuple(restored), changed, label) if wrong or restored else None
+    wrong = {node.origin.trajectory for _, node in nodes if node.label != label}
+    right = {node.origin.trajectory for _, node in nodes} - wrong
+    marked = tuple((name, node) for name, node in nodes if node.label != label)
+    again = tuple(each for each in changed if each not in right)
+    return Overturned(again, marked, label) if again else None
 
 
 def mark(
@@ -106,21 +94,11 @@ def mark(
         batch.revise_node(name, structs.replace(node, label=found.label))
     for each in found.episodes:
         batch.set_state(each, EpisodeState.WAITING)
-    for each in found.restored:
-        batch.set_state(each, EpisodeState.LEARNT)
-    before = label_of(success=found.label == "failure")
+    before = {LEARNT_AS: label_of(success=found.label == "failure")}
     return [
-        _marked(each, before)
-        if each.id in found.episodes
-        else unmarked(each)
-        if each.id in found.restored
-        else each
+        each.with_facts(metadata={**before, **each.metadata}) if each.id in found.episodes else each
         for each in episodes
     ]
-
-
-def _marked(episode: Trajectory, learnt_as: Label) -> Trajectory:
-    return episode.with_facts(metadata={**episode.metadata, LEARNT_AS: learnt_as})
 
 
 def unmarked(episode: Trajectory) -> Trajectory:

@@ -44,7 +44,7 @@ from deltamem_tui.memory.reasoningbank.definition import (
 from deltamem_tui.memory.reasoningbank.recall import rank
 from deltamem_tui.memory.rules_extractor import skimmed
 from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.vectors.exact import nodes_with_key
+from deltamem_tui.memory.vectors.search import nodes_with_key
 from deltamem_tui.memory.wording import condense, distinct, listed
 from deltamem_tui.memory.writers.extraction import Inputs
 from deltamem_tui.memory.writers.writer import Writer

@@ -42,7 +42,6 @@ def view_learning(
         "not_admitted": not_admitted,
         "usage": asdict(found.usage),
         "wasted": asdict(found.wasted),
-        "recovered": asdict(Usage()),  # a killed run's payments are in `usage.jsonl` at once
         "scenes_drawn": found.scenes_drawn,
         "would_draw": without_scene if dry_run and draws else 0,
         "without_scene": 0 if draws else without_scene,
@@ -190,7 +189,7 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
     if found.dry_run:
         facts: dict[str, Value] = {"would judge": found.would_judge, **usage_facts(found.usage)}
         return ReportView(record, facts, notes=[ReportNote("nothing was sent: this was a dry run")])
-    record |= {"recovered": asdict(Usage()), "on_their_way": found.in_flight}
+    record["on_their_way"] = found.in_flight
     counts = ("judged", "successes", "failures", "without_outcome")
     facts = {name.replace("_", " "): record[name] for name in counts} | usage_facts(found.usage)
     notes = in_flight_notes(found.in_flight)

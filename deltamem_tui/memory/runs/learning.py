@@ -8,7 +8,6 @@ stays waiting, and the journal remembers why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
+    BankCorruptError,
     DeltaMemError,
     ExtractionError,
     StorageError,
@@ -26,22 +26,21 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
-from deltamem_tui.memory.episodes.scenes import drawn_text, lacks_scene, with_scene, with_scene_of
-from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
+from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
+from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.plan import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult, Proposal
+from deltamem_tui.memory.plan import Due, MaintenanceResult, Proposal
 from deltamem_tui.memory.policies.admission import Policy, as_admitted
 from deltamem_tui.memory.prompts.use import SCENE
-from deltamem_tui.memory.runs.asking import (
+from deltamem_tui.memory.runs.run import (
     GRACE,
-    Asking,
     AskingWriter,
     NotingWriter,
     Question,
+    Run,
     StoppedError,
-    Turns,
 )
-from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     Call,
@@ -70,66 +69,28 @@ class Refusal:
     error: DeltaMemError
     calls: tuple[Call, ...] = ()
 
+    def record(self) -> dict[str, Any]:
+        """Return it as the journal has it, bounded in size."""
+        record = {
+            "trajectory": self.trajectory,
+            "reason": one_line(str(self.error), REASON_WIDTH),
+            "calls": [call.record() for call in self.calls] or None,
+        }
+        return {key: value for key, value in record.items() if value is not None}
+
 
 @dataclass(slots=True)
 class _Turn:
-    """An episode, as the bank keeps it once that was looked up."""
+    """An episode; `stored` as the bank keeps it, `drawn` with a scene that was asked ahead."""
 
     trajectory: Trajectory
-    kept: Trajectory | None = None
-    shown: Trajectory | None = None  # with the scene that it will have, as it was planned last
-    vectors: EmbeddingCache | None = None
-
-
-class _Run:
-    """What learning and maintaining share: a writer that asks ahead, the bill, and an end."""
-
-    def __init__(
-        self,
-        bank: Bank,
-        extractor: Writer | Extractor,
-        embedder: Embedder | None,
-        concurrency: int,
-        stopped: Callable[[], bool],
-        grace: float,
-    ) -> None:
-        self.bank, self.embedder = bank, embedder_of(bank, embedder)
-        self.stopped = stopped
-        self.payments = Payments(bank)
-        self.writer = writer_of(bank, extractor)
-        self.asking: Asking | None = None
-        self.width = 1
-        self._cancel: Callable[[], object] = lambda: None
-        self._grace, self._closed = grace, False
-        if isinstance(self.writer, ModelWriter):
-            self.model = self.writer.paying(self.payments)
-            self.asking, self.width = Asking(concurrency, stopped), concurrency
-            self._cancel = self.model.cancel
-            self.writer = AskingWriter(self.model, self.asking)
-        elif isinstance(self.writer, ExtractorWriter):
-            self.writer = self.writer.paying(self.payments)
-
-    def close(self) -> None:
-        """Ask nothing more.
-
-        Calls that are under way are paid for, so their answers are waited for a little while
-        and kept for the next run. A `KeyboardInterrupt` ends the wait and goes on.
-
-        Raises:
-            StorageError: The disk does not take what was paid for into `usage.jsonl`.
-        """
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            if self.asking:
-                self.asking.close(self._cancel, self._grace)
-        finally:
-            self.payments.close()
+    vectors: EmbeddingCache
+    stored: Trajectory | None = None
+    drawn: Trajectory | None = None
 
 
 class LearningRun:
-    """One run over episodes that wait. It is made for one thread, and closed at the end.
+    """One run over episodes that wait, or over due maintenance; for one thread, closed at the end.
 
     Attributes:
         scenes_drawn: How many scenes were drawn and kept.
@@ -154,9 +115,16 @@ class LearningRun:
         waited for; the episode whose turn it is stays waiting then. `close` waits up to `grace`
         seconds for calls that are under way.
         """
-        self._bank = bank
-        self._run = _Run(bank, extractor, embedder, concurrency, stopped, grace)
-        self._draws = draw_scenes
+        self._bank, self._embedder = bank, embedder_of(bank, embedder)
+        self._writer = writer_of(bank, extractor)
+        self._model = self._writer if isinstance(self._writer, ModelWriter) else None
+        self._run = Run(bank, concurrency if self._model else 1, stopped)
+        if self._model:
+            self._model = self._model.paying(self._run.payments)
+            self._writer = AskingWriter(self._model, self._run.asking)
+        elif isinstance(self._writer, ExtractorWriter):
+            self._writer = self._writer.paying(self._run.payments)
+        self._draws, self._stopped, self._grace = draw_scenes, stopped, grace
         self.scenes_drawn = 0
         self.calibrated: Sequence[Proposal] = ()
 
@@ -174,7 +142,7 @@ class LearningRun:
     @property
     def used(self) -> Usage:
         """What the questions took whose answers were used, refused ones included."""
-        return self._run.asking.used if self._run.asking else self.usage
+        return self._run.asking.used if self._model else self.usage
 
     @property
     def wasted(self) -> Usage:
@@ -184,11 +152,11 @@ class LearningRun:
     @property
     def in_flight(self) -> int:
         """How many calls have no answer yet."""
-        return self._run.asking.under_way if self._run.asking else 0
+        return self._run.asking.under_way
 
     def close(self) -> None:
-        """Ask nothing more; see `_Run.close`."""
-        self._run.close()
+        """Ask nothing more; see `Run.close`."""
+        self._run.close(self._model.cancel if self._model else lambda: None, self._grace)
 
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | Refusal]:
         """Learn from episodes, in their order.
@@ -203,108 +171,104 @@ class LearningRun:
             LanguageModelError: The model cannot be asked at all. What was learnt stays.
             BankError: The bank cannot be written. What was learnt stays.
         """
-        run = self._run
-        if not run.stopped():
+        if not self._stopped():
             self._bank.refresh()
-            self.calibrated = set_first_thresholds(self._bank, run.embedder)
-        turns = Turns(map(_Turn, trajectories), run.asking, self._questions, run.width, run.stopped)
-        for turn in turns:
+            self.calibrated = set_first_thresholds(self._bank, self._embedder)
+        items = (_Turn(each, EmbeddingCache(self._embedder)) for each in trajectories)
+        for turn in self._run.turns(items, self._questions):
             self._bank.require_writable()  # before a model is paid for nothing
             try:
                 yield self._learnt(turn)
             except StoppedError:
                 return
 
+    def consolidate(self) -> Iterator[MaintenanceResult]:
+        """Do all maintenance that is due; see `consolidate`."""
+        for task in self._run.turns(engine.due(self._bank), self._questions_of_due):
+            try:
+                result = engine.maintain(self._bank, task, self._writer, self._embedder)
+            except StoppedError:
+                return
+            if result is not None:
+                yield result
+
+    def _questions_of_due(self, task: Due) -> list[Question]:
+        if self._model is None:
+            return []
+        noting = NotingWriter(self._model)
+        method_of(self._bank).maintain(self._bank, task, noting, self._embedder)
+        return noting.noted
+
     def _learnt(self, turn: _Turn) -> LearnResult | Refusal:
         try:
-            if self._run.asking:
-                self._draw(turn, self._run.asking)
-            shown = self._shown(turn, self._kept(turn))
-            return learn_stored(self._bank, shown, self._run.writer, self._vectors(turn))
+            shown = self._with_scene(turn)
+            return learn_stored(self._bank, shown, self._writer, turn.vectors)
         except (ExtractionError, VectorError, TrajectoryError) as error:
             calls = (error.call,) if isinstance(error, FailedCallError) else ()
             return self._refused(Refusal(turn.trajectory.id, error, calls))
 
     def _questions(self, turn: _Turn) -> list[Question]:
-        """Return what the bank as it stands makes an episode ask."""
+        """Return what the bank as it is makes an episode ask."""
+        if self._model is None:
+            return []
         self._bank.refresh()
-        shown, asking = self._kept(turn), self._run.asking
-        if asking and self._draws and self._lacks_scene(shown):
-            question = self._scene_question(shown)
-            extraction = asking.known(question.key)
+        shown = self._stored(turn)
+        if self._draws_scene_of(shown):
+            question = _scene_question(self._model, shown)
+            extraction = self._run.asking.known(question.key)
             if extraction is None:
                 return [question]  # the episode's other questions show its scene
-            shown = with_scene(shown, extraction)
-        noting = NotingWriter(self._run.model)
-        method_of(self._bank).plan(
-            self._bank, self._shown(turn, shown), noting, self._vectors(turn)
-        )
+            shown = turn.drawn = turn.drawn or with_scene(shown, extraction)
+        noting = NotingWriter(self._model)
+        method_of(self._bank).plan(self._bank, shown, noting, turn.vectors)
         return noting.noted
 
-    def _draw(self, turn: _Turn, asking: Asking) -> None:
-        """Give the episode whose turn it is a scene that the bank keeps, if it lacks one."""
-        kept = self._kept(turn)
-        if not (self._draws and self._lacks_scene(kept)):
-            return
+    def _with_scene(self, turn: _Turn) -> Trajectory:
+        """Return the episode whose turn it is; it gets a scene that the bank keeps if it has
+        none.
+        """
+        stored = self._stored(turn)
+        if self._model is None or not self._draws_scene_of(stored):
+            return stored
         self._bank.refresh()
-        known = episode(self._bank, kept.id)
+        known = episode(self._bank, stored.id)
         if known is not None and not lacks_scene(known):  # another process was quicker
-            turn.kept = with_scene_of(kept, known)
-        elif self._bank.episodes.state(kept.id) != EpisodeState.LEARNT:
-            question = self._scene_question(kept)
-            turn.kept = take_scene(self._bank, kept, asking.answer(*question.asked))
-            self.scenes_drawn += 1
+            return with_scene_of(stored, known)
+        if self._bank.episodes.state(stored.id) == EpisodeState.LEARNT:
+            return stored
+        extraction = self._run.asking.answer(*_scene_question(self._model, stored))
+        found = _keep_scene(self._bank, stored, extraction)
+        self.scenes_drawn += 1
+        # The same object as it was planned with: prompts are made once for each.
+        return turn.drawn if turn.drawn == found else found
 
-    def _scene_question(self, shown: Trajectory) -> Question:
-        prompt = self._run.model.prompt(SCENE, shown, ())
-        return Question((SCENE, prompt or ""), partial(self._run.model.write, SCENE, shown, ()))
-
-    def _lacks_scene(self, trajectory: Trajectory) -> bool:
-        used = method_of(self._bank).uses_scene(settings_of(self._bank))
+    def _draws_scene_of(self, trajectory: Trajectory) -> bool:
+        used = self._draws and method_of(self._bank).uses_scene(settings_of(self._bank))
         return used and lacks_scene(trajectory)
 
-    def _kept(self, turn: _Turn) -> Trajectory:
-        if turn.kept is None:
-            turn.kept = as_stored(self._bank, turn.trajectory)
-        return turn.kept
-
-    def _shown(self, turn: _Turn, shown: Trajectory) -> Trajectory:
-        """Return the same object as long as it says the same: prompts are made once for each."""
-        if turn.shown != shown:
-            turn.shown = shown
-        return turn.shown
-
-    def _vectors(self, turn: _Turn) -> EmbeddingCache:
-        turn.vectors = turn.vectors or EmbeddingCache(self._run.embedder)
-        return turn.vectors
+    def _stored(self, turn: _Turn) -> Trajectory:
+        if turn.stored is None:
+            turn.stored = as_stored(self._bank, turn.trajectory)
+        return turn.stored
 
     def _refused(self, refusal: Refusal) -> Refusal:
         """Note in the journal why an episode that the bank has stays waiting."""
         with self._bank.writing() as batch:
             if self._bank.episodes.state(refusal.trajectory) is not None:
-                batch.log("refuse", refusal_record(refusal))
+                batch.log("refuse", refusal.record())
         return refusal
 
 
-def refusal_record(refusal: Refusal) -> dict[str, Any]:
-    """Return an episode that could not be learnt as the journal has it, bounded in size."""
-    record = {
-        "trajectory": refusal.trajectory,
-        "reason": one_line(str(refusal.error), REASON_WIDTH),
-        "calls": [call.record() for call in refusal.calls] or None,
-    }
-    return {key: value for key, value in record.items() if value is not None}
+def _scene_question(model: ModelWriter, shown: Trajectory) -> Question:
+    prompt = model.prompt(SCENE, shown, ())
+    return Question((SCENE, prompt or ""), partial(model.write, SCENE, shown, ()))
 
 
-def take_scene(bank: Bank, trajectory: Trajectory, extraction: Extraction) -> Trajectory:
+def _keep_scene(bank: Bank, trajectory: Trajectory, extraction: Extraction) -> Trajectory:
     """Keep the scene that was drawn for an episode; returns the episode with its scene.
 
     A scene that another process drew meanwhile stays. An episode that the bank does not have
     yet is not added: it comes with its scene when it is learnt.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-        StorageError: The disk refused; the bank is as it was.
     """
     bank.require_writable()
     with bank.writing() as batch:
@@ -313,11 +277,11 @@ def take_scene(bank: Bank, trajectory: Trajectory, extraction: Extraction) -> Tr
             trajectory = with_scene_of(trajectory, known)
         else:
             trajectory = with_scene(trajectory, extraction)
-        if known is not None and lacks_scene(known):
-            batch.put_episode(to_record(with_scene(known, extraction)))
+            if known is not None:
+                batch.put_episode(to_record(with_scene(known, extraction)))
         detail = {
             "trajectory": trajectory.id,
-            "scene": one_line(drawn_text(extraction), REASON_WIDTH),
+            "scene": one_line((extraction.payload or {}).get(SCENE, ""), REASON_WIDTH),
             "calls": [each.record() for each in extraction.calls("draw", "env")],
         }
         batch.log("draw", detail)
@@ -354,10 +318,12 @@ class Candidates:
 
     Attributes:
         not_admitted: How many the policy keeps out.
+        broken: Why others cannot be read.
     """
 
     episodes: Sequence[Trajectory]
     not_admitted: int = 0
+    broken: Sequence[BankCorruptError] = ()
 
 
 def candidates(bank: Bank, policy: Policy | None = None, limit: int | None = None) -> Candidates:
@@ -366,9 +332,17 @@ def candidates(bank: Bank, policy: Policy | None = None, limit: int | None = Non
     These are the first `limit` of those whose outcome the policy admits, by default the bank's.
     """
     policy = policy or settings_of(bank).admission
-    known = [each for each in waiting(bank) if each.outcome.known]
+    known: list[Trajectory] = []
+    broken: list[BankCorruptError] = []
+    for each in bank.episodes.waiting():
+        try:
+            found = episode(bank, each)
+        except BankCorruptError as error:
+            broken.append(error)
+        else:
+            known += [found] if found and found.outcome.known else []
     admitted = [found for each in known if (found := as_admitted(policy, each))]
-    return Candidates(admitted[:limit], len(known) - len(admitted))
+    return Candidates(admitted[:limit], len(known) - len(admitted), broken)
 
 
 def learn_episodes(
@@ -412,8 +386,7 @@ def learn_episodes(
             report.failure = report.failure or error
         except KeyboardInterrupt:
             pass
-    report.usage, report.wasted = run.usage, run.wasted
-    report.calibrated = run.calibrated
+    report.usage, report.wasted, report.calibrated = run.usage, run.wasted, run.calibrated
     report.in_flight, report.scenes_drawn = run.in_flight, run.scenes_drawn
     return report
 
@@ -431,30 +404,18 @@ def consolidate(
     embedder: Embedder | None = None,
     concurrency: int = 1,
     stopped: Callable[[], bool] = lambda: False,
-    grace: float = GRACE,
 ) -> Iterator[MaintenanceResult]:
     """Do all maintenance that is due, as to fuse chains, one commit each.
 
     `stopped` is asked between chains and while a model is waited for; the chain whose turn it is
-    stays due then. At the end, calls that are under way are waited for up to `grace` seconds.
+    stays due then.
 
     Raises:
         LanguageModelError: The model cannot be asked at all; what was committed before stays.
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; what was committed before stays.
     """
-    run, method = _Run(bank, extractor, embedder, concurrency, stopped, grace), method_of(bank)
-
-    def questions(task: Due) -> list[Question]:
-        noting = NotingWriter(run.model)
-        method.maintain(bank, task, noting, run.embedder)
-        return noting.noted
-
-    with closing(run):
-        for task in Turns(engine.due(bank), run.asking, questions, run.width, stopped):
-            try:
-                result = engine.maintain(bank, task, run.writer, run.embedder)
-            except StoppedError:
-                return
-            if result is not None:
-                yield result
+    with LearningRun(
+        bank, extractor, embedder=embedder, concurrency=concurrency, stopped=stopped
+    ) as run:
+        yield from run.consolidate()

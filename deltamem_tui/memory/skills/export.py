@@ -1,21 +1,16 @@
 """A bank → a folder of Agent Skills: a skill or a page of knowledge for each root.
 
-An export may replace an earlier one, and touches no file that others wrote. Then the folder is
-not swapped: other skills may lie in it, and agents may be reading it. So the files are put
-in one by one. `deltamem.json` is first marked as unfinished, with the digests of what was there,
-and last as done: an export that was interrupted is recognised, and the next one finishes it.
+A folder appears whole, and an earlier export is replaced whole, in one step. Nothing goes that an
+export did not write, or that a person changed since, unless those changes are to go.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-
-from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
@@ -24,28 +19,28 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError, BankExistsError, RecordError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import method_of
-from deltamem_tui.memory.skills.install import read_file, read_listing
+from deltamem_tui.memory.skills.install import read_listing, text_of_file, walk
 from deltamem_tui.memory.skills.layout import (
+    ALL_BYTES,
     BANK_FILE,
+    FILE_BYTES,
     HOW_FILE,
     KNOWLEDGE,
+    LISTING_BYTES,
     PAGE_SUFFIX,
     REFERENCES,
     SKILL_FILE,
-    SKILL_LIMITS,
     ListedFile,
     Listing,
     Names,
     NodeRecord,
-    file_digest,
-    headings,
+    digest_of_text,
     inert,
-    parsed,
     record_of,
     section,
     title_of,
 )
-from deltamem_tui.text import counted
+from deltamem_tui.text import counted, one_line
 
 _NOTE = (
     "Recorded experience of an agent that did such tasks before. Take the fenced texts as "
@@ -79,40 +74,80 @@ class SkillsExport:
 def write_skills(
     bank: Bank, folder: Path, *, replace: bool = False, discard_changes: bool = False
 ) -> SkillsExport:
-    """Write a bank as Agent Skills into a folder.
-
-    A new folder appears whole or not at all. In one that a bank was written into before, only
-    what that export wrote goes, and only if `replace`; what was changed since goes only if
-    `discard_changes`.
+    """Write a bank as Agent Skills into a folder, which appears whole or not at all.
 
     Raises:
-        BankExistsError: Something else is at `folder`, or it is not to be replaced, or was
-            changed since it was written.
+        BankExistsError: Something else is at `folder`; or an earlier export is not to be replaced,
+            holds other files too, or was changed since and `discard_changes` is not set.
         BankError: The bank is of another method, or larger than a folder of skills may be.
         RecordError: The folder does not say what was written there before.
         StorageError: The disk refused.
     """
-    old = _earlier(folder, replacing=replace)
-    new, contents = _SkillWriter(bank).written()
-    if old is not None:
-        _put(folder, new, contents, old, discarding=discard_changes)
-    else:
-        with files.new_folder(folder) as draft:
-            _fill(draft, {**contents, BANK_FILE: new.encoded()})
-    skills = sum(path.endswith(f"/{SKILL_FILE}") for path in new.files)
-    references = sum(f"/{REFERENCES}/" in path for path in new.files)
-    knowledge = sum(path.startswith(f"{KNOWLEDGE}/") for path in new.files)
-    return SkillsExport(folder, skills, references, knowledge, files=1 + len(new.files))
+    replaced = _is_replaceable(folder, replace=replace, discarding=discard_changes)
+    texts = _SkillWriter(bank).written()
+    with (files.other_folder if replaced else files.new_folder)(folder) as draft:
+        _fill(draft, texts)
+    names = texts.keys() - {BANK_FILE}
+    skills = sum(path.endswith(f"/{SKILL_FILE}") for path in names)
+    references = sum(f"/{REFERENCES}/" in path for path in names)
+    knowledge = sum(path.startswith(f"{KNOWLEDGE}/") for path in names)
+    return SkillsExport(folder, skills, references, knowledge, files=len(texts))
 
 
-def _fill(draft: Path, contents: Mapping[str, bytes]) -> None:
-    for path, data in contents.items():
+def _is_replaceable(folder: Path, *, replace: bool, discarding: bool) -> bool:
+    """Return whether an earlier export is to be replaced; False where the folder is new."""
+    source, mine = str(folder), "choose another folder; --replace is for exports only"
+    with files.storage_errors(folder):
+        if folder.is_symlink():
+            raise BankExistsError("a link is not written over", source=source, hint=mine)
+        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+            return False
+        if not (folder / BANK_FILE).is_file():
+            raise BankExistsError("not an export of skills", source=source, hint=mine)
+    if not replace:
+        hint = "`--replace` writes it anew"
+        raise BankExistsError("a bank was exported here before", source=source, hint=hint)
+    listed = read_listing(folder).files
+    other, changed = [], []
+    for path in walk(folder, hidden=True):
+        if path not in listed:
+            other += [path] if path != BANK_FILE else []
+        elif not discarding and not _is_as_written(folder / path, listed[path]):
+            changed.append(path)
+    if other:
+        hint = "move other files away, or choose another folder"
+        raise BankExistsError(
+            f"holds more than the export: {_names(other)}", source=source, hint=hint
+        )
+    if changed:
+        hint = "`deltamem install` takes in what fences hold; --discard-changes drops the changes"
+        raise BankExistsError(
+            f"changed since the export: {_names(changed)}", source=source, hint=hint
+        )
+    return True
+
+
+def _is_as_written(path: Path, written: ListedFile) -> bool:
+    try:
+        return digest_of_text(text_of_file(path, FILE_BYTES)) == written.digest
+    except RecordError:
+        return False
+
+
+def _names(paths: Sequence[str]) -> str:
+    more = f" and {counted(len(paths) - _SHOWN, 'file')} more" * (len(paths) > _SHOWN)
+    return ", ".join(one_line(each, 80) for each in paths[:_SHOWN]) + more
+
+
+def _fill(draft: Path, texts: Mapping[str, str]) -> None:
+    for path, text in texts.items():
         with files.storage_errors(draft / path):
             (draft / path).parent.mkdir(parents=True, exist_ok=True)
         files.create_anew(draft / path)
-        files.write_at(draft / path, 0, data)
-    for inner in (*contents, *_folders(contents), ""):
-        files.sync(draft / inner)
+        files.write_at(draft / path, 0, text.encode())
+    for folder, _, names in os.walk(draft):
+        for name in (*names, ""):
+            files.sync(Path(folder) / name)
 
 
 class _Subtree(NamedTuple):
@@ -140,17 +175,16 @@ def _subtrees(tree: Tree, display: Display) -> Iterator[_Subtree]:
 
 
 class _SkillWriter:
-    """Writes a bank as files that are not on the disk yet."""
+    """Writes a bank as texts that are not on the disk yet."""
 
     def __init__(self, bank: Bank) -> None:
         self._bank, self._method = bank, method_of(bank)
         self._knowledge: list[str] = []
         self._listed: dict[str, ListedFile] = {}
-        self._contents: dict[str, bytes] = {}
-        self._bytes = 0
+        self._texts: dict[str, str] = {}
 
-    def written(self) -> tuple[Listing, Mapping[str, bytes]]:
-        """Return the list of all files, and the bytes of each by its path."""
+    def written(self) -> Mapping[str, str]:
+        """Return all files by their paths."""
         displays = self._method.display
         names, pages = Names(KNOWLEDGE, REFERENCES), Names()
         # Knowledge first: all skills link to it.
@@ -162,9 +196,10 @@ class _SkillWriter:
                     path = f"{KNOWLEDGE}/{pages.name(subtree.root)}{PAGE_SUFFIX}"
                     self._write_page(path, subtree, subtree.nodes)
                     self._knowledge.append(f"../{path}")
-        listing = Listing(self._facts(), self._listed)
-        self._require_room(BANK_FILE, len(listing.encoded()), SKILL_LIMITS.listing)
-        return listing, self._contents
+        listing = Listing(self._facts(), self._listed).encoded().decode()
+        self._require_room(BANK_FILE, len(listing), LISTING_BYTES)
+        self._require_room("all files", sum(map(len, self._texts.values())), ALL_BYTES)
+        return {**self._texts, BANK_FILE: listing}
 
     def _facts(self) -> dict[str, object]:
         """Return what `deltamem install` needs to make the bank again, with new vectors."""
@@ -181,8 +216,7 @@ class _SkillWriter:
         paths = {root.id: f"../{HOW_FILE}"}
         for node in others:
             paths[node.id] = f"{names.name(node)}{PAGE_SUFFIX}"
-            above = paths[node.parent or root.id]
-            lead = f"Adds to [what stands above it]({above}); read that first."
+            lead = f"Adds to [this page]({paths[node.parent or root.id]}); read that first."
             path = f"{skill}/{REFERENCES}/{paths[node.id]}"
             self._write_page(path, subtree, [node], lead)
         links = {
@@ -212,7 +246,6 @@ class _SkillWriter:
     def _write_page(
         self, path: str, subtree: _Subtree, nodes: Sequence[Node], lead: str = ""
     ) -> None:
-        """Write a page with some nodes, which are numbered if there are several."""
         tree, display = subtree.tree.name, subtree.display
         parts = [f"# {title_of(nodes[0], display)}", _NOTE, *filter(None, [lead])]
         numbers = {node.id: number for number, node in enumerate(nodes, 1)}
@@ -220,9 +253,8 @@ class _SkillWriter:
         for node in nodes:
             record, clean_node = record_of(tree, node, subtree.places[node.id])
             records.append(record)
-            if len(nodes) > 1:
-                parts.append(f"## {numbers[node.id]}. {title_of(node, display)}")
-            if len(nodes) > 1 and node.parent and display.layered:
+            parts.append(f"## {numbers[node.id]}. {title_of(node, display)}")
+            if display.layered and node.parent in numbers:
                 parts.append(f"Adds to {numbers[node.parent]}.")
             parts.append(section(self._method, tree, clean_node))
         self._write(path, "\n\n".join(parts) + "\n", tree, records)
@@ -230,14 +262,9 @@ class _SkillWriter:
     def _write(
         self, path: str, text: str, tree: str = "", records: Sequence[NodeRecord] = ()
     ) -> None:
-        data = text.encode()
-        self._bytes += len(data)
-        self._require_room(path, len(data), SKILL_LIMITS.file)
-        self._require_room("all files", self._bytes, SKILL_LIMITS.total)
-        fields = headings(self._method, tree) if tree else {}
-        around = parsed(text, fields, numbered=len(records) > 1).around
-        self._listed[path] = ListedFile(file_digest(data), around, tree, tuple(records))
-        self._contents[path] = data
+        self._require_room(path, len(text.encode()), FILE_BYTES)
+        self._listed[path] = ListedFile(digest_of_text(text), tree, tuple(records))
+        self._texts[path] = text
 
     def _require_room(self, what: str, size: int, limit: int) -> None:
         """See that what is written can be read back."""
@@ -264,102 +291,3 @@ def _links(heading: str, targets: Sequence[str]) -> Iterator[str]:
         if more:
             shown.append(f"- and {counted(more, 'file')} more in `{Path(targets[0]).parent}`")
         yield f"## {heading}\n\n" + "\n".join(shown)
-
-
-def _earlier(folder: Path, *, replacing: bool) -> Listing | None:
-    """Return what an earlier export wrote into a folder; None if the folder is new or empty."""
-    with files.storage_errors(folder):
-        if folder.is_symlink():
-            raise BankExistsError(
-                "a link, and what it leads to is not written over",
-                source=str(folder),
-                hint="name the folder itself",
-            )
-        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-            return None
-        if not (folder / BANK_FILE).is_file():
-            raise BankExistsError(
-                "something else than an export of skills is here already",
-                source=str(folder),
-                hint="choose another folder; --replace is for exports only",
-            )
-    if not replacing:
-        raise BankExistsError(
-            "a bank was written here before",
-            source=str(folder),
-            hint="`--replace` writes it anew, and leaves other files alone",
-        )
-    return read_listing(folder)
-
-
-def _put(
-    folder: Path, new: Listing, contents: Mapping[str, bytes], old: Listing, *, discarding: bool
-) -> None:
-    """Write files to where an earlier export lies.
-
-    Nothing is written if a file was changed since (but if `discarding`), or another is in the way.
-    If the disk refuses in the middle, the next export finishes it.
-    """
-    before = {path: {each.digest} for path, each in old.files.items()}
-    for path, digests in old.unfinished.items():
-        before.setdefault(path, set()).update(digests)
-    there = {path: _state(folder, path) for path in before.keys() | new.files.keys()}
-    wanted = {path: each.digest for path, each in new.files.items()}
-    foreign = sorted(
-        path
-        for path, state in there.items()
-        if state not in ("", wanted.get(path), *before.get(path, ()))
-        and not (discarding and path in before)
-    )
-    if foreign:
-        more = f" and {counted(len(foreign) - _SHOWN, 'file')} more" * (len(foreign) > _SHOWN)
-        raise BankExistsError(
-            f"{', '.join(foreign[:_SHOWN])}{more} changed since the export, or is not of an export",
-            source=str(folder),
-            hint="`deltamem install` takes in what fences hold; --discard-changes writes over what "
-            "an export wrote; move other files away",
-        )
-    states = {path: tuple(sorted(digests)) for path, digests in before.items()}
-    files.replace(folder / BANK_FILE, structs.replace(new, unfinished=states).encoded())
-    moved = [path for path, written in new.files.items() if there[path] != written.digest]
-    for path in moved:
-        with files.storage_errors(folder / path):
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        files.replace(folder / path, contents[path])
-    gone = [path for path in before if path not in new.files]
-    for path in filter(there.get, gone):
-        files.remove(folder / path)
-    for inner in sorted(_folders(gone), key=len, reverse=True):
-        with suppress(OSError):  # others have something in it, or it is gone
-            (folder / inner).rmdir()
-    for inner in sorted({"", *_folders([*moved, *gone])}):
-        if (folder / inner).is_dir():
-            files.sync(folder / inner)
-    files.replace(folder / BANK_FILE, new.encoded())
-
-
-def _state(folder: Path, path: str) -> str:
-    """Return the digest of what lies at a path; empty if nothing does."""
-    place = folder / path
-    inner = [folder / part for part in _folders([path])]
-    if any(part.is_symlink() for part in inner) or place.is_dir():
-        raise BankExistsError(
-            "a link or a folder is in the way of a file",
-            source=str(place),
-            hint="move it away first; nothing was written",
-        )
-    if not os.path.lexists(place):
-        return ""
-    if place.is_symlink():
-        return "a link"
-    try:
-        return file_digest(read_file(place, SKILL_LIMITS.file))
-    except RecordError:
-        return "no plain file, or too large for one of an export"
-
-
-def _folders(paths: Iterable[str]) -> set[str]:
-    """Return all folders on the ways to some files."""
-    return {
-        parent.as_posix() for path in paths for parent in Path(path).parents if parent != Path()
-    }

@@ -1,18 +1,18 @@
 """A folder of Agent Skills → a bank, which appears whole or not at all.
 
-The folder is a stranger's: no link is followed, no limit is exceeded. Skills that were written
-elsewhere become roots.
+The folder may come from anywhere: no link is followed, no limit is exceeded. Skills that were
+written elsewhere become roots.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec import structs
@@ -31,14 +31,15 @@ from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.settings import Settings, from_record, stored_record
 from deltamem_tui.memory.skills.layout import (
+    ALL_BYTES,
     BANK_FILE,
-    REFERENCES,
+    FILE_BYTES,
+    LISTING_BYTES,
+    MOST_FILES,
     SKILL_FILE,
-    SKILL_LIMITS,
     ListedFile,
     Listing,
-    SkillLimits,
-    file_digest,
+    digest_of_text,
     headings,
     listing_of,
     method_of_skills,
@@ -53,9 +54,11 @@ if TYPE_CHECKING:
 
 _EMBEDDED_AT_ONCE = 256
 _PROVENANCE_LIMIT = MANIFEST_BYTES // 2  # the manifest holds other things, and is indented
+_FRONT_MATTER_LIMIT = 64 * 1024
 _ADOPTED_BY = "skill"
 _OWN_MARK = "deltamem-bank:"
 _RULE = "---"
+_LAST = 2**31
 # A link is not followed, and a pipe does not wait for a writer.
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -84,31 +87,11 @@ class SkillBook:
 
 
 def is_skills_folder(folder: Path) -> bool:
-    """Tell if a folder holds skills: an export of a bank, or folders with a SKILL.md."""
+    """Return whether a folder holds skills: an export of a bank, or folders with a SKILL.md."""
     if (folder / BANK_FILE).is_file() or (folder / SKILL_FILE).is_file():
         return True
     with os.scandir(folder) as entries:
         return any(entry.is_dir() and Path(entry, SKILL_FILE).is_file() for entry in entries)
-
-
-def read_skills(folder: Path, limits: SkillLimits = SKILL_LIMITS) -> SkillBook:
-    """Read all skills and knowledge in a folder.
-
-    Raises:
-        RecordError: There is a link, more than there may be, or a file that is not what it
-            should be; a residual's parent is nowhere, or an export was interrupted. The error
-            names the file.
-        StorageError: The disk refused.
-    """
-    is_export = os.path.lexists(folder / BANK_FILE)
-    written = read_listing(folder) if is_export else Listing()
-    if written.unfinished:
-        raise RecordError(
-            "an export into this folder was interrupted, so it holds parts of two",
-            source=str(folder / BANK_FILE),
-            hint="export the bank again with --replace",
-        )
-    return _SkillReader(folder, written, limits).book()
 
 
 def read_listing(folder: Path) -> Listing:
@@ -119,55 +102,111 @@ def read_listing(folder: Path) -> Listing:
         StorageError: It cannot be read.
     """
     path = folder / BANK_FILE
-    return listing_of(read_file(path, SKILL_LIMITS.listing), str(path))
+    return listing_of(_bytes_of_file(path, LISTING_BYTES), str(path))
 
 
-def read_file(path: Path, limit: int) -> bytes:
-    """Read a whole plain file.
+def text_of_file(path: Path, limit: int) -> str:
+    """Read a whole plain file as clean text.
 
     Raises:
-        RecordError: It is a link or not a plain file, or has more than `limit` bytes.
+        RecordError: It is a link, not a plain file or not text, or has more than `limit` bytes.
         StorageError: It cannot be read.
     """
+    try:
+        return clean(_bytes_of_file(path, limit).decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise RecordError("not UTF-8 text", source=str(path), hint="save it as UTF-8") from error
+
+
+def _bytes_of_file(path: Path, limit: int) -> bytes:
     with files.storage_errors(path), os.fdopen(os.open(path, _LOOK), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise RecordError("not a plain file", source=str(path), hint="take it away")
         data = stream.read(limit + 1)
     if len(data) > limit:
-        raise RecordError(
-            f"larger than the {limit:,} bytes that it may have here", source=str(path)
-        )
+        raise RecordError(f"larger than the {limit:,} bytes allowed here", source=str(path))
     return data
+
+
+def walk(folder: Path, *, hidden: bool = False) -> Iterator[str]:
+    """Yield the paths of all files below a folder, in order of their names.
+
+    Hidden ones belong to other programs.
+
+    Raises:
+        RecordError: One of them is a link, or there are too many.
+        StorageError: The disk refused.
+    """
+    folders, seen = [""], 0
+    while folders:
+        inner = folders.pop()
+        with files.storage_errors(folder / inner), os.scandir(folder / inner) as entries:
+            found = sorted(entries, key=lambda each: each.name)
+        for entry in found:
+            seen += 1
+            if seen > MOST_FILES:
+                raise RecordError(f"more than {MOST_FILES:,} files", source=str(folder))
+            if entry.name.startswith(".") and not hidden:
+                continue
+            path = f"{inner}/{entry.name}".lstrip("/")
+            if entry.is_symlink():
+                hint = "put in its place what it leads to, or take it away"
+                raise RecordError("links are not followed", source=str(folder / path), hint=hint)
+            if entry.is_dir():
+                folders.append(path)
+            else:
+                yield path
+
+
+def read_skills(folder: Path) -> SkillBook:
+    """Read all skills and knowledge in a folder.
+
+    Raises:
+        RecordError: There is a link, more than there may be, or a file that is not what it
+            should be, or a residual's parent is nowhere. The error names the file.
+        StorageError: The disk refused.
+    """
+    is_export = os.path.lexists(folder / BANK_FILE)
+    return _SkillReader(folder, read_listing(folder) if is_export else Listing()).book()
+
+
+class _Found(NamedTuple):
+    """A node of a folder, its place in its tree, and its file."""
+
+    place: int
+    node: Node
+    source: str
 
 
 class _SkillReader:
     """Reads a folder by the list of what was written into it."""
 
-    def __init__(self, folder: Path, written: Listing, limits: SkillLimits) -> None:
-        self._folder, self._written, self._limits = folder, written, limits
+    def __init__(self, folder: Path, written: Listing) -> None:
+        self._folder, self._written = folder, written
         self._method = method_of_skills(written.bank.get("method"))
-        self._found: dict[str, dict[str, tuple[int, Node, str]]] = {
-            name: {} for name in self._method.collections
-        }
+        self._found: dict[str, dict[str, _Found]] = {name: {} for name in self._method.collections}
         self._changed: list[str] = []
         self._missing: list[str] = []
         self._adopted: list[str] = []
         self._left: list[RecordError] = []
-        self._entries_seen = self._bytes = self._front_matters = 0
+        self._bytes_left = ALL_BYTES
 
     def book(self) -> SkillBook:
         """Read everything."""
-        there, skills, others = self._look()
+        there = set(walk(self._folder)) - {BANK_FILE}
         for name, listed in self._written.files.items():
             if name in there:
                 self._take(name, listed)
             else:
                 self._missing += [each.id for each in listed.nodes]
-        for path in skills:
-            self._adopt(path)
-        self._left += [_left(path, "holds no node of a bank") for path in sorted(others)]
+        for name in sorted(there - self._written.files.keys()):
+            path = Path(name)
+            if path.name == SKILL_FILE and len(path.parts) <= 2:
+                self._adopt(self._folder / path)
+            else:
+                self._leave(self._folder / path, "holds no node of a bank")
         return SkillBook(
-            {name: self._in_order(name) for name in self._found},
+            {name: _in_order(found) for name, found in self._found.items()},
             self._written.bank,
             tuple(self._changed),
             tuple(self._adopted),
@@ -175,77 +214,27 @@ class _SkillReader:
             tuple(self._left),
         )
 
-    def _look(self) -> tuple[set[str], list[Path], list[Path]]:
-        """Return the listed files that are there, the skills from elsewhere, and all else."""
-        there: set[str] = set()
-        skills: list[Path] = []
-        others: list[Path] = []
+    def _leave(self, path: Path, reason: str, hint: str = "it was left out") -> None:
+        self._left.append(RecordError(reason, source=str(path), hint=hint))
 
-        def look(folder: Path, prefix: str) -> None:
-            known, left = len(there) + len(skills), len(others)
-            for entry in self._entries(folder):
-                path, inner = Path(entry), f"{prefix}{entry.name}"
-                depth = prefix.count("/")
-                if inner in self._written.files:
-                    there.add(inner)
-                elif entry.name == SKILL_FILE and depth < 2:
-                    skills.append(path)
-                elif entry.is_dir(follow_symlinks=False) and (
-                    not depth or (depth == 1 and entry.name == REFERENCES)
-                ):
-                    look(path, f"{inner}/")
-                elif inner != BANK_FILE:
-                    others.append(path)
-            if prefix and len(there) + len(skills) == known and len(others) > left:
-                others[left:] = [folder]  # nothing for a bank: it is reported as one
-
-        look(self._folder, "")
-        return there, skills, others
-
-    def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
-        """Return the entries of a folder; hidden ones belong to other programs."""
-        left = self._limits.entries - self._entries_seen
-        with files.storage_errors(folder), os.scandir(folder) as entries:
-            found = list(islice(entries, left + 1))
-        self._entries_seen += len(found)
-        if len(found) > left:
-            most = f"more than {self._limits.entries:,} files and folders"
-            raise RecordError(most, source=str(self._folder))
-        visible = sorted(
-            (entry for entry in found if not entry.name.startswith(".")), key=lambda each: each.name
-        )
-        for entry in visible:
-            if entry.is_symlink():
-                raise RecordError(
-                    "a link, and links are not followed",
-                    source=str(Path(entry)),
-                    hint="put in its place what it leads to, or take it away",
-                )
-        return visible
-
-    def _text(self, path: Path) -> tuple[str, bytes]:
-        data = read_file(path, min(self._limits.file, self._limits.total - self._bytes))
-        self._bytes += len(data)
-        try:
-            return clean(data.decode("utf-8-sig")), data
-        except UnicodeDecodeError as error:
-            raise RecordError(
-                "not UTF-8 text", source=str(path), hint="save it as UTF-8"
-            ) from error
+    def _text(self, path: Path) -> str:
+        text = text_of_file(path, min(FILE_BYTES, self._bytes_left))
+        self._bytes_left -= len(text.encode())
+        return text
 
     def _take(self, name: str, listed: ListedFile) -> None:
         """Take in a file that an export wrote."""
-        path = self._folder / name
-        text, data = self._text(path)
+        path, changed_before = self._folder / name, len(self._changed)
+        text = self._text(path)
         fields = headings(self._method, listed.tree) if listed.nodes else {}
         try:
-            page = parsed(text, fields, numbered=len(listed.nodes) > 1)
+            texts = parsed(text, fields)
             for number, record in enumerate(listed.nodes, 1):
-                if number not in page.texts:
+                if number not in texts:
                     self._missing.append(record.id)
                     continue
-                node, changed = node_of(self._method, listed.tree, record, page.texts[number])
-                self._put(listed.tree, record.place, node, path)
+                node, changed = node_of(self._method, listed.tree, record, texts[number])
+                self._put(listed.tree, _Found(record.place, node, str(path)))
                 self._changed += [node.id] * changed
         except ValueError as error:
             raise RecordError(
@@ -253,71 +242,54 @@ class _SkillReader:
                 source=str(path),
                 hint="export the bank again, and change only the texts inside the fences",
             ) from error
-        if page.around != listed.around and file_digest(data) != listed.digest:
-            where = "a SKILL.md" if not listed.nodes else "the text outside the fences"
-            hint = "change the texts inside the fences of the other files"
-            reason = f"{where} was changed, which is not taken in"
-            self._left.append(RecordError(reason, source=str(path), hint=hint))
+        if digest_of_text(text) != listed.digest and len(self._changed) == changed_before:
+            hint = "change the texts inside the fences of pages"
+            self._leave(path, "changed outside the fences, which is not taken in", hint)
 
-    def _put(self, tree: str, place: int, node: Node, path: Path) -> None:
-        if node.id in self._found[tree]:
+    def _put(self, tree: str, found: _Found) -> None:
+        known = self._found[tree].setdefault(found.node.id, found)
+        if known is not found:
             raise RecordError(
-                f"node {node.id} stands twice, also in {self._found[tree][node.id][2]}",
-                source=str(path),
+                f"duplicate node {found.node.id} (also in {known.source})",
+                source=found.source,
                 hint="keep one of the two",
             )
-        self._found[tree][node.id] = (place, node, str(path))
 
     def _adopt(self, path: Path) -> None:
         """Make a root of a skill that another program wrote."""
-        head, body = _parted(self._text(path)[0])
-        self._front_matters += len(head)
-        if len(head) > self._limits.front_matter or (
-            self._front_matters > self._limits.front_matters
-        ):
-            raise RecordError(
-                f"more front matter than the {self._limits.front_matter:,} bytes of one skill "
-                f"or the {self._limits.front_matters:,} of all",
-                source=str(path),
-            )
+        head, body = _parted(self._text(path))
         if _OWN_MARK in head:
-            reason = f"a skill of a bank, whose {BANK_FILE} is not here"
-            self._left.append(_left(path, reason))
+            self._leave(path, f"a skill of a bank, whose {BANK_FILE} is not here")
             return
         tree, node = _adopted_root(self._method, head, body, str(path))
-        self._put(tree, 2**31 + len(self._adopted), structs.replace(node, depth=0), path)
+        self._put(tree, _Found(_LAST + len(self._adopted), node, str(path)))
         self._adopted.append(str(path.parent))
 
-    def _in_order(self, tree: str) -> tuple[Node, ...]:
-        """Return the nodes in order of birth with their depths, each after its parent."""
-        found = self._found[tree]
-        nodes: dict[str, Node] = {}
-        for _, node, source in sorted(found.values(), key=lambda each: (each[0], each[2])):
-            way = [] if node.id in nodes else [node]
-            while way and (parent := way[-1].parent) and parent not in nodes:
-                if parent not in found:
-                    raise RecordError(
-                        f"the parent {parent} of node {way[-1].id} is in no file",
-                        source=found[way[-1].id][2],
-                        hint="bring its file back, or take this one out",
-                    )
-                way.append(found[parent][1])
-                if len(way) > DEPTH_LIMIT:
-                    break
-            for each in reversed(way):
-                depth = nodes[each.parent].depth + 1 if each.parent in nodes else 1
-                if depth > DEPTH_LIMIT or len(way) > DEPTH_LIMIT:
-                    raise RecordError(
-                        f"node {each.id} is above itself, or deeper than {DEPTH_LIMIT:,}",
-                        source=source,
-                        hint=f"put its parent right in {BANK_FILE}",
-                    )
-                nodes[each.id] = structs.replace(each, depth=depth)
-        return tuple(nodes.values())
 
-
-def _left(path: Path, reason: str) -> RecordError:
-    return RecordError(reason, source=str(path), hint="it was left out")
+def _in_order(found: Mapping[str, _Found]) -> tuple[Node, ...]:
+    """Return the nodes of a tree in order of birth with their depths, each after its parent."""
+    done: dict[str, Node] = {}
+    waiting: defaultdict[str, list[_Found]] = defaultdict(list)
+    for first in sorted(found.values(), key=lambda each: (each.place, each.source)):
+        ready = [first]
+        while ready:
+            each = ready.pop()
+            parent = each.node.parent
+            if parent and parent not in done:
+                waiting[parent].append(each)
+                continue
+            depth = done[parent].depth + 1 if parent else 1
+            if depth > DEPTH_LIMIT:
+                raise RecordError(f"deeper than {DEPTH_LIMIT:,}", source=each.source)
+            done[each.node.id] = structs.replace(each.node, depth=depth)
+            ready += reversed(waiting.pop(each.node.id, []))
+    for parent, (each, *_) in waiting.items():
+        raise RecordError(
+            f"the parent {parent} of node {each.node.id} is in no file, or below it",
+            source=each.source,
+            hint="bring its file back, or take this one out",
+        )
+    return tuple(done.values())
 
 
 def _parted(text: str) -> tuple[str, str]:
@@ -337,42 +309,24 @@ def _adopted_root(method: Method, head: str, body: str, source: str) -> tuple[st
     name = next((each for each, shown in method.display.items() if shown.instruction), None)
     if name is None:
         raise RecordError(f"the method {method.name} keeps no skills", source=source)
+    if len(head) > _FRONT_MATTER_LIMIT:
+        raise RecordError(f"more front matter than {_FRONT_MATTER_LIMIT:,} bytes", source=source)
     try:
-        description = clean(_description(head)).strip()  # YAML can spell out any character
-    except yaml.YAMLError as error:
+        # Texts alone: no tags, and no merge keys, which make much of little.
+        facts = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506
+    except (yaml.YAMLError, RecursionError) as error:
         reason = one_line(str(error), 120)
         raise RecordError(f"the front matter is not plain YAML: {reason}", source=source) from error
+    given = facts.get("description") if isinstance(facts, dict) else None
+    description = clean(given).strip() if isinstance(given, str) else ""
     if not description or not body.strip():
-        raise RecordError(
-            "a skill needs a description in its front matter, and a body", source=source
-        )
+        raise RecordError("a skill needs a description and a body", source=source)
     collection = method.collections[name]
     texts = dict.fromkeys((collection.fields[0], collection.key), description)
     texts[method.display[name].instruction] = body.strip()
     payload = {each: texts.get(each, "") for each in collection.fields}
     origin = Origin(extractor=_ADOPTED_BY, outcome_source="unknown")
     return name, born(name, None, "success", payload, origin)
-
-
-def _description(head: str) -> str:
-    """Return the text under `description` in the outermost mapping; empty if there is none."""
-    # YAML can name a part and repeat it, so that a few lines become more than any machine holds:
-    # nothing is built of the front matter, its description is picked out while it is parsed.
-    import yaml
-
-    found, key, level, in_mapping = "", None, 0, False
-    for event in yaml.parse(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
-        if level == 0 and isinstance(event, yaml.NodeEvent):
-            in_mapping = isinstance(event, yaml.MappingStartEvent)
-        elif level == 1 and in_mapping and isinstance(event, yaml.NodeEvent):
-            text = event.value if isinstance(event, yaml.ScalarEvent) else ""
-            if key is None:
-                key = text
-            else:
-                found, key = (text if key == "description" else found), None
-        level += isinstance(event, yaml.CollectionStartEvent)
-        level -= isinstance(event, yaml.CollectionEndEvent)
-    return found
 
 
 def embedder_name(book: SkillBook) -> str:
@@ -395,9 +349,6 @@ def install_skills(
 
     The last part of `path` is the name of the bank. `embedder_name` is loaded if no embedder is
     given, and `advance` is called with the number of nodes embedded since its last call.
-
-    Returns:
-        The bank.
 
     Raises:
         RecordError: The skills hold no node, or facts that no bank can have.
@@ -460,11 +411,7 @@ def _provenance(book: SkillBook) -> dict[str, Any]:
     except TypeError:  # nested deeper than can be written again
         size = _PROVENANCE_LIMIT + 1
     if size > _PROVENANCE_LIMIT:
-        raise RecordError(
-            "more provenance than a bank can hold",
-            source=BANK_FILE,
-            hint="take out of it what is not needed",
-        )
+        raise RecordError("more provenance than a bank can hold", source=BANK_FILE)
     return kept | {"installed_from": _text(book, "name") or "skills"}
 
 

@@ -10,9 +10,9 @@ DIR/
 ```
 
 Agents expand SKILL.md when they load it: they run commands in it and fill in arguments. So its
-body holds nothing that was learnt; the other files, which they only read, hold all of it. A text
-stands under a heading of the third level, inside a fence that it cannot close. Where a page has
-several nodes, each begins with its number on the page: `## 2. the kitchen at night`.
+body holds nothing that was learnt; the other files, which they only read, hold all of it. Each
+node on a page begins with its number, `## 1. the kitchen`, and each of its texts is under a heading
+of the third level, inside a fence that it cannot close.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import orjson
-from msgspec import Meta, Struct, structs
+from msgspec import Struct, structs
 
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.node import REVISION_LIMIT, Node, born
@@ -39,15 +38,14 @@ from deltamem_tui.text import clean, one_line
 
 BANK_FILE, SKILL_FILE, HOW_FILE = "deltamem.json", "SKILL.md", "how.md"
 REFERENCES, KNOWLEDGE, PAGE_SUFFIX = "references", "knowledge", ".md"
-FORMAT = 2
-NAME_LIMIT, DESCRIPTION_LIMIT = 64, 1024
+FORMAT = 3
+DESCRIPTION_LIMIT = 1024
+MOST_FILES, FILE_BYTES, ALL_BYTES, LISTING_BYTES = 500_000, 8 * 2**20, 256 * 2**20, 64 * 2**20
+"""What a folder of skills may hold. Exports keep to it too, so that they can be read back."""
 
-_MEGABYTE = 1024 * 1024
-_WORDS_LENGTH = 56  # of a name, which leaves room for digits
+_WORDS_LENGTH = 56  # of a name of at most 64 characters, which leaves room for digits
 _ID_DIGITS = 6
 _TITLE_WIDTH = 80
-_NAME = "[a-z0-9]+(?:-[a-z0-9]+)*"
-_PAGE = re.compile(rf"(?:{_NAME}/(?:SKILL|how|references/{_NAME})|{KNOWLEDGE}/{_NAME})\.md")
 _BETWEEN = re.compile(r"[^a-z0-9]+")
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|!&~]")
 _BACKTICKS = re.compile(r"`+")
@@ -55,37 +53,6 @@ _FENCE = re.compile(r"(`{3,})[^`]*")
 _NUMBERED = re.compile(r"## (\d{1,9})\. .*")
 _RULE = re.compile("-{3,}")
 _EXPANDED = re.compile(r"\$(?=[\w{(])|(?<!\w)@(?=\S)")
-
-
-@dataclass(frozen=True, slots=True)
-class SkillLimits:
-    """Limits of a folder of Agent Skills, in bytes; `entries` and `lines` (of a file) are numbers.
-
-    Exports keep to them too, so that what was written can be read back. Front matter, of one skill
-    and of all together, is slow to read.
-    """
-
-    entries: int = 500_000
-    file: int = 32 * _MEGABYTE
-    total: int = 256 * _MEGABYTE
-    lines: int = 1_000_000
-    listing: int = 64 * _MEGABYTE
-    front_matter: int = 64 * 1024
-    front_matters: int = 4 * _MEGABYTE
-
-
-SKILL_LIMITS = SkillLimits()
-
-
-def is_name(text: str) -> bool:
-    """Tell if a skill may have this name: 1 to 64 of a–z, 0–9 and single hyphens."""
-    return len(text) <= NAME_LIMIT and re.fullmatch(_NAME, text) is not None
-
-
-def is_page(path: str) -> bool:
-    """Tell if an export may write a file there: a path inside its folder, and no way out."""
-    parts = path.removesuffix(PAGE_SUFFIX).split("/")
-    return _PAGE.fullmatch(path) is not None and all(len(each) <= NAME_LIMIT for each in parts)
 
 
 def slug(text: str, length: int = _WORDS_LENGTH) -> str:
@@ -113,7 +80,7 @@ class Names:
 
 
 def method_of_skills(name: object) -> Method:
-    """Return a method by the name in a stranger's list; the usual one if none is named.
+    """Return a method by the name in a folder's list; the usual one if none is named.
 
     Raises:
         RecordError: There is no such method here.
@@ -124,9 +91,7 @@ def method_of_skills(name: object) -> Method:
         raise RecordError(error.message, hint=error.hint) from error
 
 
-def headings(method: Method, tree: str) -> dict[str, str]:
-    """Return the field under each heading."""
-    return {method.display[tree].label(name): name for name in method.collections[tree].fields}
+# Pages
 
 
 def escaped(text: str) -> str:
@@ -151,10 +116,15 @@ def inert(text: str) -> str:
 
 
 def title_of(node: Node, display: Display) -> str:
-    """Return what stands over a node."""
+    """Return the heading of a node."""
     warning = "Warning: " if node.label == "failure" else ""
     title = display.of_title(node) if not display.layered else node.title
     return escaped(warning + one_line(title, _TITLE_WIDTH))
+
+
+def headings(method: Method, tree: str) -> dict[str, str]:
+    """Return the field under each heading."""
+    return {method.display[tree].label(name): name for name in method.collections[tree].fields}
 
 
 def section(method: Method, tree: str, node: Node) -> str:
@@ -166,67 +136,33 @@ def section(method: Method, tree: str, node: Node) -> str:
     )
 
 
-@dataclass(slots=True)
-class SkillPage:
-    """The content of a page of a bank's skills.
-
-    Attributes:
-        texts: By the number of a node on the page, its texts by their headings.
-        around: A digest of the lines outside of these texts.
-    """
-
-    texts: dict[int, dict[str, str]] = field(default_factory=dict)
-    around: str = ""
-
-
-def parsed(text: str, fields: Container[str], *, numbered: bool) -> SkillPage:
-    """Parse a page; every line is looked at once.
+def parsed(page: str, fields: Container[str]) -> dict[int, dict[str, str]]:
+    """Return the texts on a page by the number of their node and their heading.
 
     Raises:
-        ValueError: A number stands twice, or there are too many lines.
+        ValueError: Two nodes have one number.
     """
-    if text.count("\n") > SKILL_LIMITS.lines:
-        raise ValueError(f"more than {SKILL_LIMITS.lines:,} lines")
-    page, around = SkillPage(), hashlib.sha256()
-    texts = page.texts.setdefault(1, {}) if not numbered else {}
-    heading, loose = "", list[str]()
-    for fence, lines in [*_blocks(text), ("", ["#"])]:  # the last ends what is open
-        is_around = True
-        said = "\n".join(loose).strip()
-        if not fence and lines[0].startswith("#"):
-            if heading and said:
-                texts[heading] = said
-            name, loose = lines[0].removeprefix("### ").strip(), []
-            is_field = lines[0].startswith("### ") and name in fields and name not in texts
-            heading = name if is_field else ""
-            if numbered and (found := _NUMBERED.fullmatch(lines[0])):
-                if int(found[1]) in page.texts:
-                    raise ValueError(f"the number {found[1]} stands twice")
-                texts = page.texts.setdefault(int(found[1]), {})
-        elif heading and fence and not said:
-            texts[heading] = "\n".join(lines[1:])
-            heading, is_around = "", False
-        elif heading:  # without a fence, all up to the next heading is the text
-            loose += lines
-            is_around = False
-        if is_around:
-            around.update("".join(f"{line.rstrip()}\n" for line in lines if line.strip()).encode())
-    page.around = around.hexdigest()[:16]
-    return page
-
-
-def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Cut a text into fences with all that is inside, and single lines."""
-    lines = iter(text.split("\n"))
+    found: dict[int, dict[str, str]] = {}
+    texts: dict[str, str] = {}
+    heading = ""
+    lines = iter(page.split("\n"))
     for line in lines:
-        if found := _FENCE.fullmatch(line):
-            inside = iter(partial(next, lines, found[1]), found[1])
-            yield found[1], [line, *inside]
-        else:
-            yield "", [line]
+        if number := _NUMBERED.fullmatch(line):
+            if int(number[1]) in found:
+                raise ValueError(f"two nodes have the number {number[1]}")
+            texts, heading = found.setdefault(int(number[1]), {}), ""
+        elif line.startswith("#"):
+            name = line.removeprefix("### ").strip()
+            heading = name if name in fields and name not in texts else ""
+        elif fence := _FENCE.fullmatch(line):
+            inside = iter(partial(next, lines, fence[1]), fence[1])
+            text = "\n".join(inside)
+            if heading:
+                texts[heading], heading = text, ""
+    return found
 
 
-Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+# The list
 
 
 class NodeRecord(Struct, frozen=True):
@@ -248,16 +184,12 @@ class NodeRecord(Struct, frozen=True):
 
 
 class ListedFile(Struct, frozen=True):
-    """A file as it was written; a SKILL.md has no nodes.
+    """A file as it was written: the SHA-256 of its text, and its nodes in order of their numbers.
 
-    Attributes:
-        digest: The SHA-256 of its bytes, hexadecimal.
-        around: See `SkillPage`.
-        nodes: Its nodes in order of their numbers.
+    A SKILL.md has no nodes.
     """
 
-    digest: Digest
-    around: str = ""
+    digest: str
     tree: str = ""
     nodes: tuple[NodeRecord, ...] = ()
 
@@ -268,27 +200,15 @@ class Listing(Struct, frozen=True):
     Attributes:
         bank: What the bank was: name, method, description, domain, embedder, parameters.
         files: What was written, by its path below the folder.
-        unfinished: Digests of what was there before, by path, while another export takes its
-            place; empty when it has.
     """
 
     bank: dict[str, Any] = {}
     files: dict[str, ListedFile] = {}
-    unfinished: dict[str, tuple[Digest, ...]] = {}
     skills_format: int = FORMAT
 
     def encoded(self) -> bytes:
-        """Return the file's bytes: a line each for the files and the nodes."""
-        lines = {
-            path: {
-                **structs.asdict(each),
-                "nodes": [orjson.Fragment(msgspec.json.encode(node)) for node in each.nodes],
-            }
-            for path, each in self.files.items()
-        }
-        record = structs.asdict(self) | {"files": lines}
-        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        return orjson.dumps({"skills_format": FORMAT, **record}, option=options)
+        """Return the file's bytes."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n"
 
 
 def listing_of(text: bytes, source: str) -> Listing:
@@ -297,14 +217,13 @@ def listing_of(text: bytes, source: str) -> Listing:
     Raises:
         RecordError: It is not of this format.
     """
-    brackets = 2 * SKILL_LIMITS.entries
     try:
-        if text.count(b"[") + text.count(b"{") > brackets:
-            raise ValueError(f"more than {brackets:,} lists and objects")
+        if text.count(b"[") + text.count(b"{") > 2 * MOST_FILES:
+            raise ValueError("too many lists and objects")
+        version = msgspec.json.decode(text, type=_Version).skills_format
+        if version != FORMAT:
+            raise ValueError(f"format {version}, and this version reads {FORMAT}")
         found = msgspec.json.decode(text, type=Listing)
-        for path in (*found.files, *found.unfinished):
-            if not is_page(path):
-                raise ValueError(f"{path[:80]!r} is not where an export writes")
         trees = method_of_skills(found.bank.get("method")).collections
         for each in found.files.values():
             if each.nodes and each.tree not in trees:
@@ -315,18 +234,16 @@ def listing_of(text: bytes, source: str) -> Listing:
             source=source,
             hint="export the bank again",
         ) from error
-    if found.skills_format != FORMAT:
-        raise RecordError(
-            f"an export of format {found.skills_format}, and this version reads {FORMAT}",
-            source=source,
-            hint="export the bank again",
-        )
     return found
 
 
-def file_digest(data: bytes) -> str:
-    """Return the digest by which a file is known again."""
-    return hashlib.sha256(data).hexdigest()
+class _Version(Struct):
+    skills_format: int
+
+
+def digest_of_text(text: str) -> str:
+    """Return the digest by which a file is known again, whatever its line ends."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def record_of(tree: str, node: Node, place: int) -> tuple[NodeRecord, Node]:
@@ -356,7 +273,7 @@ def record_of(tree: str, node: Node, place: int) -> tuple[NodeRecord, Node]:
 def node_of(
     method: Method, tree: str, record: NodeRecord, texts: Mapping[str, str]
 ) -> tuple[Node, bool]:
-    """Return the node of a record and its texts, of depth 0, and if a person changed it.
+    """Return the node of a record and its texts, of depth 0, and whether a person changed it.
 
     A changed one is its next revision.
 
@@ -382,7 +299,7 @@ def node_of(
 
 
 def _matches_id(tree: str, node: Node) -> bool:
-    """Tell if a node of revision 0 has the text that its id is made from."""
+    """Return whether a node of revision 0 has the text that its id is made from."""
     if node.revision:
         return True
     parent = structs.replace(node, id=node.parent) if node.parent else None

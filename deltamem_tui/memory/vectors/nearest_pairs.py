@@ -10,9 +10,6 @@ from deltamem_tui.embedding.scan import DECIMALS
 _ROWS = 512
 _COLUMNS = 4096
 _ROUNDING = 1e-4  # more than float32 loses in a sum of a thousand products
-_PART = 64
-_SAMPLE = 4096
-_FEW_PAIRS = 4_000_000  # below, shortening the vectors takes longer than it saves
 
 Matrix = NDArray[np.float32]
 
@@ -33,13 +30,12 @@ def nearest(
     """
     best = np.full(len(vectors), -1, dtype=np.int64)
     similarity = np.full(len(vectors), -np.inf)
-    left, right = _shortened(vectors, others)
-    for top in range(0, len(left), _ROWS):
-        for side in range(0, len(right), _COLUMNS):
-            bounds = left[top : top + _ROWS] @ right[side : side + _COLUMNS].T
-            if bounds.max() < limit - _ROUNDING:
+    for top in range(0, len(vectors), _ROWS):
+        for side in range(0, len(others), _COLUMNS):
+            products = vectors[top : top + _ROWS] @ others[side : side + _COLUMNS].T
+            near = products >= limit - _ROUNDING
+            if not near.any():
                 continue
-            near = bounds >= limit - _ROUNDING
             rows = top + np.flatnonzero(near.any(axis=1))
             columns = side + np.flatnonzero(near.any(axis=0))
             # Exactly, so that the same banks have the same pairs on every machine.
@@ -50,23 +46,3 @@ def nearest(
             better = (found >= limit) & (found > similarity[rows])
             best[rows[better]], similarity[rows[better]] = columns[which[better]], found[better]
     return best, similarity
-
-
-def _shortened(vectors: Matrix, others: Matrix) -> tuple[Matrix, Matrix]:
-    """Short rows whose products are never less than those of the vectors, by Cauchy and Schwarz:
-    each vector's part along the directions that hold most of their length, and the length of the
-    rest.
-    """
-    if len(vectors) * len(others) < _FEW_PAIRS or vectors.shape[1] <= 2 * _PART:
-        return vectors, others
-    sample = np.concatenate([each[:: len(each) // _SAMPLE + 1] for each in (vectors, others)])
-    axes = np.linalg.eigh(sample.T @ sample)[1][:, -_PART:]
-    parts = [each @ axes for each in (vectors, others)]
-    one, two = map(_with_rest, (vectors, others), parts)
-    return one, two
-
-
-def _with_rest(vectors: Matrix, parts: Matrix) -> Matrix:
-    rests = np.einsum("ij,ij->i", vectors, vectors) - np.einsum("ij,ij->i", parts, parts)
-    # What float32 may have lost of a rest must not make the bound too small.
-    return np.column_stack([parts, np.sqrt(np.maximum(rests, 0) + np.float32(1e-6))])

@@ -1,18 +1,20 @@
-"""Giving a bank new vectors, of another embedder. Nothing is extracted, no text is changed.
+"""A bank's vectors made anew by another embedder, or checked by its own.
 
-Embedding may take hours, so no lock is held: the vectors are gathered beside the bank, and
-survive an interruption. At the end all files with vectors and the manifest are replaced in
-one commit. What the bank learnt meanwhile is embedded before that.
+Nothing is extracted and no text is changed. Embedding takes its time, so no lock is held: at the
+end all files with vectors and the manifest are replaced in one commit, and what the bank learnt
+meanwhile is embedded before that. Every line gets a vector, not only the living: an undo puts an
+earlier line back with the vector it has.
 
-Every line gets a vector, not only the living: an undo puts an earlier line back with the
-vector it has. As most earlier lines have the texts of the later ones, that costs next to nothing.
+Digests show that a frozen bank is as it was frozen, unit length that a row is a vector. That
+it is the vector of its own line, only the embedder can show.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,16 +23,20 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.file_swap import FileSwap
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.table import VECTOR
+from deltamem_tui.bank.upkeep.verify import Flaw
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
-from deltamem_tui.embedding.vectors import require_same
-from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError, StorageError
-from deltamem_tui.memory.vectors import vector_store
+from deltamem_tui.embedding.vectors import TOLERANCE, require_same
+from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError
 from deltamem_tui.memory.vectors.embedder import card_of
-from deltamem_tui.memory.vectors.vector_check import key_texts
-from deltamem_tui.memory.vectors.vector_store import VectorStore, key_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vectors = dict[str, NDArray[np.float32]]
 
 _BATCH = 64
 _PIECE_ROWS = 4096
+_HINT = "`deltamem reembed` makes all vectors anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +46,7 @@ class Reembedding:
     Attributes:
         done: Whether it was done; not if it was only planned, or nothing had to be done.
         rows: Lines with vectors, per tree.
-        texts: Different texts among them.
-        kept: How many of those an interrupted run had embedded before.
+        texts: Different texts among them, each embedded once.
     """
 
     before: EmbedderCard
@@ -49,18 +54,15 @@ class Reembedding:
     done: bool
     rows: Mapping[str, int]
     texts: int
-    kept: int
-    embedded: int = 0
 
     @property
     def needed(self) -> bool:
         """True if the embedders differ at all."""
-        return not _same(self.before, self.after)
-
-    @property
-    def left(self) -> int:
-        """Texts that are still to be embedded."""
-        return self.texts - self.kept - self.embedded
+        try:
+            require_same(self.before, self.after)
+        except EmbedderMismatchError:
+            return True
+        return False
 
 
 def planned(bank: Bank, embedder: Embedder) -> Reembedding:
@@ -70,16 +72,13 @@ def planned(bank: Bank, embedder: Embedder) -> Reembedding:
         BankCorruptError: The bank breaks the rules of the format.
     """
     bank.refresh()
-    lines = _Lines.of(bank)
-    store = VectorStore(bank.path, embedder.card)
-    return Reembedding(
-        before=card_of(bank),
-        after=embedder.card,
-        done=False,
-        rows=lines.rows,
-        texts=len(lines.texts),
-        kept=sum(key in store for key in lines.texts),
-    )
+    return _found(bank, embedder, {name: [*key_texts(bank, name)] for name in bank.collections})
+
+
+def _found(bank: Bank, embedder: Embedder, lines: Mapping[str, Sequence[str]]) -> Reembedding:
+    texts = {text for each in lines.values() for text in each} - {""}
+    rows = {name: len(each) for name, each in lines.items()}
+    return Reembedding(card_of(bank), embedder.card, False, rows, len(texts))
 
 
 def reembed(
@@ -95,7 +94,7 @@ def reembed(
 
     Raises:
         BankFrozenError: The bank is frozen.
-        BankBusyError: Another process is giving it new vectors, or has been writing for long.
+        BankBusyError: Another process has been writing for long.
         BankCorruptError: It breaks the rules of the format.
         VectorError: The embedder cannot embed one of the texts.
         StorageError: The disk refused; the bank is as it was.
@@ -103,95 +102,92 @@ def reembed(
     bank.refresh()
     bank.require_writable()
     plan = planned(bank, embedder)
-    if not plan.needed:
-        return plan
-    embedded = 0
-    with vector_store.opened(bank.path, embedder.card) as store:
-        while True:
-            bank.refresh()
-            decided_on = bank.commit.sequence
-            try:
-                lines = _Lines.of(bank)
-            except BankRewrittenError:
-                continue
-            embedded += _embed(lines, store, embedder, advance)
-            with bank.swapping_files() as changes:
-                if bank.commit.sequence == decided_on:
-                    _write(changes, bank, lines, store, embedder.card)
-                    break
-        with suppress(StorageError):  # the bank has its vectors: what is left does no harm
-            vector_store.remove(bank.path)
-    return replace(plan, done=True, rows=lines.rows, texts=len(lines.texts), embedded=embedded)
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """What is to be embedded.
-
-    Attributes:
-        keys: Per tree, each line's key, in order; empty for a tombstone without text.
-        texts: All different texts by key.
-    """
-
-    keys: Mapping[str, Sequence[bytes]]
-    texts: Mapping[bytes, str]
-
-    @property
-    def rows(self) -> dict[str, int]:
-        """Lines per tree."""
-        return {name: len(keys) for name, keys in self.keys.items()}
-
-    @classmethod
-    def of(cls, bank: Bank) -> _Lines:
-        """Read every line of every tree."""
-        texts: dict[bytes, str] = {}
-        keys: dict[str, list[bytes]] = {}
-        for name in bank.collections:
-            keys[name] = []
-            for text in key_texts(bank, name):
-                key = key_of(text) if text else b""
-                keys[name].append(key)
-                if key:
-                    texts.setdefault(key, text)
-        return cls(keys, texts)
-
-
-def _embed(
-    lines: _Lines, store: VectorStore, embedder: Embedder, advance: Callable[[int], None]
-) -> int:
-    """Embed what the store lacks."""
-    missing = [key for key in lines.texts if key not in store]
-    for start in range(0, len(missing), _BATCH):
-        keys = missing[start : start + _BATCH]
-        store.add(keys, embedder.embed_passages([lines.texts[key] for key in keys]))
-        advance(len(keys))
-    return len(missing)
+    vectors: Vectors = {}
+    while plan.needed:
+        bank.refresh()
+        decided_on = bank.commit.sequence
+        try:
+            lines = {name: [*key_texts(bank, name)] for name in bank.collections}
+        except BankRewrittenError:
+            continue
+        texts = dict.fromkeys(text for each in lines.values() for text in each if text)
+        missing = iter([text for text in texts if text not in vectors])
+        while batch := list(islice(missing, _BATCH)):
+            vectors |= zip(batch, embedder.embed_passages(batch), strict=True)
+            advance(len(batch))
+        with bank.swapping_files() as changes:
+            if bank.commit.sequence == decided_on:
+                plan = _found(bank, embedder, lines)
+                _write(changes, bank, lines, vectors, plan)
+                return replace(plan, done=True)
+    return plan
 
 
 def _write(
-    changes: FileSwap, bank: Bank, lines: _Lines, store: VectorStore, card: EmbedderCard
+    changes: FileSwap,
+    bank: Bank,
+    lines: Mapping[str, Sequence[str]],
+    vectors: Vectors,
+    plan: Reembedding,
 ) -> None:
     """Write the trees' new vectors and the manifest that names their embedder."""
+    card = plan.after
     for name, collection in bank.collections.items():
-        keys = lines.keys[name]
-        path = tree.table(bank.path, name, collection, card.dimensions).vectors_file
-        if path is not None:
-            changes.write(path.path.name, _file(path, keys, store))
+        matrix = tree.table(bank.path, name, collection, card.dimensions).vectors_file
+        if matrix is not None:
+            changes.write(matrix.path.name, _file(matrix, lines[name], vectors, card.dimensions))
     after = replace(bank.manifest.upgraded, embedder=asdict(card))
     changes.write(manifest.FILE_NAME, [manifest.encode(after)])
-    detail = {"before": asdict(card_of(bank)), "after": asdict(card), "texts": len(lines.texts)}
+    detail = {"before": asdict(plan.before), "after": asdict(card), "texts": plan.texts}
     changes.log("reembed", detail)
 
 
-def _file(matrix: NpyFile, keys: Sequence[bytes], store: VectorStore) -> Iterator[bytes]:
-    yield matrix.header(len(keys))
-    for vectors in store.gathered(keys, _PIECE_ROWS):
-        yield np.ascontiguousarray(vectors, dtype=VECTOR).tobytes()
+def _file(
+    matrix: NpyFile, texts: Sequence[str], vectors: Vectors, dimensions: int
+) -> Iterator[bytes]:
+    """Yield the bytes of an array; a line without text gets a unit vector without a meaning."""
+    yield matrix.header(len(texts))
+    none = np.zeros(dimensions, dtype=np.float32)
+    none[0] = 1.0
+    for start in range(0, len(texts), _PIECE_ROWS):
+        rows = [vectors.get(text, none) for text in texts[start : start + _PIECE_ROWS]]
+        yield np.ascontiguousarray(rows, dtype=VECTOR).tobytes()
 
 
-def _same(before: EmbedderCard, after: EmbedderCard) -> bool:
-    try:
-        require_same(before, after)
-    except EmbedderMismatchError:
-        return False
-    return True
+def strange_vectors(
+    bank: Bank, embedder: Embedder, *, advance: Callable[[int], None] = lambda _: None
+) -> Iterator[Flaw]:
+    """Embed every text again, and find the vectors that are not those of their lines.
+
+    `advance` is called with the number of lines checked since its last call.
+
+    Raises:
+        BankCorruptError: A line or an array breaks the format.
+        VectorError: The embedder cannot embed one of the texts.
+    """
+    for name in bank.trees:
+        stored = bank.tree(name).snapshot.vectors
+        texts = ((row, text) for row, text in enumerate(key_texts(bank, name)) if text)
+        while batch := list(islice(texts, _BATCH)):
+            rows = [row for row, _ in batch]
+            expected = embedder.embed_passages([text for _, text in batch])
+            apart = np.linalg.norm(stored[rows] - expected, axis=1)
+            for row, distance in zip(rows, apart.tolist(), strict=True):
+                if not distance <= TOLERANCE:  # what is not a number is strange too
+                    away = f"the vector is {distance:.2f} away from that of the line's text"
+                    yield Flaw(away, f"{name}.embeddings.npy", f"row {row}", _HINT)
+            advance(len(rows))
+
+
+def key_texts(bank: Bank, name: str) -> Iterator[str]:
+    """Yield every line's key text in one tree, in order; empty for a bare tombstone.
+
+    Raises:
+        BankCorruptError: A line breaks the format.
+        BankRewrittenError: Another commit has replaced the files meanwhile.
+    """
+    snapshot, key = bank.tree(name).snapshot, bank.collections[name].key
+    for row, _, line in snapshot.table.lines(snapshot.extent):
+        (record,) = tree.parse_lines(snapshot.table, [line], [row])
+        yield getattr(record, key)
+    snapshot.require_current()

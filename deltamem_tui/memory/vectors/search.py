@@ -1,8 +1,12 @@
-"""The nodes of a collection whose keys are nearest to a question."""
+"""The nodes of a collection whose keys are nearest to a question, or exactly a text.
+
+Of many sparse vectors what they hold is scanned (`SparseRows`): made in memory once a handle asks a
+second time, and of rows that came since only those.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -10,7 +14,7 @@ from weakref import WeakKeyDictionary
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Weighting
-from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan, faded
+from deltamem_tui.embedding.scan import DECIMALS, Parts, Rows, Scan, faded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,10 +43,10 @@ class Candidate:
     freshness: float = 1.0
 
 
-# Bytes of vectors from which on a smaller form of them is kept on the disk: 175,000 rows of 384
-# numbers, which take 13 ms as they are and 6 as codes.
-_LARGE = 2**28
+SAME_TEXT = 1.0 - 1e-3
+"""The least similarity of a text to itself: in another batch its vector differs by 1e-6 at most."""
 _SURE_ROWS = 256
+_PIECE_NUMBERS = 2**21
 _PIECE_ROWS = 4096  # a bank's vectors may be more than the memory holds
 
 BEHIND_EVERY_SUCCESS = 4.0
@@ -55,7 +59,7 @@ def scan_of(tree: Tree, weighting: Weighting) -> Scan:
     """Return the scan of a collection, made once for each commit that a handle shows."""
     scan = _scans.get(tree)
     if scan is None or scan.weighting != weighting:
-        scan = _scans[tree] = Scan(_with_smaller_form(rows_of(tree), tree), weighting)
+        scan = _scans[tree] = Scan(_with_cells(rows_of(tree), tree), weighting)
     return scan
 
 
@@ -101,28 +105,67 @@ def successes(tree: Tree) -> NDArray[np.int64]:
     return found
 
 
-def _with_smaller_form(rows: Rows, tree: Tree) -> Rows:
-    """Return the rows with what is quicker to scan, their cells, if they are sparse.
+def nodes_with_key(tree: Tree, text: str, vector: NDArray[np.float32]) -> list[Node]:
+    """Return the living nodes of a collection whose key is this text, in order of birth.
 
-    That is derived where the collection is large, or a second commit of it is asked: a bank that
-    learns is asked after each, and only what is new is derived then.
+    `vector` is the text's as a passage, float32 [dimensions], of unit length: only nodes with the
+    same vector are read.
     """
-    derived, commit = tree.snapshot.derived, tree.snapshot.table.commit.sequence
-    is_large = rows.vectors.nbytes >= _LARGE
-    if not is_large and derived.setdefault("first scan", commit) == commit:
-        return rows
-    from deltamem_tui.embedding.scan import SparseRows, cells_of, is_sparse
-    from deltamem_tui.memory.vectors.derived import derived_parts
+    key = tree.snapshot.table.collection.key
+    rows = any_scan_of(tree).alike(vector[None], SAME_TEXT)
+    rows = rows[tree.birth[rows].argsort(kind="stable")]
+    nodes = (tree.node_at(int(row)) for row in rows)
+    return [node for node in nodes if node.payload[key] == text]
 
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Sparse rows as an earlier snapshot of the same files had them: how many, and the last."""
+
+    parts: Sequence[Parts]
+    rows: int
+    last: NDArray[np.float32]
+
+
+def _with_cells(rows: Rows, tree: Tree) -> Rows:
+    """Return the rows with their cells, if they are sparse and a second commit is asked."""
+    from deltamem_tui.embedding.scan import SparseRows, cells_of, is_sparse
+
+    derived, commit = tree.snapshot.derived, tree.snapshot.table.commit.sequence
+    if derived.setdefault("first scan", commit) == commit:
+        return rows
+    vectors = rows.vectors
     sparse = derived.get("is sparse")
     if sparse is None:
-        sparse = is_sparse(rows.vectors)
-        if len(rows.vectors) >= _SURE_ROWS:
+        sparse = is_sparse(vectors)
+        if len(vectors) >= _SURE_ROWS:
             derived["is sparse"] = sparse
-    if sparse:
-        parts = derived_parts(tree, "cells", cells_of, stored=is_large)
-        return replace(rows, sparse=SparseRows(parts, rows.vectors.shape[1]))
-    return rows
+    if not sparse:
+        return rows
+    known: _Cells | None = derived.get("cells")
+    if known is None or not _covers(known, vectors):
+        known = _Cells((), 0, vectors[:0])
+    if known.rows < len(vectors) or not known.parts:
+        step = max(_PIECE_NUMBERS // max(vectors.shape[1], 1), 1)
+        new = [cells_of(vectors[at : at + step]) for at in range(known.rows, len(vectors), step)]
+        known = _Cells(_joined(known.parts, new), len(vectors), vectors[-1:].copy())
+        derived["cells"] = known
+    return replace(rows, sparse=SparseRows(known.parts, vectors.shape[1]))
+
+
+def _covers(known: _Cells, vectors: NDArray[np.float32]) -> bool:
+    last = vectors[known.rows - 1 : known.rows]
+    return known.rows <= len(vectors) and bool((known.last == last).all())
+
+
+def _joined(parts: Sequence[Parts], new: Sequence[Parts]) -> Sequence[Parts]:
+    """Return all parts; the last one grows, so that a commit an episode makes no thousand parts."""
+    import numpy as np
+
+    if not parts or len(new) != 1 or len(parts[-1]["lengths"]) >= _PIECE_ROWS:
+        return [*parts, *new]
+    last = {name: np.concatenate([parts[-1][name], new[0][name]]) for name in new[0]}
+    return [*parts[:-1], last]
 
 
 def rows_of(tree: Tree) -> Rows:

@@ -6,18 +6,19 @@ lower case alike; one of four hexadecimal digits or more may as well be the begi
 
 from __future__ import annotations
 
+import operator
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import text_of
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.memory.views.occurrences import fold
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Trajectory
 
@@ -30,9 +31,8 @@ if TYPE_CHECKING:
     DueRows = Callable[[Tree], NDArray[np.bool_]]
 
 LONGEST_FILTER = 1_000
-"""Characters. To take a line apart takes a time that grows with the square of its length."""
+"""Characters, as many as the browser's line takes."""
 _NUMBER = re.compile(r"([<>]?)(\d{1,9}|\d?\.\d{1,6})")
-_KEY = re.compile(r"[a-z][a-z_-]*")
 _ID = re.compile(r"[0-9a-f]{1,16}")
 _ID_DIGITS = 4  # words of fewer digits are numbers far more often than the beginning of an id
 _STOPPED_EVERY = 256
@@ -53,24 +53,17 @@ class FilteredTable(Protocol):
 
 
 class Condition(NamedTuple):
-    """What a column's values are compared with; of the column `id`, how an id begins."""
+    """What a column's values are compared with."""
 
     column: str
     sign: str
     value: float
-    prefix: str = ""
     negated: bool = False
 
     def holds(self, table: FilteredTable) -> NDArray[np.bool_]:
         """Return where it holds. bool [rows]."""
-        if self.column == "id":
-            found = _ids_begin(table.ids, self.prefix)
-        else:
-            values = table.column(self.column)
-            if self.sign == ">":
-                found = values > self.value
-            else:
-                found = values < self.value if self.sign == "<" else values == self.value
+        compare = {">": operator.gt, "<": operator.lt}.get(self.sign, operator.eq)
+        found: NDArray[np.bool_] = compare(table.column(self.column), self.value)
         return found ^ self.negated
 
 
@@ -153,62 +146,30 @@ class Language:
         """Read a filter as a person types it; see `help`.
 
         Raises:
-            UsageError: A key has a value that it cannot have; or the text is longer than
-                `LONGEST_FILTER`.
+            UsageError: A key has a value that it cannot have.
         """
-        if len(text) > LONGEST_FILTER:
-            raise UsageError(
-                f"{len(text):,} characters are too many for a filter",
-                hint=f"at most {LONGEST_FILTER:,}",
-            )
         words: list[str] = []
         without: list[str] = []
         conditions: list[Condition] = []
         for part in map(fold, _split(text)):
             negated = len(part) > 1 and part.startswith("-")
             key, colon, value = part[negated:].partition(":")
-            if colon and key in self._keys:
+            if colon and (key in self.names or key in self.numbers):
                 conditions.append(self._condition(key, value)._replace(negated=negated))
             else:
                 (without if negated else words).append(part[negated:])
         return Filter(tuple(words), tuple(without), tuple(conditions))
 
-    def doubt_about(self, text: str) -> str:
-        """Return what a person may have meant otherwise, as a sentence; empty if nothing.
-
-        A word such as `depht:3` is sought in the texts. A person who misspelt a key has to learn
-        that.
-        """
-        for part in _split(text):
-            key, colon, value = fold(part).removeprefix("-").partition(":")
-            if colon and key not in self._keys and _KEY.fullmatch(key):
-                near = get_close_matches(key, self._keys, n=1, cutoff=0.7)
-                meant = f"; did you mean {near[0]}:{one_line(value, 20)}?" if near else ""
-                return f"{one_line(part, 30)} is taken as words{meant}"
-        return ""
-
-    @property
-    def _keys(self) -> tuple[str, ...]:
-        return (*self.names, *self.numbers, "id")
-
     def _condition(self, key: str, value: str) -> Condition:
         said = one_line(value, 20)
-        if key == "id":
-            if not _ID.fullmatch(value):
-                hint = "up to 16 of the digits 0-9 and a-f"
-                raise UsageError(f"{said!r} is not the beginning of one", source=key, hint=hint)
-            return Condition("id", "", 0.0, value)
         if key in self.numbers:
             if (found := _NUMBER.fullmatch(value)) is None:
-                message = f"{said!r} is not a number" if value else "which number?"
-                raise UsageError(message, source=key, hint="3, >2 or <.5")
+                raise UsageError(f"{said!r} is not a number", source=key, hint="3, >2 or <.5")
             return Condition(key, found[1], float(found[2]))
         known = [name for name in self.names[key] if value and name.startswith(value)]
         if len(known) != 1:
-            message = f"unknown {said!r}" if value else "which one?"
-            message = f"{said!r} may be more than one" if known else message
-            *others, last = known or self.names[key]
-            raise UsageError(message, source=key, hint=f"{', '.join(others)} or {last}")
+            hint = " or ".join(known or self.names[key])
+            raise UsageError(f"{said!r} is not one of its values", source=key, hint=hint)
         column, number = self.names[key][known[0]]
         return Condition(column, "", float(number))
 
@@ -237,7 +198,7 @@ NODES = Language(
     help=(
         "words, -words to leave out, or the beginning of a node's id; label:failure, kind:root, "
         "depth:>2, hits:0, recalls:3, utility:<.5, shown:>3, is:never-recalled, "
-        "is:consolidated, is:due, id:29; -label:failure"
+        "is:consolidated, is:due; -label:failure"
     ),
 )
 """The conditions on nodes."""
@@ -317,8 +278,8 @@ EPISODES = Language(
     numbers=("steps", "nodes"),
     help=(
         "words, -words to leave out, or the beginning of an episode's id; outcome:unknown, "
-        "outcome:failure, source:judge, is:waiting, is:learnt, is:refused, steps:>30, nodes:0, "
-        "id:29; -is:learnt"
+        "outcome:failure, source:judge, is:waiting, is:learnt, is:refused, steps:>30, nodes:0; "
+        "-is:learnt"
     ),
 )
 """The conditions on episodes."""
@@ -430,3 +391,45 @@ class EpisodeTable:
             return from_record(self._bank.episodes.record(self.episode_ids[number]) or {})
         except DeltaMemError:  # the list shows that
             return None
+
+
+# Where words are in a text
+
+Span = tuple[int, int]
+"""Where a stretch of a text begins, and where it ends."""
+
+
+def fold(text: str) -> str:
+    """Return a text in which upper and lower case are alike: words are sought in nothing else."""
+    return text.casefold()
+
+
+def occurrences(text: str, words: Sequence[str]) -> list[Span]:
+    """Return the stretches of a text in which words stand.
+
+    Args:
+        text: The text as it is shown.
+        words: What is sought, folded; what is empty stands nowhere.
+
+    Returns:
+        The stretches in order; those that touch or overlap are one.
+    """
+    folded = fold(text)
+    found = sorted(each for word in words if word for each in _spans(folded, word))
+    if found and len(folded) != len(text):  # such as ß, which is folded to ss
+        ends = list(accumulate(len(fold(sign)) for sign in text))
+        found = [(bisect_right(ends, begin), bisect_left(ends, end) + 1) for begin, end in found]
+    joined: list[Span] = []
+    for begin, end in found:
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((begin, end))
+    return joined
+
+
+def _spans(folded: str, word: str) -> Iterator[Span]:
+    at = folded.find(word)
+    while at >= 0:
+        yield at, at + len(word)
+        at = folded.find(word, at + 1)

@@ -1,21 +1,16 @@
-"""What was paid for a bank, and what of its episodes could not be learnt.
+"""What was paid for a bank, and which of its episodes could not be learnt.
 
-The sum is that of `usage.jsonl` and of what the journal's older lines carry: before there was
-`usage.jsonl`, the journal stated what each question took. No payment stands in both. All of it
-is read, so this takes its time. It may come from a stranger: what is not of the form that it
+All of `usage.jsonl` and the journal is read, whoever wrote them: what is not of the form that it
 should be is passed over.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.text import one_line
@@ -59,7 +54,6 @@ def history(bank: Bank) -> History:
     usage = sum(map(_usage_in, usage_log.records(bank.path)), Usage())
     refused: dict[str, Refused] = {}
     for commit in bank.journal.commits() if bank.journal.exists else ():
-        usage += _stated_by(commit)
         trajectory = commit.detail.get("trajectory")
         if not isinstance(trajectory, str):
             continue
@@ -69,26 +63,6 @@ def history(bank: Bank) -> History:
             refused[trajectory] = Refused(trajectory, reason, one_line(commit.time, 40))
     waiting = set(bank.episodes.waiting()) if refused else set()
     return History(usage, tuple(each for each in refused.values() if each.trajectory in waiting))
-
-
-def _stated_by(commit: Commit) -> Usage:
-    """Return what the questions to models took that one commit states."""
-    return sum(map(_usage_in, _calls(commit.event, commit.detail)), Usage())
-
-
-def _calls(event: str, detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the questions to a model that a commit records, or the sum of the compacted ones."""
-    before = detail.get("folded")
-    if event == "compact" and isinstance(before, dict) and isinstance(before.get("usage"), dict):
-        yield before["usage"]
-    places = [detail]
-    trees = detail.get("trees")
-    if event == "learn" and isinstance(trees, dict):
-        places += [tree for tree in trees.values() if isinstance(tree, dict)]
-    for place in places:
-        calls = place.get("calls")
-        if isinstance(calls, list):
-            yield from (call for call in calls if isinstance(call, dict))
 
 
 def _usage_in(record: object) -> Usage:

@@ -20,8 +20,6 @@ from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.episodes.import_report import ImportReport
-    from deltamem_tui.memory.episodes.log_import import LogImport
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
@@ -116,12 +114,8 @@ NumberT = TypeVar("NumberT", int, float)
 
 def import_logs(
     path: Path, log: str, log_format: str, progress: Progress, receipts: str = ""
-) -> BankChange | WorkPlan:
+) -> BankChange:
     """Import the episodes of logs into the bank at `path`, their secrets taken out.
-
-    An import cannot be undone. So the first episode of another domain than the bank's, which
-    may be of a log that was not meant, is asked about; if it is in the first batch, before
-    anything is written. After a yes the logs are read on from there: nothing is read twice.
 
     Args:
         path: The bank.
@@ -135,21 +129,16 @@ def import_logs(
         BankError: The bank cannot be written.
     """
     from deltamem_tui.memory.episodes.log_import import LogImport
-    from deltamem_tui.memory.episodes.stored_episodes import domain_of
+    from deltamem_tui.memory.reports.imports import view_import
 
-    bank = Bank.open(path)
     shown = _receipts_of(receipts)
-    job = LogImport(bank, [log], format=log_format or None, receipts=shown, listed=False)
-    other = _run(job, progress, pauses=True)
-    if not other or progress.stopped:
-        return _imported(path, job, progress)
-
-    def go_on(at_work: Progress) -> BankChange:
-        _run(job, at_work, pauses=False)
-        return _imported(path, job, at_work)
-
-    before = _summary(job.report) if job.report.files else ""
-    return _question(path, one_line(other, 40), one_line(domain_of(bank), 40), before, go_on)
+    job = LogImport(Bank.open(path), [log], format=log_format or None, receipts=shown, listed=False)
+    job.run(
+        advance=lambda count: progress.advance(count, job.total_bytes, "bytes read"),
+        stopped=lambda: progress.stopped,
+    )
+    cancelled = " (cancelled)" if progress.stopped else ""
+    return BankChange(path, view_import(job.report).summary + cancelled)
 
 
 def _receipts_of(receipts: str) -> ReceiptFile | None:
@@ -157,53 +146,6 @@ def _receipts_of(receipts: str) -> ReceiptFile | None:
 
     with about("receipts"):
         return read_receipts(receipts) if receipts else None
-
-
-def _run(job: LogImport, progress: Progress, *, pauses: bool) -> str:
-    return job.run(
-        advance=lambda count: progress.advance(count, job.total_bytes, "bytes read"),
-        stopped=lambda: progress.stopped,
-        pauses=pauses,
-    )
-
-
-def _question(
-    path: Path, other: str, usual: str, before: str, go_on: Callable[[Progress], BankChange]
-) -> WorkPlan:
-    """Ask about the first episode of another domain; `before` is what was imported until then."""
-    if before:
-        so_far = Section(f"So far: {before}", "This stays, whatever you answer.")
-        declined = (
-            f"stopped at the first episode of {other}: neither it nor what follows was imported; "
-            f"what came before stays: {before}"
-        )
-    else:
-        so_far = Section("Nothing is written so far", "If you say no, nothing is imported.")
-        declined = f"nothing was imported: an episode is of {other}"
-    rest = "all that follow are" if before else "all are"
-    yes = Section(
-        f"The next episode is of {other}",
-        f"If you say yes, {rest} imported, whatever their domain. An import cannot be undone.",
-    )
-    return WorkPlan(
-        "importing",
-        f"Import episodes of {other} too? {one_line(path.name, 40)} is of {usual}.",
-        [so_far, yes],
-        go_on,
-        can_stop=True,
-        kind="question",
-        declined=declined,
-    )
-
-
-def _imported(path: Path, job: LogImport, progress: Progress) -> BankChange:
-    return BankChange(path, _summary(job.report) + (" (cancelled)" if progress.stopped else ""))
-
-
-def _summary(found: ImportReport) -> str:
-    from deltamem_tui.memory.reports.imports import view_import
-
-    return view_import(found).summary
 
 
 # Learning

@@ -94,8 +94,7 @@ class FilterLine(Vertical):
             self._language.parse(text)
         except UsageError as error:
             return f"✗ {error}", "-warning"
-        doubt = self._language.doubt_about(text)
-        return (f"! {doubt}" if doubt else ""), "-warning"
+        return "", "-warning"
 
 
 FoundT = TypeVar("FoundT")

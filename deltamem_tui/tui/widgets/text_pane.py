@@ -25,7 +25,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.views.occurrences import occurrences
+from deltamem_tui.memory.views.filters import occurrences
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,9 +27,9 @@ from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.embedding.vectors import fingerprint
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.skills.export import write_skills
-from deltamem_tui.memory.skills.install import install_skills, read_listing, read_skills
-from deltamem_tui.memory.vectors.reembed import planned, reembed
-from tests.bank.power.trial import UNFINISHED, Scenario, Step
+from deltamem_tui.memory.skills.install import install_skills, read_skills
+from deltamem_tui.memory.vectors.reembed import reembed
+from tests.bank.power.trial import Scenario, Step
 from tests.bank.support import (
     DIMENSIONS,
     change_domain,
@@ -199,17 +198,6 @@ def thaw(path: Path) -> None:
     learn_more(path)
 
 
-def interrupted(bank: Bank) -> None:
-    """One text more gets its new vector."""
-    with suppress(KeyboardInterrupt):
-        reembed(bank, embedder(calls_left=1))
-
-
-def look_at_store(root: Path) -> Any:
-    """A bank, and how many of its texts have their new vectors already."""
-    return look(root / "bank"), planned(Bank.open(root / "bank"), embedder()).kept
-
-
 CUT_OFF = {"calls": 5}
 
 
@@ -278,8 +266,6 @@ def look_at_skills(root: Path) -> Any:
     folder = root / "out" / "skills"
     if not folder.exists():
         return None
-    if read_listing(folder).unfinished:
-        return UNFINISHED
     read_skills(folder)
     written = [path for path in folder.rglob("*") if path.is_file() and ".draft" not in str(path)]
     return {str(path.relative_to(folder)): path.read_bytes() for path in written}
@@ -307,11 +293,6 @@ SCENARIOS = {
     ),
     "create": appearing(lambda root: Bank.create(root / "banks" / "bank", manifest())),
     "first": in_place(learn(0), learn(1), prepare=lambda path: Bank.create(path, manifest())),
-    "reembed in parts": replace(
-        # What was made before the disk was full is kept on purpose: the next run goes on from it.
-        in_place(interrupted, interrupted, prepare=lambda path: grown(path, 0, 1, 2), whole=False),
-        look=look_at_store,
-    ),
     "freeze": in_place(learn(2), Bank.freeze, go_on=freeze_again, whole=False),
     "unfreeze": in_place(Bank.unfreeze, learn(2), prepare=frozen, go_on=thaw, whole=False),
     "unfreeze what was shipped": in_place(

@@ -17,8 +17,6 @@ from tests.bank.killing import run_until_killed
 from tests.bank.power.disk import Change, Disk, Fate, PowerCut, read_tree, write_tree
 
 Step = Callable[[], object]
-UNFINISHED = "unfinished"
-"""What a reader finds that is told that a step was broken off."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +111,6 @@ class Trial:
             return f"{type(error).__name__}: {error}"
         begun = self._states[acknowledged : acknowledged + (1 if refused else 2)]
         if found in begun:
-            return ""
-        if found[0] == UNFINISHED and found[1] in [each[1] for each in begun[1:]]:
             return ""
         earlier = found[0] in [each[0] for each in self._states]
         return "another step's state" if earlier else "no step's state"

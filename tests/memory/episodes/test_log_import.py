@@ -1,4 +1,4 @@
-"""Logs come into a bank: read once, paused at other domains, stopped, and held against outcomes."""
+"""Logs come into a bank: read once, stopped, and held against the user's outcomes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.episodes import importer
 from deltamem_tui.memory.episodes.log_import import LogImport
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
@@ -29,28 +28,13 @@ def log(tmp_path: Path) -> str:
     return str(write_log(tmp_path / "log.jsonl", records))
 
 
-@pytest.mark.parametrize(("batch", "before"), [(10, 0), (1, 2)])
-def test_it_pauses_at_another_domain_and_goes_on_from_there(
-    bank: Bank, log: str, monkeypatch: pytest.MonkeyPatch, batch: int, before: int
-) -> None:
-    """Nothing is written if that is in the first batch; nothing is read twice."""
-    monkeypatch.setattr(importer, "_BATCH_EPISODES", batch)
+def test_another_domain_is_counted_and_every_byte_told(bank: Bank, log: str) -> None:
     job = LogImport(bank, [log])
-    assert job.run(pauses=True) == "town"
-    assert len(Bank.open(bank.path).episodes) == job.report.episodes == before
-    again = [0]
-    assert job.run(advance=again.append) == ""
+    read: list[int] = []
+    job.run(advance=read.append)
     assert len(Bank.open(bank.path).episodes) == job.report.count("imported") == len(DOMAINS)
     assert job.report.domains.of_others == 1
-    assert sum(again) == job.total_bytes == Path(log).stat().st_size
-
-
-def test_another_process_may_write_during_the_pause(bank: Bank, log: str) -> None:
-    job = LogImport(bank, [log])
-    job.run(pauses=True)
-    LogImport(Bank.open(bank.path), [log]).run()
-    job.run()
-    assert job.report.count("duplicate") == len(DOMAINS)
+    assert sum(read) == job.total_bytes == Path(log).stat().st_size
 
 
 def test_it_stops_between_two_episodes(bank: Bank, log: str) -> None:

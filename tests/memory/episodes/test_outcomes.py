@@ -21,6 +21,8 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import (
     CANNOT_TELL,
+    Answer,
+    answer_to,
     give_outcome,
     give_outcomes,
     known_episode,
@@ -123,9 +125,10 @@ def test_an_overturned_episode_is_marked_and_learnt_again(tmp_path: Path, method
         assert len(mine) == len(found.nodes)
         assert {each.label for each in mine} <= {"failure"}
         assert known_episode(bank, victim).metadata[LEARNT_AS] == "success"
-        assert give_outcome(bank, victim, success=None).outcome == solved
-        assert taught(bank) == before
-        assert LEARNT_AS not in known_episode(bank, victim).metadata
+        assert give_outcome(bank, victim, success=None).outcome == solved  # taken back
+        assert taught(bank) == [[victim], *before[1:]]
+        learn(bank, known_episode(bank, victim))
+        assert taught(bank)[0] == []
     for success in (False, True, False, True):  # what comes again has its old id
         give_outcome(bank, victim, success=success)
         old = {node.id for tree in bank.trees.values() for node in tree}
@@ -137,6 +140,32 @@ def test_an_overturned_episode_is_marked_and_learnt_again(tmp_path: Path, method
                 if node.origin.trajectory == victim and node.id not in old:
                     assert node.label == ("success" if success else "failure")
     assert verify(Bank.open(bank.path)) == []
+
+
+@pytest.mark.parametrize(
+    ("held", "news", "waiting", "learnt"),
+    [
+        ("unknown", "judge", "updated", "duplicate"),
+        ("unknown", "stated", "updated", "too late"),
+        ("judge", "judge", "duplicate", "duplicate"),
+        ("judge", "stated", "updated", "too late"),
+        ("judge", "user", "updated", "too late"),
+        ("stated", "judge", "duplicate", "duplicate"),
+        ("stated", "stated", "contradiction", "too late"),
+        ("stated", "user", "updated", "too late"),
+        ("user", "stated", "duplicate", "duplicate"),
+        ("user", "user", "updated", "too late"),
+    ],
+)
+def test_what_becomes_of_a_record_that_states_the_opposite(
+    held: OutcomeSource, news: OutcomeSource, waiting: Answer, learnt: Answer
+) -> None:
+    known = Outcome() if held == "unknown" else Outcome(True, None, held)
+    stated = Outcome(False, None, news)
+    assert answer_to(stated, known, learnt=False) == waiting
+    assert answer_to(stated, known, learnt=True) == learnt
+    for agrees in (Outcome(), known):
+        assert answer_to(agrees, known, learnt=False) == "duplicate"
 
 
 def test_many_are_judged_in_one_commit_or_not_at_all(tmp_path: Path) -> None:

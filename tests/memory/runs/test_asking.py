@@ -13,7 +13,7 @@ import pytest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.runs.asking import Asking, AskingWriter, Question, StoppedError
+from deltamem_tui.memory.runs.run import Asking, AskingWriter, Question, StoppedError
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, OnPayment
 from deltamem_tui.memory.writers.writer import ModelWriter
 from deltamem_tui.trajectory.model import Trajectory

@@ -1,4 +1,4 @@
-"""What a run pays is summed up and written down at once; old journals count as they did."""
+"""What a run pays is summed up and written down at once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import pytest
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import BankCorruptError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import METHOD
 from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.runs.learning import LearningRun, Refusal
-from deltamem_tui.memory.runs.payments import Payments
+from deltamem_tui.memory.runs.run import Payments
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.extraction import (
     Call,
@@ -50,11 +49,11 @@ def bank(tmp_path: Path) -> Bank:
 
 
 def test_each_payment_is_a_line_and_the_lines_are_the_sum(bank: Bank) -> None:
-    with Payments(bank) as payments:
-        payments(payment())
-        payments(payment(Usage(cached=1)))
-        assert len(list(usage_log.records(bank.path))) == 2
-        payments(payment())
+    payments = Payments(bank)
+    payments(payment())
+    payments(payment(Usage(cached=1)))
+    assert len(list(usage_log.records(bank.path))) == 2
+    payments(payment())
     assert payments.usage == history(bank).usage == CALL + CALL + Usage(cached=1)
     assert next(iter(usage_log.records(bank.path))) == {
         "purpose": "extract",
@@ -82,33 +81,6 @@ def test_a_disk_that_takes_no_line_stops_no_answer_and_is_reported_in_the_end(ba
     payments.close()
     payments.close()
     assert payments.usage == history(bank).usage == CALL
-
-
-def test_no_error_hides_the_one_that_ended_the_run(bank: Bank) -> None:
-    (bank.path / usage_log.FILE_NAME).mkdir()
-
-    def run() -> None:
-        with Payments(bank) as payments:
-            payments(payment())
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        run()
-
-
-def test_a_line_that_was_refused_is_written_after_all_if_the_run_is_interrupted(bank: Bank) -> None:
-    file = bank.path / usage_log.FILE_NAME
-    file.mkdir()
-
-    def run() -> None:
-        with Payments(bank) as payments:
-            payments(payment())
-            file.rmdir()
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    assert history(bank).usage == CALL
 
 
 @dataclass
@@ -144,31 +116,6 @@ def test_what_a_users_own_extractor_takes_is_on_the_bill(tmp_path: Path) -> None
     writer.write("task_consolidation", None, [root])
     assert told == paid_for
     assert paid_for == [Payment("fuse", "task", root.id, "some/model", "", CALL)]
-
-
-OLD = {"purpose": "extract", **asdict(CALL)}
-
-
-def log(bank: Bank, event: str, detail: dict[str, Any]) -> None:
-    with bank.writing() as batch:
-        batch.log(event, detail)
-
-
-def test_what_older_journals_state_counts_beside_the_lines(bank: Bank) -> None:
-    log(bank, "learn", {"trees": {"task": {"calls": [OLD]}, "env": {"calls": [OLD, OLD]}}})
-    for event in ("draw", "judge", "consolidate", "refuse", "waste", "paid"):
-        log(bank, event, {"calls": [OLD]})
-    log(bank, "waste", {"on_their_way": 3})
-    stated = sum([CALL] * 9, Usage())
-    assert history(bank).usage == stated
-    for number in range(40):  # those of today state no amounts
-        calls = [{"purpose": "extract", "model": "m", "attempts": 1, "prompt": str(number)}]
-        log(bank, "learn", {"trees": {"task": {"calls": calls}}})
-    Payments(bank)(payment())
-    assert history(bank).usage == stated + CALL
-    assert compact(bank).done
-    log(bank, "refuse", {"calls": [{**OLD, "cost": None}]})
-    assert history(bank).usage == stated + CALL + Usage(1, 0, 100, 20, None)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,9 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.methods import DEFAULT, method_named
-from deltamem_tui.memory.skills.install import SkillBook, install_skills, read_skills
-from deltamem_tui.memory.skills.layout import SKILL_LIMITS, record_of, section
+from deltamem_tui.memory.skills import install
+from deltamem_tui.memory.skills.install import install_skills, read_skills
+from deltamem_tui.memory.skills.layout import record_of, section
 from deltamem_tui.text import clean
 
 SECRET = "nobody may read this"
@@ -78,18 +78,15 @@ def page(folder: Path, *records: dict[str, Any], text: str = "", **facts: object
         f"## {number}. x\n\n{section(method_named(DEFAULT), 'task', node('boil'))}\n"
         for number in range(1, len(records) + 1)
     ]
-    write(
-        folder / "x/how.md",
-        text or "\n".join(sections).removeprefix("## 1. x" * (len(records) == 1)),
-    )
-    listed = {"digest": "0" * 64, "around": "", "tree": "task", "nodes": records} | facts
+    write(folder / "x/how.md", text or "\n".join(sections))
+    listed = {"digest": "0" * 64, "tree": "task", "nodes": records} | facts
     write(folder / "deltamem.json", listing(files={"x/how.md": listed}))
 
 
 def boiling(text: str) -> Callable[[Path], object]:
     """A listed page of one node with some text around its own."""
     own = section(method_named(DEFAULT), "task", node("boil"))
-    return lambda folder: page(folder, record(node("boil")), text=f"{own}\n{text}")
+    return lambda folder: page(folder, record(node("boil")), text=f"## 1. x\n\n{own}\n{text}")
 
 
 def chain(length: int) -> Iterator[dict[str, Any]]:
@@ -101,7 +98,7 @@ def chain(length: int) -> Iterator[dict[str, Any]]:
 
 
 def listing(**facts: object) -> bytes:
-    return orjson.dumps({"skills_format": 2} | facts)
+    return orjson.dumps({"skills_format": 3} | facts)
 
 
 def laughter(levels: int) -> str:
@@ -130,10 +127,12 @@ REFUSED: dict[str, Callable[[Path], object]] = {
     "a linked page": lambda folder: linked(folder, "knowledge/a.md", "references/a.md"),
     "a linked list": lambda folder: linked(folder, "deltamem.json", "references/a.md"),
     "a pipe": lambda folder: pipe(folder / "x/SKILL.md"),
-    "a folder for a file": lambda folder: (folder / "x" / "SKILL.md").mkdir(parents=True),
     "no text": lambda folder: write(folder / "x/SKILL.md", b"\xff\xfe\x00"),
     "a merge without an anchor": lambda folder: write(
         folder / "x/SKILL.md", skill("<<: {description: when}")
+    ),
+    "deep YAML": lambda folder: write(
+        folder / "x/SKILL.md", skill("description: when\na: " + "[" * 30_000 + "]" * 30_000)
     ),
     "a large head": lambda folder: write(
         folder / "x/SKILL.md", skill("description: when\n" + "# \n" * 30_000)
@@ -141,7 +140,6 @@ REFUSED: dict[str, Callable[[Path], object]] = {
     "two heads": lambda folder: write(folder / "x/SKILL.md", "---\n--- a\n[\n---\nhow"),
     "no body": lambda folder: write(folder / "x/SKILL.md", skill("description: when", "")),
     "a list for a head": lambda folder: write(folder / "x/SKILL.md", skill("- description: a")),
-    "a million lines": boiling("a\n" * 1_000_001),
     "a file of 40 MB": lambda folder: write(folder / "x/SKILL.md", PLAIN + "a" * 40_000_000),
     "a ring": lambda folder: page(
         folder,
@@ -158,31 +156,20 @@ REFUSED: dict[str, Callable[[Path], object]] = {
         folder / "deltamem.json", b'{"bank":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     ),
     "a list of everything": lambda folder: write(
-        folder / "deltamem.json", '{"skills_format":2,"x":[' + "[]," * 9_000_000 + "[]]}"
-    ),
-    "a list out of the folder": lambda folder: write(
-        folder / "deltamem.json", listing(files={"../x.md": {"digest": "0" * 64}})
+        folder / "deltamem.json", '{"skills_format":3,"x":[' + "[]," * 9_000_000 + "[]]}"
     ),
     "a list of nothing": lambda folder: write(folder / "deltamem.json", listing(files=5)),
     "another format": lambda folder: write(folder / "deltamem.json", '{"skills_format":1}'),
-    "half an export": lambda folder: write(
-        folder / "deltamem.json", listing(unfinished={"x/SKILL.md": ["0" * 64]})
-    ),
 }
 
 TAKEN: dict[str, Callable[[Path], object]] = {
     "a heading of blanks": boiling("# x" + " " * 400_000 + "y\n"),
     "a number without an end": boiling("## " + "1" * 400_000 + "\n"),
     "a line of backticks": boiling("`" * 1_000_000 + "a`\n" + "`" * 1_000_000),
-    "fences that never close": boiling(
-        "\n".join("`" * (3 + n % 500) + "x" for n in range(100_000))
-    ),
+    "fences that never close": boiling("\n".join("`" * (3 + n % 500) + "x" for n in range(20_000))),
     "rules without an end": lambda folder: write(folder / "x/SKILL.md", PLAIN + "--- \n" * 200_000),
     "repeated parts": lambda folder: write(folder / "x/SKILL.md", skill(laughter(9))),
     "merge keys": lambda folder: write(folder / "x/SKILL.md", skill(merges(9))),
-    "deep YAML": lambda folder: write(
-        folder / "x/SKILL.md", skill("description: when\na: " + "[" * 30_000 + "]" * 30_000)
-    ),
     "deep YAML in lines": lambda folder: write(
         folder / "x/SKILL.md",
         skill("description: when\n" + "\n".join(" " * depth + "a:" for depth in range(300))),
@@ -250,26 +237,19 @@ def test_it_is_taken_in(folder: Path, tmp_path: Path, name: str) -> None:
     assert bounded(taken)
 
 
-def test_no_more_is_looked_at_than_there_may_be(folder: Path) -> None:
+def test_no_more_is_looked_at_than_there_may_be(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(6):
         write(folder / f"x{number}" / "SKILL.md", PLAIN.replace("how", f"how {number}"))
     size = (folder / "x0" / "SKILL.md").stat().st_size
-
-    def read(**limits: int) -> SkillBook:
-        return read_skills(folder, replace(SKILL_LIMITS, **limits))
-
-    assert len(read(entries=12, total=6 * size, file=size).nodes["task"]) == 6
-    head = len("name: x\ndescription: when")
-    assert len(read(front_matter=head, front_matters=6 * head).nodes["task"]) == 6
-    for limit, value in {
-        "entries": 11,
-        "total": 6 * size - 1,
-        "file": size - 1,
-        "front_matter": head - 1,
-        "front_matters": 6 * head - 1,
-    }.items():
+    for limit, most in {"MOST_FILES": 12, "ALL_BYTES": 6 * size, "FILE_BYTES": size}.items():
+        monkeypatch.setattr(install, limit, most)
+        assert len(read_skills(folder).nodes["task"]) == 6
+        monkeypatch.setattr(install, limit, most - 1)
         with pytest.raises(DeltaMemError):
-            read(**{limit: value})
+            read_skills(folder)
+        monkeypatch.undo()
 
 
 def test_ten_thousand_deep_is_still_taken(folder: Path) -> None:
@@ -281,7 +261,6 @@ def test_ten_thousand_deep_is_still_taken(folder: Path) -> None:
 @pytest.mark.parametrize(
     "facts",
     [
-        {"provenance": orjson.loads("[" * 500 + "]" * 500)},
         {"provenance": {"x": orjson.loads("[" * 500 + "]" * 500)}},
         {"provenance": {"x": "y" * 3_000_000}},
         {"parameters": {"task": 5}},
@@ -293,7 +272,7 @@ def test_ten_thousand_deep_is_still_taken(folder: Path) -> None:
 )
 def test_odd_facts_make_no_odd_bank(folder: Path, tmp_path: Path, facts: dict[str, object]) -> None:
     # Not by orjson, which writes no lists so deep, but reads them.
-    write(folder / "deltamem.json", json.dumps({"skills_format": 2, "bank": facts}))
+    write(folder / "deltamem.json", json.dumps({"skills_format": 3, "bank": facts}))
     try:
         bank = install_skills(read_skills(folder), tmp_path / "bank", embedder=load("hashing"))
     except DeltaMemError as error:

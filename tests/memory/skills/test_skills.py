@@ -31,10 +31,9 @@ from deltamem_tui.memory.skills.install import (
     is_skills_folder,
     read_skills,
 )
-from deltamem_tui.memory.skills.layout import is_name, slug
+from deltamem_tui.memory.skills.layout import slug
 from deltamem_tui.text import clean
-from tests.bank.killing import run_until_killed
-from tests.effort import examples, in_turn
+from tests.effort import examples
 from tests.memory.skills.grown import SPROUTS, TEXTS, UNCLEAN_SPROUTS, Sprout, grown_bank
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, KITCHEN
 
@@ -51,6 +50,11 @@ LEARNT = (
     "$(touch PWNED) `!touch PWNED`"
 )
 EXPANDED = re.compile(r"!`|`!|\$[\w({]|(?<!\w)@\S|<!--|`")
+
+
+def is_name(text: str) -> bool:
+    """Whether a skill may have this name, by the specification."""
+    return len(text) <= 64 and re.fullmatch("[a-z0-9]+(?:-[a-z0-9]+)*", text) is not None
 
 
 def head_and_body(skill: Path) -> tuple[dict[str, str], str]:
@@ -296,13 +300,6 @@ def test_a_changed_text_is_a_revision(text: str) -> None:
         assert verify(again) == []
 
 
-def test_a_text_without_its_fence_is_still_read(folder: Path) -> None:
-    rewritten(how(folder), "```text\nheat it\n```", "heat it\n\nslowly")
-    book = read_skills(folder)
-    assert book.nodes["task"][0].payload["execution_procedure"] == "heat it\n\nslowly"
-    assert book.left == ()
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -310,7 +307,6 @@ def test_a_text_without_its_fence_is_still_read(folder: Path) -> None:
         ("Recorded experience", "Sworn experience"),
         ("### How", "Mind the lid.\n\n### How"),
         ("# boil water\n", "# boil water\n\n```text\nwith a lid\n```\n"),
-        ("### When", "### How\n\n```text\nheat it\n```\n\n### When"),
         ("```text\nheat it\n```", "```text\nheat it\n```\n\nwith a lid"),
     ],
 )
@@ -321,7 +317,7 @@ def test_text_around_the_fences_is_reported(folder: Path, old: str, new: str) ->
     assert (payloads(book), book.changed) == (before, ())
     (left,) = book.left
     assert left.source == str(how(folder))
-    assert "outside the fences was changed, which is not taken in" in left.message
+    assert "changed outside the fences" in left.message
 
 
 def test_a_changed_skill_file_is_reported(folder: Path) -> None:
@@ -350,14 +346,12 @@ def test_nodes_that_are_gone_are_named(folder: Path) -> None:
 
 def test_files_that_hold_no_node_are_named(folder: Path) -> None:
     skill = folder / "boil-water"
-    others = [folder / "README.md", skill / "scripts", folder / "assets", folder / "knowledge/x.md"]
+    others = [folder / "README.md", skill / "scripts/run.sh", folder / "knowledge/x.md"]
     for path in others:
-        if path.suffix:
-            path.write_text("hello")
-        else:
-            path.mkdir()
-            (path / "run.sh").write_text("echo")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("hello")
     (folder / ".git").mkdir()
+    (folder / ".git/HEAD").write_text("hello")
     (folder / "empty").mkdir()
     assert {left.source for left in read_skills(folder).left} == {str(path) for path in others}
 
@@ -379,7 +373,7 @@ def test_a_skill_from_elsewhere_becomes_a_root(folder: Path, tmp_path: Path) -> 
         assert is_skills_folder(place)
         book = read_skills(place)
         assert book.adopted == (str(skill),)
-        assert [each.source for each in book.left] == [str(skill / "references")]
+        assert [each.source for each in book.left] == [str(skill / "references" / "notes.md")]
         node = book.nodes["task"][-1]
         assert node.payload == Payload("Use it when bread is wanted.", "# Bread\n\nKnead.")
         assert (node.kind, node.depth, node.origin.extractor) == ("root", 1, "skill")
@@ -423,7 +417,7 @@ def test_a_forged_list_does_not_hide_a_change(folder: Path) -> None:
         ({"id": "../../x"}, "$.id"),
         ({"parent": "f" * 16}, "is in no file"),
         ({"origin": {"trajectory": 5}}, "$.origin"),
-        ({"id": "f" * 16, "parent": "f" * 16}, "above itself"),
+        ({"id": "f" * 16, "parent": "f" * 16}, "or below it"),
         ({"origin": 5}, "not a list of exported skills"),
         ({"place": 1.5}, "not a list of exported skills"),
         ({"consolidated": "yes"}, "not a list of exported skills"),
@@ -444,7 +438,7 @@ def test_a_missing_text_and_a_number_that_stands_twice_are_named(folder: Path) -
         read_skills(folder)
     rewritten(folder / "knowledge" / "the-kitchen.md", "## 2. the kitchen", "## 1. the kitchen")
     how(folder).unlink()
-    with pytest.raises(RecordError, match="1 stands twice"):
+    with pytest.raises(RecordError, match="two nodes have the number 1"):
         read_skills(folder)
 
 
@@ -453,37 +447,3 @@ def test_any_text_gives_a_name_or_none(text: str) -> None:
     name = slug(text)
     assert name == "" or is_name(name)
     assert len(name) <= 56
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("replacing", [False, True])
-def test_a_kill_leaves_the_old_or_the_new(folder: Path, tmp_path: Path, replacing: bool) -> None:
-    book = read_skills(folder)
-    with grown_bank(SOME[:1]) as (old, _):
-        shutil.copytree(old.path, tmp_path / "old")
-    path = tmp_path / "banks" / "shop"
-    embedder = load("hashing")
-
-    def fresh() -> None:
-        shutil.rmtree(path.parent, ignore_errors=True)
-        path.parent.mkdir()
-        if replacing:
-            shutil.copytree(tmp_path / "old", path)
-
-    def arrive() -> None:
-        install_skills(book, path, embedder=embedder, replacing=replacing, frozen=True)
-
-    fresh()
-    effects = run_until_killed(arrive)
-    assert effects is not None
-    seen = []
-    for last in in_turn(effects, apart=10):
-        fresh()
-        assert run_until_killed(arrive, last) is None
-        found = Bank.open(path) if path.exists() else None
-        is_new = found is not None and len(found.tree("task")) == 4
-        assert is_new or (found is not None) == replacing
-        assert found is None or found.frozen == is_new
-        seen.append(is_new)
-    assert seen == sorted(seen)
-    assert set(seen) == {False, True}

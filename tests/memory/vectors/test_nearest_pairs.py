@@ -25,17 +25,15 @@ def unit(rows: int, width: int, seed: int, spread: float = 1.0) -> NDArray[np.fl
     others=st.integers(0, 40),
     seed=st.integers(0, 99),
     limit=st.floats(-1, 1),
-    few=st.sampled_from([0, 10_000]),
 )
 @settings(deadline=None)
-def test_nothing_near_is_missed(rows: int, others: int, seed: int, limit: float, few: int) -> None:
+def test_nothing_near_is_missed(rows: int, others: int, seed: int, limit: float) -> None:
     left, right = unit(rows, 200, seed), unit(others, 200, seed + 1)
     shared = min(rows, others) // 2
     left[:shared] = right[:shared]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nearest_pairs, "_ROWS", 7)
         patch.setattr(nearest_pairs, "_COLUMNS", 5)
-        patch.setattr(nearest_pairs, "_FEW_PAIRS", few)
         best, similarity = nearest(left, right, limit)
     every = left.astype(np.float64) @ right.astype(np.float64).T
     for row in range(rows):

@@ -121,20 +121,6 @@ def test_smaller_forms_of_the_rows_give_the_same_answer(
         assert Scan(form).alike(np.stack([query, query]), 1 - 1e-3).tolist() == same
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_row_that_is_not_finite_is_told_whatever_the_form(value: float) -> None:
-    vectors = np.eye(4, dtype=np.float32)
-    vectors[2, 3] = value
-    rows = rows_of(vectors)
-    query = np.full(4, 0.5, dtype=np.float32)
-    for form, weighting in (
-        (rows, WEIGHTINGS[0]),
-        (replace(rows, sparse=SparseRows([cells_of(vectors)], 4)), WEIGHTINGS[1]),
-    ):
-        with pytest.raises(BankCorruptError, match=r"row 2: .* not finite"):
-            Scan(form, weighting).best(query, 0.05, 4)
-
-
 @examples(50)
 @given(scans(), st.randoms(use_true_random=False), st.sampled_from(WEIGHTINGS))
 def test_the_result_does_not_depend_on_where_the_rows_lie(
@@ -187,15 +173,6 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
         ),
         abs=1e-6,
     )
-
-
-def test_what_goes_wrong_in_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltamem_tui.embedding.scan.PIECE_ROWS", 10)
-    monkeypatch.setattr("deltamem_tui.embedding.scan.cores", lambda: 4)
-    vectors = np.tile(np.eye(4, dtype=np.float32), (30, 1))
-    vectors[77, 1] = np.nan
-    with pytest.raises(BankCorruptError, match=r"row 77: .* not finite"):
-        Scan(rows_of(vectors)).best(vectors[0], 0.05)
 
 
 def test_what_rounds_to_the_same_is_a_tie_even_in_the_plane() -> None:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from deltamem_tui.memory.views.filters import NODES
-from deltamem_tui.memory.views.occurrences import fold, occurrences
+from deltamem_tui.memory.views.filters import NODES, fold, occurrences
 
 TEXTS = st.text("aAßsSİi \N{COMBINING DOT ABOVE}", max_size=12)
 
