@@ -166,12 +166,6 @@ def test_what_a_log_states_stands_against_a_file_and_that_is_said(program: Progr
     assert soup.outcome.success is False
     assert again.data["disputed"] == [soup.id]
     assert program.json("import", "kitchen", log).data["disputed"] == []
-    program("extract", "kitchen", "--extractor", "rules")
-    late = program(*call)
-    assert late.code == 3
-    assert "log.jsonl, line 1: was learnt from as a failure" in late.err
-    (program.folder / "ov.json").write_text('{"s-1": false, "s-2": true}')
-    assert program(*call).code == 0
 
 
 def test_why_outcomes_are_unknown_is_told(program: Program) -> None:
