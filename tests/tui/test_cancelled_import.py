@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes import importer
 from deltamem_tui.trajectory.readers import to_line
-from deltamem_tui.tui.core.work import BankChange, Progress, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Progress
 from deltamem_tui.tui.jobs.episodes import import_logs
 from tests.tui.support import trajectory
 
@@ -59,24 +59,9 @@ def imported(bank: Bank) -> int:
 def test_a_cancelled_import_asks_nothing_and_says_what_it_did(
     bank: Bank, log: Path, monkeypatch: pytest.MonkeyPatch, batch: int, after: int
 ) -> None:
-    """Cancelled before any of the episodes, the first of another domain among them."""
     monkeypatch.setattr(importer, "_BATCH_EPISODES", batch)
     ended = import_logs(bank.path, str(log), "", Cancelled(after))
     assert isinstance(ended, BankChange)
     assert ended.summary.endswith("(cancelled)")
     assert f"imported {imported(bank)} episode" in ended.summary
     assert imported(bank) == after
-
-
-@pytest.mark.parametrize("after", range(1, OWN + FOREIGN))
-def test_what_goes_on_after_the_question_is_cancelled_too(
-    bank: Bank, log: Path, after: int
-) -> None:
-    asked = import_logs(bank.path, str(log), "", Progress("importing"))
-    assert isinstance(asked, WorkPlan)
-    assert asked.can_stop
-    assert imported(bank) == 0
-    ended = asked.then(Cancelled(after))
-    assert isinstance(ended, BankChange)
-    assert imported(bank) == after
-    assert ended.summary.endswith("(cancelled)")

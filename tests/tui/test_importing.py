@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
-from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import app as cli
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from tests.cli.support import heat
@@ -67,7 +64,7 @@ def test_the_browser_learns_of_a_log_what_the_program_learns(
     async def story(person: Person) -> None:
         await person.press("3", "i")
         await person.write(str(log))
-        await person.press("enter", *("y" if named == "town" else ""))
+        await person.press("enter")
         assert person.said[-1].startswith("imported 1 episode")
 
     browse(tmp_path, story, "pressed")
@@ -114,45 +111,3 @@ def test_a_log_that_is_none_is_told(folder: Path, tmp_path: Path) -> None:
         assert isinstance(person.app.screen, EpisodesScreen)
 
     browse(folder, story, "kitchen")
-
-
-@pytest.mark.parametrize("answer", ["y", "n"])
-def test_the_first_episode_of_another_domain_is_asked_about_and_nothing_is_read_twice(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
-) -> None:
-    log = tmp_path / "log.jsonl"
-    domains = ["alfworld", "", "scienceworld", "alfworld", "webshop"]
-    told = [
-        replace(trajectory(f"wash pan {number}", success=True), domain=domain)
-        for number, domain in enumerate(domains)
-    ]
-    log.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in told))
-    before = len(Bank.open(folder / "kitchen").episodes)
-    opened: list[object] = []
-    found = reading.read_logs
-
-    def counting(*given: Any, **rest: Any) -> Any:
-        opened.append(given)
-        return found(*given, **rest)
-
-    monkeypatch.setattr(reading, "read_logs", counting)
-
-    async def story(person: Person) -> None:
-        await person.press("3", "i")
-        await person.write(str(log))
-        await person.press("enter")
-        assert "Import episodes of scienceworld too? kitchen is of alfworld." in person.screen
-        assert "Nothing is written so far" in person.screen
-        assert len(Bank.open(folder / "kitchen").episodes) == before
-        await person.press(answer)
-        assert person.said[-1] == (
-            "imported 5 episodes (read as native, of alfworld, scienceworld, webshop, "
-            "while the bank is of alfworld)"
-            if answer == "y"
-            else "nothing was imported: an episode is of scienceworld"
-        )
-
-    browse(folder, story, "kitchen")
-    imported = 5 if answer == "y" else 0
-    assert len(Bank.open(folder / "kitchen").episodes) == before + imported
-    assert len(opened) == 2, "once to show what it begins with, once to import it"
