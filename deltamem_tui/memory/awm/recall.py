@@ -17,8 +17,7 @@ from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import nodes_with_key
-from deltamem_tui.memory.vectors.search import Candidate, ranked
+from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key, ranked
 from deltamem_tui.memory.work_context import context_of
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory

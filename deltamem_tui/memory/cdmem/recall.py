@@ -36,8 +36,7 @@ from deltamem_tui.memory.kinds import OTHER, env_kind, task_kind
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.vectors.search import nodes_with_key
-from deltamem_tui.memory.vectors.search import Candidate, as_fresh, cosines
+from deltamem_tui.memory.vectors.search import Candidate, as_fresh, cosines, nodes_with_key
 from deltamem_tui.memory.wording import condense, shortened
 from deltamem_tui.memory.work_context import context_of
 from deltamem_tui.text import clean, count_tokens

@@ -13,8 +13,7 @@ from deltamem_tui.memory.episodes.import_report import Arrival
 from deltamem_tui.memory.episodes.outcomes import verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.trajectory.model import is_earlier
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Trajectory, is_earlier
 from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.receipt import together
 

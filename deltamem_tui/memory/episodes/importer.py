@@ -31,9 +31,8 @@ from deltamem_tui.memory.episodes.relearning import withdraw
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.trajectory.domains import chosen
-from deltamem_tui.trajectory.model import is_earlier, session_of
 from deltamem_tui.trajectory.logs.record import Notice, Remark, located
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Trajectory, is_earlier, session_of
 from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.recalled_text import without_recalled

@@ -28,9 +28,8 @@ from deltamem_tui.memory import engine
 from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
 from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.plan import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.plan import Due, MaintenanceResult, Proposal
+from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult, Proposal
 from deltamem_tui.memory.policies.admission import Policy, as_admitted
 from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.runs.run import (
