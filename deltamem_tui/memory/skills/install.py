@@ -312,8 +312,9 @@ def _adopted_root(method: Method, head: str, body: str, source: str) -> tuple[st
     if len(head) > _FRONT_MATTER_LIMIT:
         raise RecordError(f"more front matter than {_FRONT_MATTER_LIMIT:,} bytes", source=source)
     try:
-        # Texts alone: no tags, and no merge keys, which make much of little.
-        facts = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506
+        # Texts alone: no tags, no merge keys, which make much of little, and not by the parser in
+        # C, which a deep text overthrows.
+        facts = yaml.load(head, Loader=yaml.BaseLoader)  # noqa: S506
     except (yaml.YAMLError, RecursionError) as error:
         reason = one_line(str(error), 120)
         raise RecordError(f"the front matter is not plain YAML: {reason}", source=source) from error
