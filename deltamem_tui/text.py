@@ -24,8 +24,8 @@ _CONTROL = re.compile(
 )
 _NEWLINE = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _UNCLEAN = re.compile(
-    "[^\n\t\x20-\x7e\u00a1-\u061b\u061d-\u1fff\u2070-\ud7ff\uf900-\ufaff"
-    "\U00010000-\U000dffff\U000e0080-\U0010ffff]"
+    "[^\n\t\x20-\x7e\u00a0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\ud7ff"
+    "\ue000-\ufefe\uff00-\U000dffff\U000e0080-\U0010ffff]"
 )
 _BLANK = re.compile(r"\s+")
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
