@@ -40,7 +40,9 @@ this tree are meant for people; anything else is a defect.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from typing import Any
 
 
 class Remedy(StrEnum):
@@ -105,6 +107,19 @@ def on_one_line(message: str, source: str | None, position: str | None, hint: st
     where = ", ".join(part for part in (source, position) if part)
     line = f"{where}: {message}" if where else message
     return f"{line} ({hint})" if hint else line
+
+
+def lines_by_reason(remarks: Iterable[Any]) -> Iterator[tuple[str, int]]:
+    """Yield a line for each reason that errors or notices of a source share, and their number."""
+    places: dict[tuple[str, str | None, str | None], list[str | None]] = {}
+    for each in remarks:
+        reason = (each.message, each.source, each.hint)
+        places.setdefault(reason, []).append(each.position)
+    for (message, source, hint), found in places.items():
+        where = found[0]
+        if more := len(found) - 1:
+            where = f"{where} and {more:,} more" if where else f"{len(found):,} times"
+        yield on_one_line(message, source, where, hint), len(found)
 
 
 class UsageError(DeltaMemError):

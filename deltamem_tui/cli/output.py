@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from deltamem_tui.cli.page import Page, is_terminal
 from deltamem_tui.cli.result import ExitCode, Result
-from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.errors import DeltaMemError, lines_by_reason
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_SHOWN_ERRORS = 20  # of one file; more would drown what was printed before
+_SHOWN_ERRORS = 20  # reasons; more would drown what was printed before
 _PATIENCE = 1.0  # seconds before a progress bar appears
 
 
@@ -128,21 +127,12 @@ class Output:
 
 
 def _error_lines(errors: Sequence[DeltaMemError]) -> Iterator[str]:
-    """Yield the errors, a line each; the first `_SHOWN_ERRORS` of each source, and how many
-    more.
-    """
-    seen = Counter(error.source for error in errors)
-    left = {
-        source: _SHOWN_ERRORS if count > _SHOWN_ERRORS + 1 else count
-        for source, count in seen.items()
-    }
-    for error in errors:
-        left[error.source] -= 1
-        if left[error.source] >= 0:
-            yield one_line(str(error))
-        if left[error.source] == 0 and (more := seen[error.source] - _SHOWN_ERRORS) > 1:
-            where = f"{error.source}: " if error.source else ""
-            yield one_line(f"{where}and {more:,} more: see `--json`")
+    """Yield a line for each reason, the first `_SHOWN_ERRORS`, and how many errors more."""
+    lines = list(lines_by_reason(errors))
+    shown = lines if len(lines) <= _SHOWN_ERRORS + 1 else lines[:_SHOWN_ERRORS]
+    yield from (one_line(line) for line, _ in shown)
+    if more := len(errors) - sum(count for _, count in shown):
+        yield f"and {more:,} more: see `--json`"
 
 
 def _stand_still(steps: int = 1, label: str | None = None) -> None:

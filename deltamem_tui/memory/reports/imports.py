@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from deltamem_tui.errors import lines_by_reason
 from deltamem_tui.memory.episodes.import_report import EpisodeImport, FileTally, ImportReport
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.text import counted, one_line
@@ -201,10 +202,12 @@ def _mode_notes(found: ImportReport) -> Iterator[ReportNote]:
 
 
 def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:
-    """Return the first notices of what readers left out by design; the others are counted."""
-    yield from (ReportNote(str(notice)) for notice in found.notices[:most])
-    if (more := found.notice_count - most) > 0:
-        listed = len(found.notices) - most
+    """Yield what readers left out by design, a line a reason; the others are counted."""
+    lines = list(lines_by_reason(found.notices))[:most]
+    yield from (ReportNote(line) for line, _ in lines)
+    shown = sum(count for _, count in lines)
+    if more := found.notice_count - shown:
+        listed = len(found.notices) - shown
         lists = "`--json` lists them" if listed == more else f"`--json` lists {listed:,} of them"
         yield ReportNote(f"more was left out in {counted(more, 'other place')}", lists)
 
