@@ -38,9 +38,7 @@ def test_what_is_left_out_by_design_is_told_and_rejects_nothing(program: Program
     }
 
 
-def test_it_is_told_in_a_line_a_reason(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_told_in_a_line_a_reason(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """To people a few, to programs many, to both how many there are."""
     sessions = ([{**line, "sessionId": f"s{i}"} for line in RETRIED] for i in range(4))
     log = _log(program, "sessions.jsonl", b"".join(lines(*session) for session in sessions))
