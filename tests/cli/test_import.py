@@ -115,10 +115,10 @@ def test_a_declared_format_is_read(program: Program) -> None:
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
-        ("tusk = 1", "my.toml: unknown key `tusk`"),
+        ("tusk = 1", "my.toml: Object contains unknown field `tusk`"),
         (None, "my.toml: cannot be read: No such file"),
         (TOML.replace("mine", "native"), "my.toml, name: there is a format native already"),
-        ('task = "["', "my.toml, task: not a path expression"),
+        (TOML.replace('task = "', 'task = "['), "my.toml, task: not a path expression"),
     ],
 )
 def test_a_wrong_declaration_is_a_wrong_call(
