@@ -144,18 +144,15 @@ def declared_reader(path: Path) -> Reader:
         for reading in _read(fresh, log):
             is_read = is_read or isinstance(reading, Trajectory)
             yield reading
-        idle = form.searches.keys() - fresh.useful - {"own", "fault"}
+        idle = [key for key in form.searches if key not in {*fresh.useful, "own", "fault"}]
         if is_read and idle:
-            several = ", ".join(f"`{key}`" for key in form.searches if key in idle)
-            hint = "is it mistyped?"
-            yield Notice(f"{several} found nothing in all of the log, with {source}", hint=hint)
+            several = ", ".join(f"`{key}`" for key in idle)
+            reason = f"{several} found nothing in all of the log, with {source}"
+            yield Notice(reason, hint="is it mistyped?")
 
-    return Reader(
-        one_line(form.declared.name, 200) or source.partition(".")[0],
-        one_line(form.declared.description, 200) or f"declared in {source}",
-        lambda preview: _sureness(form, preview),
-        read,
-    )
+    name = one_line(form.declared.name, 200) or source.partition(".")[0]
+    description = one_line(form.declared.description, 200) or f"declared in {source}"
+    return Reader(name, description, lambda preview: _sureness(form, preview), read)
 
 
 def shipped_readers() -> tuple[Reader, ...]:
@@ -164,13 +161,8 @@ def shipped_readers() -> tuple[Reader, ...]:
 
 
 def _shipped(path: Path) -> Reader:
-    """Return a reader whose expressions are compiled once a log is there: that takes a while."""
     declared = _loaded(path, path.name)
-
-    @cache
-    def form() -> _Format:
-        return _format(declared, path.name)
-
+    form = cache(lambda: _format(declared, path.name))  # once a log is there: that takes a while
     return Reader(
         declared.name,
         declared.description,

@@ -70,8 +70,8 @@ def _text_steps(parts: Iterator[tuple[str, str]]) -> list[Step]:
     steps: list[Step] = []
     thoughts: list[str] = []
     thinks = False
-    for label, text in parts:
-        if label == "action":
+    for kind, text in parts:
+        if kind == "action":
             thought = _THOUGHT.fullmatch(text)
             thinks = thought is not None
             if thought:
