@@ -24,7 +24,10 @@ def converted(value: object, kind: type[T]) -> T:
         msgspec.ValidationError: It does not fit the type.
     """
     with _TURN:
-        return msgspec.convert(value, kind)
+        try:
+            return msgspec.convert(value, kind)
+        except UnicodeEncodeError as error:
+            raise msgspec.ValidationError("a name that is not valid Unicode") from error
 
 
 def decoder_of(kind: type[T]) -> msgspec.json.Decoder[T]:

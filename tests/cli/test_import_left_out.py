@@ -46,7 +46,7 @@ def test_it_is_told_in_a_line_a_reason(program: Program, monkeypatch: pytest.Mon
     assert answer.code == 0
     assert answer.err.count("left out:") == 2
     assert answer.err.count(" and 3 more: ") == 2
-    monkeypatch.setattr(import_report, "LISTED_NOTICES", 7)
+    monkeypatch.setattr(import_report, "LISTED", 7)
     told = program.json("import", "kitchen", log, "--dry-run").data["left_out"]
     assert (told["total"], len(told["listed"])) == (8, 7)
     assert "more was left out in 1 other place" in program("import", "kitchen", log).err
