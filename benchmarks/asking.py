@@ -25,7 +25,6 @@ from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.prompts import library
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.model.request import quotable
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.server import ModelServer, Reply, serving
@@ -50,7 +49,7 @@ class LoopbackWriter:
         """Return what the model answers."""
         request = self.model.request(purpose, episode, notes, inputs)
         if request is not None:
-            quote = self._quote(purpose, episode, notes)
+            quote = self._quote(purpose, notes)
             text = self._said(purpose, episode, notes, inputs, request.contract, quote)
             self.server.replies = lambda _request: Reply(text)
         return self.model.write(purpose, episode, notes, inputs)
@@ -84,14 +83,13 @@ class LoopbackWriter:
             return json.dumps({ITEMS: texts[: contract.items]})
         return json.dumps(texts[0] if texts else {SKIP: True, QUOTE: quote})
 
-    def _quote(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str:
+    def _quote(self, purpose: str, notes: Sequence[Node]) -> str:
         """Return what covers an episode that the rules find nothing new in: all of the last such
         note.
         """
-        success = bool(episode and episode.outcome.success)
         use = self.method.use_of(purpose)
-        found = quotable(use, notes, success=success) if use.body else ()
-        return found[-1] if found else ""
+        fitting = [each for each in notes if not use.label or each.label == use.label]
+        return fitting[-1].payload.get(use.body, "") if fitting else ""
 
 
 def _within(contract: Contract, payload: Mapping[str, str]) -> dict[str, str]:

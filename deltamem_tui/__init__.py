@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.plan import Lesson as Lesson
     from deltamem_tui.memory.rules_extractor import RulesExtractor as RulesExtractor
     from deltamem_tui.memory.writers.extraction import Extraction as Extraction
-    from deltamem_tui.memory.writers.extraction import Extractor as Extractor
+    from deltamem_tui.memory.writers.writer import Writer as Writer
     from deltamem_tui.trajectory.model import Outcome as Outcome
     from deltamem_tui.trajectory.model import Step as Step
     from deltamem_tui.trajectory.model import Trajectory as Trajectory
@@ -50,7 +50,6 @@ _HOMES = {
     "Counts": "bank.tree",
     "DeltaMemError": "errors",
     "Extraction": "memory.writers.extraction",
-    "Extractor": "memory.writers.extraction",
     "Lesson": "memory.plan",
     "Node": "bank.node",
     "Origin": "bank.node",
@@ -62,6 +61,7 @@ _HOMES = {
     "Trajectory": "trajectory.model",
     "Tree": "bank.tree",
     "TreeParameters": "memory.deltamem.definition",
+    "Writer": "memory.writers.writer",
     "create_bank": "memory.banks",
     "editing": "memory",
     "learn": "memory.engine",

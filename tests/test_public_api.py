@@ -51,12 +51,12 @@ CALLS = {
 }
 MEMBERS = {
     "Bank": "open create name path frozen tree trees chain find_node refresh freeze unfreeze",
-    "Extractor": "extract fuse",
     "editing": "edit relabel move join delete undo",
     "Lesson": "usage",
     "Node": "text",
     "Trajectory": "id with_outcome",
     "Tree": "roots children chain counts node find",
+    "Writer": "name write",
 }
 
 
@@ -112,7 +112,7 @@ WRONG_CALLS: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "an extractor by name": (
         lambda bank: api.learn(bank, episode((1, 0, 0)), "rules", embedder=ChosenEmbedder()),
-        "extractor must be an Extractor, not str",
+        "extractor must be a Writer, not str",
     ),
     "chain of none": (lambda bank: bank.tree("task").chain(None), "id must be text, not NoneType"),
     "nodes by number": (lambda bank: bank.tree("task").find(3), "id must be text, not int"),

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.llm.batch import BatchCaller
-    from deltamem_tui.llm.client import ChatRequest
+    from deltamem_tui.llm.cache import BatchCaller
+    from deltamem_tui.llm.call import ChatRequest
     from deltamem_tui.memory.runs.batches import AnswersReport
     from deltamem_tui.memory.writers.extraction import Payment
 
@@ -93,8 +93,7 @@ def batch_round(
                 f"`{option}` does not go with `--batch`", hint="nothing is asked in a batch's round"
             )
     name = chosen_model(invocation, model)
-    from deltamem_tui.llm.batch import BatchCaller
-    from deltamem_tui.llm.cache import ResponseCache
+    from deltamem_tui.llm.cache import BatchCaller, ResponseCache
     from deltamem_tui.llm.models import look_up
 
     batch = BatchCaller(look_up(name), ResponseCache(), bank.manifest.counts_as)

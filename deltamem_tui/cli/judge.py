@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.writers.model.judge import Judge
+    from deltamem_tui.memory.writers.model import Judge
 
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Judge at most N episodes.")
@@ -65,7 +65,7 @@ def run(
         without_judgement,
         without_outcome,
     )
-    from deltamem_tui.memory.writers.model.judge import Judge
+    from deltamem_tui.memory.writers.model import Judge
 
     invocation = Invocation.of(context)
     folders = checked_prompts(invocation, prompts)

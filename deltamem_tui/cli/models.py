@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.llm.batch import BatchCaller
-    from deltamem_tui.llm.cache import CacheInfo
+    from deltamem_tui.llm.cache import BatchCaller, CacheInfo
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Budget
     from deltamem_tui.memory.rules_extractor import RulesExtractor
@@ -180,9 +179,6 @@ CacheAction = Annotated[
     str,
     typer.Argument(metavar="[info|clear]", help="Show what is kept, or remove it."),
 ]
-OfModel = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="Only the answers of this model.")
-]
 Older = Annotated[
     float | None,
     typer.Option("--older", metavar="DAYS", min=0.0, help="Only answers older than so many days."),
@@ -195,7 +191,6 @@ _DAY = 86_400.0
 def cache(
     context: typer.Context,
     action: CacheAction = "info",
-    model: OfModel = None,
     older: Older = None,
     yes: Yes = False,
 ) -> Result:
@@ -210,17 +205,16 @@ def cache(
         raise UsageError(f"no {one_line(action, 40)!r} here", hint="info or clear")
     cache = ResponseCache()
     before = None if older is None else time.time() - older * _DAY
-    held = cache.info(model, before)
+    held = cache.info(before)
     if action == "info":
         return _cache_result(
             held, {"action": "info"}, [] if held.answers else ["no such answer is kept"]
         )
-    anything = held.answers or held.drafts.answers
-    if anything and not yes:
+    if held.answers and not yes:
         question = f"remove {held.answers:,} answers ({held.bytes:,} bytes)?"
         Invocation.of(context).confirm(question)
-    removed = cache.clear(model, before) if anything else held
-    notes = [f"removed {removed.answers} answers" if anything else "nothing to remove"]
+    removed = cache.clear(before)
+    notes = [f"removed {removed.answers} answers" if removed.answers else "nothing to remove"]
     return _cache_result(removed, {"action": "clear"}, notes)
 
 
@@ -229,21 +223,13 @@ def _cache_result(info: CacheInfo, data: dict[str, Any], notes: list[str]) -> Re
         "folder": info.folder,
         "answers": info.answers,
         "bytes": info.bytes,
-        "drafts": {"files": info.drafts.answers, "bytes": info.drafts.bytes},
         "models": {name or "unreadable": held for name, held in info.models.items()},
     }
 
     def view(page: Page) -> None:
         page.facts({"folder": str(info.folder), "answers": info.answers, "bytes": info.bytes})
-        if info.drafts.answers:
-            page.facts({"unfinished files": info.drafts.answers, "their bytes": info.drafts.bytes})
         if info.models:
-            page.table(
-                ("model", "answers", "bytes"),
-                [
-                    (name or "unreadable", each.answers, each.bytes)
-                    for name, each in info.models.items()
-                ],
-            )
+            rows = [(name or "unreadable", answers) for name, answers in info.models.items()]
+            page.table(("model", "answers"), rows)
 
     return Result("cache", data, view=view, notes=notes)

@@ -130,10 +130,9 @@ def _origin(path: Path) -> str:
 
 def _shown(folders: tuple[Path, ...], domain: str, name: str) -> Result:
     from deltamem_tui.memory.prompts import library as prompts
-    from deltamem_tui.memory.prompts.file import file_text
 
     prompt = prompts.find(domain, name, folders)
-    text = file_text(prompt.path)
+    text = prompts.file_text(prompt.path)
     included = [path for path in prompts.sources(prompt, folders) if path != prompt.path]
     data = {
         "domain": prompt.path.parent.name,
@@ -203,7 +202,7 @@ def _apart(folders: Iterable[Path]) -> list[Path]:
 
 
 def _exported(folder: Path, names: list[str], domain: str | None, *, replace: bool) -> Result:
-    from deltamem_tui.memory.prompts.export import export
+    from deltamem_tui.memory.prompts.library import export
 
     shipped = paths.shipped_prompts_folder()
     done = export(shipped, folder, names=names, domain=domain, replace=replace)

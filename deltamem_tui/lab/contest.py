@@ -48,7 +48,6 @@ from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.writers.extraction import Extractor
     from deltamem_tui.memory.writers.writer import Writer
 
 
@@ -63,7 +62,7 @@ class Tools:
 
     ground: Ground
     embedder: Embedder
-    writer: Writer | Extractor
+    writer: Writer
     parallel: int = 1
     give_up: Callable[[], object] = lambda: None
 

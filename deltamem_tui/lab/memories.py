@@ -31,7 +31,6 @@ from deltamem_tui.trajectory.receipt import Receipt
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.writers.extraction import Extractor
     from deltamem_tui.memory.writers.writer import Writer
 
 
@@ -173,7 +172,7 @@ class BankMemory:
         self,
         bank: Bank,
         embedder: Embedder,
-        writer: Writer | Extractor,
+        writer: Writer,
         admitted: Callable[[Trajectory], Trajectory | None],
     ) -> None:
         self.bank = bank

@@ -52,11 +52,15 @@ class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to as
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One text of the object that is asked for; it must stay empty if it may have 0 words."""
+    """One text of the object that is asked for; it must stay empty if it may have 0 words.
+
+    If there are `choices`, it must be one of them.
+    """
 
     name: str
     most_words: int
     optional: bool = False
+    choices: tuple[str, ...] = ()
 
     @property
     def required(self) -> bool:
@@ -66,11 +70,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """The model says that there is nothing to write.
-
-    Attributes:
-        quote: The known text that it says covers everything; empty if it quoted nothing.
-    """
+    """The model says that there is nothing to write, and quotes the text that covers it all."""
 
     quote: str
 
@@ -99,7 +99,10 @@ class Contract:
 
         In that subset every key must be there, so a model that skips leaves the texts empty.
         """
-        properties: dict[str, Any] = {field.name: {"type": "string"} for field in self.fields}
+        properties: dict[str, Any] = {
+            field.name: {"type": "string"} | ({"enum": field.choices} if field.choices else {})
+            for field in self.fields
+        }
         if self.items:
             return _object_schema({ITEMS: {"type": "array", "items": _object_schema(properties)}})
         if self.skip:
@@ -113,9 +116,12 @@ class Contract:
             UnusableAnswer: It is not there, or of no use.
         """
         answer = json_object(text)
-        if _is_true(answer.get(SKIP)) and (answer.get(QUOTE) or not self._filled(answer)):
-            return self._skipped(answer)
-        return self._texts(answer)
+        quote = answer.get(QUOTE)
+        if not _is_true(answer.get(SKIP)) or (self._filled(answer) and not quote):
+            return self._texts(answer)
+        if not self.skip:
+            raise UnusableAnswer("skipping is not allowed here: fill in every field")
+        return Skip(clean(quote).strip() if isinstance(quote, str) else "")
 
     def read_items(self, text: str) -> tuple[Mapping[str, str], ...]:
         """Find the list of objects in `text`, and check each; those above the most are left out.
@@ -148,14 +154,6 @@ class Contract:
         if missing:
             raise UnusableAnswer(f"these fields are missing: {', '.join(missing)}")
         return {field.name: _checked(field, answer.get(field.name)) for field in self.fields}
-
-    def _skipped(self, answer: Mapping[str, Any]) -> Skip:
-        if not self.skip:
-            raise UnusableAnswer("skipping is not allowed here: fill in every field")
-        quote = answer.get(QUOTE, "")
-        if not isinstance(quote, str):
-            raise UnusableAnswer(f'"{QUOTE}" must be text')
-        return Skip(clean(quote).strip())
 
 
 def _is_true(value: object) -> bool:
@@ -210,14 +208,13 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             return
         try:
             value, end = decoder.raw_decode(text, at)
+            yield value
         except RecursionError:
             return
         except json.JSONDecodeError as error:
             if error.pos >= len(text) or error.msg.startswith("Unterminated"):
                 return  # cut off: what is inside is a part, not an answer
             end = at + 1
-        else:
-            yield value
         at = text.find("{", end)
 
 
@@ -239,6 +236,8 @@ def _checked(field: Field, value: object) -> str:
     if not field.most_words:
         return ""
     text = clean(_text(field, value)).strip()
+    if field.choices and (text := text.casefold().rstrip(".")) not in field.choices:
+        raise UnusableAnswer(f'"{field.name}" must be one of {", ".join(field.choices)}')
     if not text and field.required:
         raise UnusableAnswer(f'"{field.name}" must not be empty')
     if _is_over(field, text, _MOST):

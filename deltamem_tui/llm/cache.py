@@ -1,38 +1,53 @@
 """The response cache: an answer that was paid for once is not paid for again.
 
 One small JSON file an answer, named by the digest of everything that could change it: model,
-server, parameters, schema and messages. The prompt itself is not kept. A file appears whole, by
-renaming, so any number of processes share the folder without locks. A file that cannot be read
-counts as not there. Beside the answers, `asked/` holds the questions of batches that have none.
+server, schema and messages. The prompt itself is not kept. A file appears whole, by renaming, so
+any number of processes share the folder without locks. A file that cannot be read counts as not
+there.
+
+In `asked/` are the questions of batches that have no answer yet. A request of a batch is a line
+`{"custom_id", "method", "url", "body"}`, and a result a line `{"custom_id", "response":
+{"status_code", "body"}, "error"}`: the form of OpenAI's batch service, which vLLM's `run-batch`
+reads and writes too. The id is the key of the answer in the cache.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import tempfile
-import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from deltamem_tui.errors import Remedy, StorageError
-from deltamem_tui.llm.call import Reply
+from deltamem_tui.errors import AnswerError, BudgetError, Remedy, StorageError
+from deltamem_tui.llm.call import (
+    POLICY,
+    ChatRequest,
+    Reply,
+    RequestOptions,
+    checked_reply,
+    conversation_tokens,
+    parameters,
+)
+from deltamem_tui.llm.models import ModelInfo, batch_price, litellm
 from deltamem_tui.paths import APPLICATION
 from deltamem_tui.text import clean, one_line
 
-FORMAT = 1
-ASKED = "asked"
+FORMAT = 2
+URL = "/v1/chat/completions"
+_ASKED = "asked"
 _LARGEST_FILE = 4_000_000
-_NAME = re.compile(r"[0-9a-f]{64}\.json")
-_DRAFT = re.compile(r"\..*\.draft")
-# Seconds after which a draft was left by a write that was killed.
-_ABANDONED = 3_600.0
+_KEY = re.compile(r"[0-9a-f]{64}")
+# Of what litellm makes of our options, what a batch service may be sent.
+_NAMES = frozenset({"max_tokens", "max_completion_tokens", "temperature", "response_format"})
 
 
 def default_folder() -> Path:
@@ -43,36 +58,17 @@ def default_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
-    """A number of answers and their size in bytes."""
-
-    answers: int = 0
-    bytes: int = 0
-
-    def __add__(self, other: Holding) -> Holding:
-        return Holding(self.answers + other.answers, self.bytes + other.bytes)
-
-
-@dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """The answers of a cache by model, and its drafts: unanswered questions, killed writes.
-
-    Answers under an empty name cannot be read.
-    """
+    """How many answers a cache holds by model, and their size; an empty name is unreadable."""
 
     folder: Path
-    models: Mapping[str, Holding]
-    drafts: Holding = Holding()
+    models: Mapping[str, int]
+    bytes: int
 
     @property
     def answers(self) -> int:
         """How many answers there are."""
-        return sum(each.answers for each in self.models.values())
-
-    @property
-    def bytes(self) -> int:
-        """Their size."""
-        return sum(each.bytes for each in self.models.values())
+        return sum(self.models.values())
 
 
 class ResponseCache:
@@ -90,11 +86,14 @@ class ResponseCache:
 
     def get(self, key: str) -> Reply | None:
         """Return the answer to a request; None if it was not answered before."""
-        record = read_record(self._path(key))
-        try:
-            return _reply(record) if record else None
-        except (ValueError, KeyError, TypeError):
+        record = read_record(self._path(key)) or {}
+        names = ("text", "finish", "prompt_tokens", "completion_tokens", "cost")
+        types = (str, str, int, int, float | int | None)
+        values = [record.get(name) for name in names]
+        if not all(map(isinstance, values, types)):
             return None
+        text, finish, *numbers = values
+        return Reply(clean(str(text)), clean(str(finish)), *numbers)  # type: ignore[arg-type]
 
     def put(self, key: str, model: str, reply: Reply) -> None:
         """Keep an answer.
@@ -102,17 +101,8 @@ class ResponseCache:
         Raises:
             StorageError: The disk refused. The answer is as good as before.
         """
-        record = {
-            "format": FORMAT,
-            "model": model,
-            "text": reply.text,
-            "finish": reply.finish,
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
-            "cost": reply.cost,
-        }
         try:
-            write_record(self._path(key), record)
+            write_record(self._path(key), {"model": model, **asdict(reply)})
         except OSError as error:
             raise StorageError(
                 f"cannot keep an answer: {error.strerror}",
@@ -120,75 +110,43 @@ class ResponseCache:
                 hint=Remedy.KEEP_NO_ANSWERS,
             ) from error
 
-    def info(self, model: str | None = None, before: float | None = None) -> CacheInfo:
-        """Summarise the answers of one model or all, given before a moment (seconds since 1970).
+    def info(self, before: float | None = None) -> CacheInfo:
+        """Summarise the answers, or those given before a moment in seconds since 1970."""
+        found = [(_model(path), size) for path, size in self._files(before)]
+        models = Counter(model for model, _ in found)
+        return CacheInfo(self.folder, dict(sorted(models.items())), sum(size for _, size in found))
 
-        Raises:
-            StorageError: The disk refused.
-        """
-        return self._summary(list(self._files(model, before)))
-
-    def clear(self, model: str | None = None, before: float | None = None) -> CacheInfo:
+    def clear(self, before: float | None = None) -> CacheInfo:
         """Remove answers, chosen as by `info`, and nothing else; returns what was removed.
 
         Raises:
             StorageError: The disk refused; some answers may be left.
         """
-        files = list(self._files(model, before))
-        for path, _, _ in files:
+        removed = self.info(before)
+        for path, _ in list(self._files(before)):
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 raise StorageError(
                     f"cannot be removed: {error.strerror}", source=str(path)
                 ) from error
-        for folder in {path.parent for path, _, _ in files}:
-            with suppress(OSError):  # it is not empty
-                folder.rmdir()
-        return self._summary(files)
+        return removed
 
-    def _summary(self, files: list[tuple[Path, str | None, int]]) -> CacheInfo:
-        models: dict[str, Holding] = {}
-        drafts = Holding()
-        for _, model, size in files:
-            if model is None:
-                drafts += Holding(1, size)
-            else:
-                models[model] = models.get(model, Holding()) + Holding(1, size)
-        return CacheInfo(self.folder, dict(sorted(models.items())), drafts)
-
-    def _files(
-        self, model: str | None, before: float | None
-    ) -> Iterator[tuple[Path, str | None, int]]:
-        """Yield the files that are meant, each with its model and size; a draft belongs to no
-        model.
-        """
-        latest = time.time() - _ABANDONED
-        for path in sorted(self.folder.glob("*/*")) + sorted(self.folder.glob(f"{ASKED}/*/*")):
-            is_draft = _DRAFT.fullmatch(path.name) is not None
-            is_question = ASKED in path.relative_to(self.folder).parts
-            if not is_draft and not _NAME.fullmatch(path.name):
-                continue
-            try:
+    def _files(self, before: float | None) -> Iterator[tuple[Path, int]]:
+        latest = math.inf if before is None else before
+        for path in sorted(self.folder.glob("[0-9a-f][0-9a-f]/*.json")):
+            with suppress(OSError):  # cleared by another process
                 status = path.stat()
-            except OSError:  # finished or cleared by another process
-                continue
-            if before is not None and status.st_mtime >= before:
-                continue
-            if is_draft or is_question:
-                if model is None and (is_question or status.st_mtime < latest):
-                    yield path, None, status.st_size
-            elif (found := _model(path)) == model or model is None:
-                yield path, found, status.st_size
+                if _KEY.fullmatch(path.stem) and status.st_mtime <= latest:
+                    yield path, status.st_size
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
 
 def _model(path: Path) -> str:
-    """Return the model that gave an answer; empty if the file cannot be read."""
     record = read_record(path)
-    return one_line(str(record["model"]), 200) if record and "model" in record else ""
+    return one_line(str(record.get("model", "")), 200) if record else ""
 
 
 def read_record(path: Path) -> dict[str, Any] | None:
@@ -219,14 +177,99 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
         raise
 
 
-def _reply(record: Mapping[str, Any]) -> Reply:
-    if record["format"] != FORMAT:
-        raise ValueError("another format")
-    cost = record["cost"]
-    return Reply(
-        text=clean(str(record["text"])),
-        finish=clean(str(record["finish"])),
-        prompt_tokens=int(record["prompt_tokens"]),
-        completion_tokens=int(record["completion_tokens"]),
-        cost=None if cost is None else float(cost),
-    )
+class BatchCaller:
+    """Takes the place of a server for one bank. Nothing is ever sent.
+
+    Attributes:
+        noted: The question that was asked last.
+    """
+
+    def __init__(self, info: ModelInfo, cache: ResponseCache, owner: str) -> None:
+        """Prepare for one bank, whose id is `owner`."""
+        self.noted: ChatRequest | None = None
+        self._info = replace(info, price=batch_price(info))
+        self._cache = cache
+        self._folder = cache.folder / _ASKED / hashlib.sha256(owner.encode()).hexdigest()[:16]
+
+    def reply(self, request: ChatRequest) -> Reply:
+        """Note a question instead of asking it.
+
+        Raises:
+            BudgetError: Always: it waits for an answer.
+        """
+        self.noted = request
+        raise BudgetError("the question waits for the answers of a batch")
+
+    def line(self, request: ChatRequest) -> bytes:
+        """Return the line of a file of requests."""
+        library = litellm()
+        name, provider, _, _ = library.get_llm_provider(self._info.name)
+        options = RequestOptions(self._info.answer_format)
+        wanted = parameters(options, request.schema, request.answer_tokens)
+        # A service that takes this form takes OpenAI's names, whoever's model it is.
+        speaks = provider if provider in library.openai_compatible_providers else "openai"
+        sent = library.utils.get_optional_params(
+            model=name, custom_llm_provider=speaks, drop_params=True, **wanted
+        )
+        body = {"model": name, "messages": request.messages}
+        body |= {each: value for each, value in sent.items() if each in _NAMES}
+        record = {"custom_id": request.key, "method": "POST", "url": URL, "body": body}
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+    def asked(self, key: str) -> dict[str, Any] | None:
+        """Return what is remembered of a question; None if it was not asked."""
+        return read_record(self._folder / f"{key}.json") if _KEY.fullmatch(key) else None
+
+    def is_answered(self, key: str) -> bool:
+        """Return whether the cache has the answer."""
+        return bool(_KEY.fullmatch(key)) and self._cache.get(key) is not None
+
+    def remember(self, request: ChatRequest, bill: Mapping[str, Any]) -> None:
+        """Remember a question, with what its line of the bill says but for the numbers.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        sent = conversation_tokens(self._info.name, request.messages)
+        try:
+            write_record(self._folder / f"{request.key}.json", {"bill": bill, "sent": sent})
+        except OSError as error:
+            reason = f"cannot remember a question: {error.strerror}"
+            raise StorageError(reason, source=str(self._folder)) from error
+
+    def read(self, question: Mapping[str, Any], response: object) -> Reply:
+        """Read the answer in a result's `response`.
+
+        Raises:
+            AnswerError: The service says that there is none, or it is not of the right form.
+        """
+        status, body = _get(response, "status_code"), _get(response, "body")
+        if status != 200:
+            words = _get(_get(body, "error"), "message") or _get(body, "message") or "no reason"
+            shown = one_line(clean(str(words)), 200)
+            if status == 400 and re.search(POLICY, shown, re.IGNORECASE):
+                return Reply("", "content_filter", 0, 0, 0.0)  # it would say so again
+            raise AnswerError(f"the service gave no answer ({status}): {shown}")
+        choices = _get(body, "choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        content = _get(_get(choice, "message"), "content")
+        if not isinstance(_get(choice, "message"), dict) or not isinstance(content, str | None):
+            raise AnswerError("there is no message of a model in it")
+        usage, finish = _get(body, "usage"), one_line(str(_get(choice, "finish_reason") or ""), 40)
+        stated = (_get(usage, "prompt_tokens"), _get(usage, "completion_tokens"), 0)
+        sent = question.get("sent")
+        sent = sent if type(sent) is int else 0
+        return checked_reply(self._info, content or "", finish, stated, sent=sent)
+
+    def keep(self, key: str, reply: Reply) -> None:
+        """Keep an answer that is on the bill, and forget the question.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        self._cache.put(key, self._info.name, reply)
+        (self._folder / f"{key}.json").unlink(missing_ok=True)
+
+
+def _get(value: object, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None

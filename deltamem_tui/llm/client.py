@@ -7,10 +7,8 @@ the limit on cost. Any number of threads may share one client.
 
 from __future__ import annotations
 
-import math
 import random
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -18,7 +16,6 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 from deltamem_tui.errors import (
     AnswerError,
     BudgetError,
-    CredentialsError,
     LanguageModelError,
     ModelUnavailableError,
     Remedy,
@@ -29,24 +26,24 @@ from deltamem_tui.llm.answers import Contract, UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import (
     TIMEOUT,
+    ChatRequest,
     Failure,
     Message,
+    OnAnswer,
     Reply,
     RequestOptions,
     Server,
     call,
     conversation_tokens,
-    failure,
     host,
-    without_secrets,
 )
-from deltamem_tui.llm.cost import Budget, NoBudget, Price, QuestionCancelledError, Usage
+from deltamem_tui.llm.cost import Budget, NoBudget, QuestionCancelledError, Usage
 from deltamem_tui.llm.models import (
     ModelInfo,
-    check_credentials,
     count_tokens,
     litellm,
     look_up,
+    missing_key,
     server_address,
 )
 from deltamem_tui.text import counted, one_line
@@ -54,18 +51,18 @@ from deltamem_tui.text import counted, one_line
 T = TypeVar("T")
 
 REPEATS = 2
+RETRIES = 5
+FIRST_WAIT = 1.0
+"""Seconds before the first retry; each later wait doubles."""
+_LONGEST_WAIT = 60.0
+_OBEYED_WAIT = 300.0  # a server that asks for more is given up
 # A repeat differs from what failed, or a weak model gives the same answer again.
 _TEMPERATURES = (0.0, 0.5, 0.9)
 _SHOWN_AGAIN = 4_000
 # Our count may be short of the model's own; the limit on cost must hold all the same.
 _MARGIN = 1.25
-# Many calls at once fail together, and a person needs to hear of it once.
-_NOTIFY_EVERY = 10.0
 # Seconds to wait for an own server, which may be slow: asking twice costs it twice.
 OWN_SERVER_TIMEOUT = 600.0
-
-OnAnswer = Callable[[Usage], object]
-"""Called with what an answer took, in the thread in which the answer came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,69 +82,13 @@ class Answer(Generic[T]):
 
 
 class NoUsableAnswerError(AnswerError):
-    """The model gave answers, but none that could be used. All attempts were paid for.
-
-    Its numbers are those of `Answer`.
-    """
+    """The model gave answers that could not be used, and were paid for; see `Answer`."""
 
     def __init__(self, error: AnswerError, usage: Usage, first_usage: Usage, attempts: int) -> None:
         super().__init__(
             error.message, source=error.source, position=error.position, hint=error.hint
         )
-        self.usage = usage
-        self.first_usage = first_usage
-        self.attempts = attempts
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """When to try a call again.
-
-    Attributes:
-        retries: How many more times after the first.
-        first: Seconds before the first retry; each later wait doubles.
-        longest: The longest wait of our own, in seconds.
-        obeys: The longest wait that a server may ask for; one that asks for more is given up.
-    """
-
-    retries: int = 5
-    first: float = 1.0
-    longest: float = 60.0
-    obeys: float = 300.0
-
-    def wait(self, failures: int, asked: float | None, chance: float) -> float | None:
-        """Return the seconds to wait before the next try; None to give up.
-
-        `asked` are the seconds that the server asked for, if it did; `chance`, a number in
-        [0, 1), spreads the tries of many clients.
-        """
-        if failures > self.retries or (asked is not None and asked > self.obeys):
-            return None
-        own = min(self.first * 2.0 ** (failures - 1), self.longest) * (0.5 + chance / 2)
-        return max(own, asked or 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
-    """A question to a model, until it is answered or given up.
-
-    Attributes:
-        key: The cache's name for it.
-        messages: The conversation up to now.
-        schema: What the answer is bound to; None for free text.
-        answer_tokens: The most tokens of the answer.
-        cancelled: Set when the answer is not wanted any more.
-        on_answer: Called with what the reply took.
-        attempt: 1 for the first try of a question.
-    """
-
-    key: str
-    messages: list[Message]
-    schema: dict[str, Any] | None
-    answer_tokens: int
-    cancelled: threading.Event
-    on_answer: OnAnswer
-    attempt: int = 1
+        self.usage, self.first_usage, self.attempts = usage, first_usage, attempts
 
 
 class Caller(Protocol):
@@ -171,41 +112,27 @@ class Client:
 
     def __init__(
         self,
-        model: str,
+        model: str | ModelInfo,
         *,
         server: Server | None = None,
         cache: ResponseCache | None = None,
         budget: Budget | None = None,
-        policy: RetryPolicy | None = None,
-        window: int | None = None,
-        answer_tokens: int | None = None,
-        price: Price | None = None,
-        seed: int = 0,
+        retries: int = RETRIES,
         sleep: Callable[[float], object] | None = None,
-        chance: Callable[[], float] = random.random,
-        now: Callable[[], float] = time.time,
         notify: Callable[[str], object] = _ignore,
         asks: bool = True,
         batch: Caller | None = None,
     ) -> None:
-        """Look the model up by its name, `provider/model`, in tables only. No call is made.
+        """Look the model up in tables only. No call is made.
 
         Args:
-            model: Its name as litellm takes it.
+            model: Its name as litellm takes it, `provider/model`, or what is known of it.
             server: Where to call; the provider itself, with the environment's key, if not given.
             cache: Where answers are kept; nowhere if not given.
             budget: The limit on cost; none if not given.
-            policy: When to try again.
-            window: The model's window in tokens; this, `answer_tokens` (the most of an answer)
-                and `price` are for a user who knows better than the tables.
-            answer_tokens: See `window`.
-            price: See `window`.
-            seed: For servers that take one.
+            retries: How often a call is tried again after a passing failure.
             sleep: How to wait some seconds; a wait that `cancel` ends if not given.
-            chance: A number in [0, 1) that spreads the waits.
-            now: Seconds since 1970.
-            notify: Shows a line to a person, in any thread: that answers cannot be kept, or that
-                the server fails and will be tried again.
+            notify: Shows a line to a person, in any thread.
             asks: Whether anything will be asked; if not, a missing key is only reported.
             batch: Asked in place of the server, which then needs no key.
 
@@ -213,25 +140,21 @@ class Client:
             ModelNotFoundError: No provider goes by this name.
             CredentialsError: The environment holds no key for the provider.
         """
-        self.info: ModelInfo = look_up(
-            model, window=window, answer_tokens=answer_tokens, price=price
-        )
+        self.info = look_up(model) if isinstance(model, str) else model
         self._server = server or Server()
-        if not (self._server.key or self._server.address or batch):
-            _require_key(model, asks=asks, notify=notify)
-        self._address = self._server.address or server_address(model)
-        self._seed = seed
-        self._cache = cache
-        self._keeps = cache is not None
-        self._budget = budget or Budget()
-        self._policy = policy or RetryPolicy()
-        self._sleep, self._chance, self._now, self._notify = sleep, chance, now, notify
-        self._batch = batch
-        self._options = RequestOptions(self.info.answer_format, seed if self.info.seed else None)
-        self._usage = Usage()
-        self._notified = -math.inf
-        self._cancelled = threading.Event()
+        self._notify, self._said = notify, set[str]()
         self._lock = threading.Lock()
+        if not (self._server.key or self._server.address or batch):
+            if (missing := missing_key(self.model)) and asks:
+                raise missing
+            if missing:
+                self._say(str(missing))
+        self._address = self._server.address or server_address(self.model)
+        self._cache, self._keeps = cache, cache is not None
+        self._budget, self._batch = budget or Budget(), batch
+        self._retries, self._sleep = retries, sleep
+        self._options = RequestOptions(self.info.answer_format)
+        self._usage, self._cancelled = Usage(), threading.Event()
 
     @property
     def model(self) -> str:
@@ -259,24 +182,22 @@ class Client:
         with self._lock:
             ended, self._cancelled = self._cancelled, threading.Event()
         ended.set()
-        self._budget.wake()
 
     def count(self, text: str) -> int:
         """Count the tokens of `text` for this model."""
         return count_tokens(self.info.name, text)
 
-    def estimate(self, prompt: str, answer_tokens: int) -> Usage:
+    def estimate(self, prompt: str, answer_tokens: int, system: str = "") -> Usage:
         """Return what a prompt would take with an answer of so many tokens. Nothing is sent."""
-        tokens = conversation_tokens(self.model, [{"role": "user", "content": prompt}])
+        tokens = conversation_tokens(self.model, _conversation(prompt, system))
         price = self.info.price
         cost = price.of(tokens, answer_tokens) if price else None
         return Usage(1, 0, tokens, answer_tokens, cost)
 
-    def is_known(self, prompt: str, contract: Contract | None) -> bool:
+    def is_known(self, prompt: str, contract: Contract | None, system: str = "") -> bool:
         """Return whether the cache holds the first answer to a prompt."""
         schema = contract.schema() if contract else None
-        messages: list[Message] = [{"role": "user", "content": prompt}]
-        return self._kept(self._key(messages, schema)) is not None
+        return self._kept(self._key(_conversation(prompt, system), schema)) is not None
 
     def ask(
         self,
@@ -284,18 +205,21 @@ class Client:
         read: Callable[[str], T],
         contract: Contract | None = None,
         on_answer: OnAnswer = _ignore,
+        *,
+        system: str = "",
+        shared: int = 0,
     ) -> Answer[T]:
         """Ask, and have the answer read.
 
         Args:
             prompt: What is asked.
-            read: Makes a value of the answer's text; raises `UnusableAnswer` with the reason,
-                worded for the model, if it cannot. What it says is usable all the same is
-                taken if asking once more does not mend it.
+            read: Makes a value of the answer's text, or raises `UnusableAnswer`.
             contract: The JSON object that is asked for; None for free text.
             on_answer: Called with what each answer took when it comes, in whatever thread,
-                before it is kept or used, useless ones and those out of the cache included.
-                It must not raise.
+                before it is kept or used. It must not raise.
+            system: The system message; none if empty.
+            shared: How many characters of the prompt other questions begin with too, so that
+                the provider may serve them from its cache.
 
         Raises:
             NoUsableAnswerError: No answer could be read, also after asking again with the
@@ -304,14 +228,15 @@ class Client:
             LanguageModelError: There was no answer at all; see the classes below it.
         """
         schema = contract.schema() if contract else None
-        messages: list[Message] = [{"role": "user", "content": prompt}]
-        most = self._answer_tokens(contract)
-        cancelled = self._cancelled
+        first = messages = _conversation(prompt, system)
+        most, cancelled = self._answer_tokens(contract), self._cancelled
         usage, first_usage, reason = Usage(), Usage(), ""
         flawed: tuple[T, str] | None = None
         for attempt in range(1, REPEATS + 2):
             key = self._key(messages, schema)
-            request = ChatRequest(key, messages, schema, most, cancelled, on_answer, attempt)
+            request = ChatRequest(
+                key, messages, schema, most, cancelled, on_answer, attempt, shared
+            )
             try:
                 reply, took = self._reply(request)
                 usage += took
@@ -330,7 +255,7 @@ class Client:
                 return Answer(flawed[0], usage, first_usage, attempt, flawed[1])
             if reply.finish == "length":
                 most = self.info.answer_tokens
-            messages = _again(prompt, messages, reply, reason, useless=useless)
+            messages = _again(first, messages, reply, reason, useless=useless)
         kept = "" if usage.calls or self._batch else ", all of them kept from an earlier run"
         error = AnswerError(
             f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}",
@@ -339,28 +264,31 @@ class Client:
         raise NoUsableAnswerError(error, usage, first_usage, REPEATS + 1)
 
     def _answer_tokens(self, contract: Contract | None) -> int:
-        """Return the most tokens of an answer: what the contract needs, all that there is for
-        thoughts.
-        """
+        """Return the most tokens of an answer: what the contract needs, more for thoughts."""
         if contract is None or litellm().supports_reasoning(model=self.model):
             return self.info.answer_tokens
         return min(self.info.answer_tokens, contract.tokens)
 
     def _reply(self, request: ChatRequest) -> tuple[Reply, Usage]:
         """Return a reply from the cache, the batch or the server, counted, reported and kept."""
-        if kept := self._kept(request.key):
-            return kept, self._count(Usage(cached=1), request.on_answer)
-        reply = self._batch.reply(request) if self._batch else self._call(request)
-        took = self._count(reply.usage, request.on_answer)
-        self._keep(request.key, reply)
+        kept = self._kept(request.key)
+        reply = kept or (self._batch or self).reply(request)
+        took = Usage(cached=1) if kept else reply.usage
+        with self._lock:
+            self._usage += took
+        request.on_answer(took)
+        if not kept:
+            self._keep(request.key, reply)
         return reply, took
 
-    def _call(self, request: ChatRequest) -> Reply:
-        """Call until there is a reply, the retries are used up, or the failure is a lasting one."""
+    def reply(self, request: ChatRequest) -> Reply:
+        """Call until there is a reply, the retries are used up, or the failure is a lasting one.
+
+        Raises:
+            LanguageModelError: There is no reply.
+        """
         failures = 0
         while True:
-            if request.cancelled.is_set():
-                raise QuestionCancelledError
             options = self._options
             outcome = self._try(request, options)
             if isinstance(outcome, Reply):
@@ -368,56 +296,45 @@ class Client:
             if outcome.complaint and self._reduce(options, outcome.complaint, request):
                 continue
             failures += 1
-            pause = self._policy.wait(failures, outcome.wait, self._chance())
-            if not outcome.again or pause is None:
+            pause = max(_wait(failures), outcome.wait or 0.0)
+            if not outcome.again or failures > self._retries or pause > _OBEYED_WAIT:
                 raise self._final(outcome, failures)
-            self._notify_of(outcome, pause, failures)
+            self._say(f"{outcome.error.message}; trying again, {self._retries} times at most")
             (self._sleep or request.cancelled.wait)(pause)
 
     def _try(self, request: ChatRequest, options: RequestOptions) -> Reply | Failure:
         """Make one call, and charge what is known to be paid or may be."""
-        price, most = self.info.price, request.answer_tokens
+        price = self.info.price
         tokens = conversation_tokens(self.model, request.messages)
-        worst = price.of(int(tokens * _MARGIN), most) if price else None
+        worst = price.of(int(tokens * _MARGIN), request.answer_tokens) if price else None
         if options.temperature is not None:
             options = replace(options, temperature=_TEMPERATURES[request.attempt - 1])
-        if options.seed is not None:
-            options = replace(options, seed=options.seed + request.attempt - 1)
-        with self._budget.reserve(worst, request.cancelled) as charge:
-            answered = call(
-                self.info, self._server, options, request.messages, request.schema, most
-            )
+        with self._budget.reserve(worst) as charge:
+            if request.cancelled.is_set():
+                raise QuestionCancelledError
+            answered = call(self.info, self._server, options, request)
             if isinstance(answered, Reply):
                 charge.cost = answered.cost or 0.0
-                return answered
-            if not isinstance(answered, Exception):
-                raise answered  # an interrupt, or the end of the program
-            failed = failure(answered, self.model, self._now(), self._server.key)
-            charge.cost = (worst or 0.0) if failed.may_be_billed else 0.0
-            return failed
+            elif answered.may_be_billed:
+                charge.cost = worst or 0.0
+            return answered
 
     def _reduce(self, options: RequestOptions, complaint: str, request: ChatRequest) -> bool:
         """Leave out of later requests what the server complained about, if that is possible."""
         tokens = conversation_tokens(self.model, request.messages)
         fewer = options.without(complaint, tokens, request.answer_tokens)
-        if fewer is None:
-            return False
         with self._lock:
-            if self._options == options:
+            if fewer and self._options == options:
                 self._options = fewer
-        return True
+        return fewer is not None
 
-    def _notify_of(self, failed: Failure, pause: float, failures: int) -> None:
-        """Say why nothing seems to happen; once for all the calls that fail at about one time."""
+    def _say(self, line: str) -> None:
+        """Tell a person; once, since many calls fail together."""
         with self._lock:
-            now = time.monotonic()
-            if now - self._notified < _NOTIFY_EVERY:
-                return
-            self._notified = now
-        tries = self._policy.retries + 1
-        self._notify(
-            f"{failed.error.message}; trying again in {pause:,.0f} s (try {failures} of {tries})"
-        )
+            first = line not in self._said
+            self._said.add(line)
+        if first:
+            self._notify(line)
 
     def _final(self, failed: Failure, failures: int) -> LanguageModelError:
         """Return the error for people, with what only the client knows."""
@@ -429,12 +346,6 @@ class Client:
             error.message += f" ({counted(failures, 'try', 'tries')}{asked})"
         return error
 
-    def _count(self, usage: Usage, on_answer: OnAnswer) -> Usage:
-        with self._lock:
-            self._usage += usage
-        on_answer(usage)
-        return usage
-
     def _kept(self, key: str) -> Reply | None:
         return self._cache.get(key) if self._cache else None
 
@@ -445,37 +356,32 @@ class Client:
         try:
             self._cache.put(key, self.model, reply)
         except StorageError as error:
-            with self._lock:
-                first, self._keeps = self._keeps, False
-            if first:
-                self._notify(f"answers are not kept from here on: {error}")
+            self._keeps = False
+            self._say(f"answers are not kept from here on: {error}")
 
     def _key(self, messages: list[Message], schema: dict[str, Any] | None) -> str:
-        return ResponseCache.key(
-            {
-                "model": self.model,
-                "server": self._address,
-                "parameters": {
-                    "temperature": 0,
-                    "seed": self._seed,
-                    "max_tokens": self.info.answer_tokens,
-                    "schema": schema,
-                },
-                "messages": messages,
-            }
-        )
+        asked = {"messages": messages, "schema": schema, "most": self.info.answer_tokens}
+        return ResponseCache.key({"model": self.model, "server": self._address, **asked})
+
+
+def _wait(failures: int) -> float:
+    """Return the seconds before the next try, spread over many clients."""
+    longest: float = min(FIRST_WAIT * 2.0 ** (failures - 1), _LONGEST_WAIT)
+    return longest * (1 - random.random() / 2)  # noqa: S311 - no secret
+
+
+def _conversation(prompt: str, system: str) -> list[Message]:
+    first: list[Message] = [{"role": "system", "content": system}] if system else []
+    return [*first, {"role": "user", "content": prompt}]
 
 
 def _refuse_silence(model: str, reply: Reply) -> None:
-    """Raise where the model will not answer: asking again would cost the same again.
-
-    Raises:
-        AnswerError: It declined, or a content filter took the answer away.
-    """
-    if reply.refusal and not reply.text.strip():
-        raise AnswerError(f"{one_line(model, 80)} declined to answer: “{reply.refusal}”")
+    """Raise where the model will not answer: asking again would cost the same again."""
+    name = one_line(model, 80)
+    if reply.finish == "refusal":
+        raise AnswerError(f"{name} declined to answer: “{one_line(reply.text, 200)}”")
     if reply.finish == "content_filter":
-        raise AnswerError(f"a content filter of {one_line(model, 80)} held the answer back")
+        raise AnswerError(f"a content filter of {name} held the answer back")
 
 
 def _read(reply: Reply, read: Callable[[str], T]) -> T:
@@ -492,15 +398,14 @@ def _read(reply: Reply, read: Callable[[str], T]) -> T:
 
 
 def _again(
-    prompt: str, messages: list[Message], reply: Reply, reason: str, *, useless: bool
+    first: list[Message], messages: list[Message], reply: Reply, reason: str, *, useless: bool
 ) -> list[Message]:
-    """Return the turns that ask once more; a useless answer is not shown, or it would be
-    repeated.
-    """
+    """Return the turns that ask once more; a useless answer would be repeated if it was shown."""
     once_more = "Give the whole answer again, exactly in the form that was asked for."
     if useless or not reply.text.strip():
+        *before, question = first
         note = f"An earlier answer could not be used: {reason}. {once_more}"
-        return [{"role": "user", "content": f"{prompt}\n\n{note}"}]
+        return [*before, {"role": "user", "content": f"{question['content']}\n\n{note}"}]
     return [
         *messages,
         {"role": "assistant", "content": reply.text[:_SHOWN_AGAIN].strip()},
@@ -508,13 +413,15 @@ def _again(
     ]
 
 
-def _require_key(model: str, *, asks: bool, notify: Callable[[str], object]) -> None:
-    try:
-        check_credentials(model)
-    except CredentialsError as error:
-        if asks:
-            raise
-        notify(str(error))
+def check_address(address: str | None) -> None:
+    """See that the address of a server is one.
+
+    Raises:
+        UsageError: It is not.
+    """
+    if address and not address.startswith(("http://", "https://")):
+        reason = "the address of a server begins with http:// or https://"
+        raise UsageError(reason, hint="such as http://localhost:8000/v1")
 
 
 def open_client(
@@ -528,15 +435,11 @@ def open_client(
     asks: bool = True,
     batch: Caller | None = None,
     budget: Budget | None = None,
-    window: int | None = None,
-    answer_tokens: int | None = None,
-    price: Price | None = None,
 ) -> Client:
     """Return the client for a model at `address`, or at its provider. No call is made.
 
-    It waits `timeout` seconds for each answer and never spends more than `max_cost` US dollars;
-    clients of one `budget` keep that limit together. If nothing shall be asked, as for an
-    estimate, it sends nothing and needs no key; nor does it with a `batch` in place of the server.
+    It never spends more than `max_cost` US dollars; clients of one `budget` keep that limit
+    together. One that does not ask, as for an estimate, needs no key; nor does one with a `batch`.
 
     Raises:
         UsageError: The address is not one.
@@ -544,36 +447,17 @@ def open_client(
         ModelNotFoundError: No provider goes by this name.
         CredentialsError: The environment holds no key for the provider.
     """
-    address = checked_address(address)
-    client = Client(
-        model,
+    check_address(address)
+    info = look_up(model)
+    if max_cost is not None and info.price is None:
+        reason = f"the price of {one_line(model, 80)} is not known"
+        raise BudgetError(reason, hint="set no limit on cost for this model")
+    return Client(
+        info,
         server=Server(address, timeout=timeout or (OWN_SERVER_TIMEOUT if address else TIMEOUT)),
         cache=ResponseCache() if cached else None,
         budget=(budget or Budget(max_cost)) if asks else NoBudget(),
         notify=notify,
         asks=asks,
         batch=batch,
-        window=window,
-        answer_tokens=answer_tokens,
-        price=price,
-    )
-    if max_cost is not None and client.info.price is None:
-        raise BudgetError(
-            f"the price of {one_line(model, 80)} is not known, so no limit on cost can be kept",
-            hint="state its price, or set no limit on cost for this model",
-        )
-    return client
-
-
-def checked_address(address: str | None) -> str | None:
-    """Return the address of a server.
-
-    Raises:
-        UsageError: It is not one.
-    """
-    if address is None or address.startswith(("http://", "https://")):
-        return address
-    raise UsageError(
-        f"{one_line(without_secrets(address), 80)!r} is not the address of a server",
-        hint="such as http://localhost:8000/v1",
     )

@@ -31,7 +31,7 @@ class Price:
     prompt: float
     completion: float
 
-    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+    def of(self, prompt_tokens: int, completion_tokens: int, cached: int = 0) -> float:  # noqa: ARG002
         """Return the cost of so many tokens, in US dollars."""
         return prompt_tokens * self.prompt + completion_tokens * self.completion
 
@@ -55,24 +55,20 @@ class Usage:
     cost: float | None = 0.0
 
     def __add__(self, other: Usage) -> Usage:
-        known = self.cost is not None and other.cost is not None
-        return Usage(
-            self.calls + other.calls,
-            self.cached + other.cached,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            (self.cost or 0.0) + (other.cost or 0.0) if known else None,
-        )
+        return self._combined(other, 1)
 
     def __sub__(self, other: Usage) -> Usage:
         """Return what is left of a sum without one of its parts; its cost is never below zero."""
+        return self._combined(other, -1)
+
+    def _combined(self, other: Usage, sign: int) -> Usage:
         known = self.cost is not None and other.cost is not None
         return Usage(
-            self.calls - other.calls,
-            self.cached - other.cached,
-            self.prompt_tokens - other.prompt_tokens,
-            self.completion_tokens - other.completion_tokens,
-            max((self.cost or 0.0) - (other.cost or 0.0), 0.0) if known else None,
+            self.calls + sign * other.calls,
+            self.cached + sign * other.cached,
+            self.prompt_tokens + sign * other.prompt_tokens,
+            self.completion_tokens + sign * other.completion_tokens,
+            max((self.cost or 0.0) + sign * (other.cost or 0.0), 0.0) if known else None,
         )
 
 
@@ -93,30 +89,20 @@ class Budget:
         self._reserved: list[float] = []
         self._room = threading.Condition()
 
-    @property
-    def spent(self) -> float:
-        """US dollars paid, where the cost is known."""
-        with self._room:
-            return self._spent
-
     @contextmanager
-    def reserve(
-        self, worst: float | None, cancelled: threading.Event | None = None
-    ) -> Iterator[Charge]:
+    def reserve(self, worst: float | None) -> Iterator[Charge]:
         """Set the worst cost of a call aside while it is made; what it really cost is then paid.
 
-        Most calls cost less than was set aside. A call that fits but for what others have set
-        aside waits until they have paid.
+        A call that fits but for what others have set aside waits until they have paid: most cost
+        less than was set aside.
 
         Args:
             worst: The most that the call can cost; None if its price is not known.
-            cancelled: Set, with `wake` called, when the call is not wanted any more.
 
         Raises:
             BudgetError: The call could pass the limit, or there is a limit but no price.
-            QuestionCancelledError: It had to wait for room, and is not wanted any more.
         """
-        aside = self._set_aside(worst, cancelled)
+        aside = self._set_aside(worst)
         charge = Charge()
         try:
             yield charge
@@ -127,12 +113,7 @@ class Budget:
                 self._spent += charge.cost
                 self._room.notify_all()
 
-    def wake(self) -> None:
-        """Have those who wait for room check whether they were cancelled."""
-        with self._room:
-            self._room.notify_all()
-
-    def _set_aside(self, worst: float | None, cancelled: threading.Event | None) -> float:
+    def _set_aside(self, worst: float | None) -> float:
         if self._most is None:
             return 0.0
         if worst is None:
@@ -148,8 +129,6 @@ class Budget:
                         f"${self._most:.4f} is spent",
                         hint="what is finished is kept; raise the limit to go on",
                     )
-                if cancelled and cancelled.is_set():
-                    raise QuestionCancelledError
                 self._room.wait()
             self._reserved.append(worst)
         return worst
@@ -158,5 +137,5 @@ class Budget:
 class NoBudget(Budget):
     """A budget that lets no call through, not even a free one: only the cache answers."""
 
-    def _set_aside(self, worst: float | None, cancelled: threading.Event | None) -> float:  # noqa: ARG002
+    def _set_aside(self, worst: float | None) -> float:  # noqa: ARG002
         raise BudgetError("nothing may be sent for an estimate")

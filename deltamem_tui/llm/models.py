@@ -12,6 +12,7 @@ import os
 import threading
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -39,7 +40,7 @@ _loading = threading.Lock()
 
 def litellm() -> Any:
     """Return litellm's module: no telemetry, no advice on stdout, no log, no downloads."""
-    with _loading:
+    with _loading:  # two threads would import it twice
         return _load()
 
 
@@ -63,13 +64,15 @@ def _load() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ListedPrice:
-    """The price of a model by litellm's list, with its tiers for long prompts."""
+    """The price of a model by litellm's list: tiers for long prompts, tokens in its cache."""
 
     model: str
 
-    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+    def of(self, prompt_tokens: int, completion_tokens: int, cached: int = 0) -> float:
         """Return the cost of so many tokens, in US dollars."""
-        return float(sum(litellm().cost_per_token(self.model, prompt_tokens, completion_tokens)))
+        tokens = (prompt_tokens, completion_tokens)
+        costs = litellm().cost_per_token(self.model, *tokens, cache_read_input_tokens=cached)
+        return float(sum(costs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class ModelInfo:
         answer_tokens: The most tokens an answer may have.
         answer_format: How the answer can be bound: to a JSON `schema`, to a JSON `object`, or
             only by asking (`text`).
-        seed: Whether a seed can be given.
+        marks_cache: Whether its provider has to be told up to where a prompt may be cached.
         price: What tokens cost; None if that is not known.
     """
 
@@ -92,7 +95,7 @@ class ModelInfo:
     window: int
     answer_tokens: int
     answer_format: AnswerFormat
-    seed: bool
+    marks_cache: bool
     price: Price | ListedPrice | None
 
     @property
@@ -101,37 +104,28 @@ class ModelInfo:
         return self.window - self.answer_tokens
 
 
-def look_up(
-    model: str,
-    *,
-    window: int | None = None,
-    answer_tokens: int | None = None,
-    price: Price | None = None,
-) -> ModelInfo:
+def look_up(model: str) -> ModelInfo:
     """Look up `provider/model`, or a bare name that litellm knows.
-
-    Window, answer length and price are the user's if given.
 
     Raises:
         ModelNotFoundError: No provider goes by this name.
     """
     provider = _provider(model)
     entry = _entry(model, provider)
-    known = window or _whole(entry.get("max_input_tokens")) or _whole(entry.get("max_tokens"))
+    known = _whole(entry.get("max_input_tokens")) or _whole(entry.get("max_tokens"))
     room = known or UNKNOWN_WINDOW
     most = min(_LONGEST_ANSWER, _whole(entry.get("max_output_tokens")) or _LONGEST_ANSWER)
-    found = litellm().get_supported_openai_params(model, custom_llm_provider=provider)
-    supported = frozenset(found or ())
+    supported = litellm().get_supported_openai_params(model, custom_llm_provider=provider) or ()
     return ModelInfo(
         name=model,
         provider=provider,
         window=room,
         # A quarter of a small window is left for the answer, the rest for the episode.
-        answer_tokens=answer_tokens or min(most, max(room // 4, 1)),
+        answer_tokens=min(most, max(room // 4, 1)),
         # Servers that know less refuse the schema, and are then asked for less.
         answer_format="schema" if "response_format" in supported else "text",
-        seed="seed" in supported,
-        price=price or _price(entry, model),
+        marks_cache="claude" in model and litellm().utils.supports_prompt_caching(model),
+        price=_price(entry, model),
     )
 
 
@@ -140,19 +134,16 @@ def count_tokens(model: str, text: str) -> int:
     return int(litellm().token_counter(model=model, text=text)) if text else 0
 
 
-def check_credentials(model: str) -> None:
-    """Make sure that the environment holds a key for the model's provider, without a call.
-
-    Raises:
-        CredentialsError: It does not; names the variable.
-    """
+def missing_key(model: str) -> CredentialsError | None:
+    """Return what is wrong if the environment holds no key for the model's provider."""
     found = litellm().validate_environment(model)
     # Other variables have other ways round them: a default address, a profile, a machine's role.
     missing = [str(name) for name in found.get("missing_keys") or () if name.endswith("_API_KEY")]
-    if missing and not found.get("keys_in_environment"):
-        raise CredentialsError(
-            f"there is no key for {one_line(model, 80)}", hint=f"set {' and '.join(missing)}"
-        )
+    if not missing or found.get("keys_in_environment"):
+        return None
+    return CredentialsError(
+        f"there is no key for {one_line(model, 80)}", hint=f"set {' and '.join(missing)}"
+    )
 
 
 def server_address(model: str) -> str | None:
@@ -160,11 +151,8 @@ def server_address(model: str) -> str | None:
 
     Where several variables differ, all of them are in it. None is the provider's own server.
     """
-    library = litellm()
-    _, provider, _, own = library.get_llm_provider(model)
-    prefixes = [provider.upper().replace("-", "_")]
-    if provider == "openai" or provider in library.openai_compatible_providers:
-        prefixes.append("OPENAI")
+    _, provider, _, own = litellm().get_llm_provider(model)
+    prefixes = dict.fromkeys((provider.upper().replace("-", "_"), "OPENAI"))
     names = [f"{prefix}_{end}" for prefix in prefixes for end in ("BASE_URL", "API_BASE")]
     addresses = [own, *map(os.environ.get, names)]
     return " ".join(dict.fromkeys(each for each in addresses if each)) or None
@@ -181,14 +169,11 @@ def batch_price(info: ModelInfo) -> Price | ListedPrice | None:
 
 
 def _provider(model: str) -> str:
-    library = litellm()
-    try:
+    provider, library = None, litellm()
+    with suppress(library.exceptions.BadRequestError):
         _, provider, _, _ = library.get_llm_provider(model)
-    except library.exceptions.BadRequestError:
-        pass
-    else:
-        if provider:
-            return str(provider)
+    if provider:
+        return str(provider)
     raise ModelNotFoundError(
         f"no provider has a model called {one_line(model, 80)!r}",
         hint="write provider/model, such as openai/NAME, also for a server of your own",
@@ -208,16 +193,13 @@ def _entry(model: str, provider: str) -> Mapping[str, Any]:
 
 
 def _price(entry: Mapping[str, Any], name: str) -> ListedPrice | None:
-    """Return the price by the list; None if it has none, or a hosted model's placeholder of
-    zeros.
-    """
+    """Return the listed price; None if there is none, or a hosted model's placeholder of zeros."""
     is_free = entry.get("litellm_provider") in _OWN_MACHINE or name.endswith(":free")
-    priced = "input_cost_per_token" in entry or "tiered_pricing" in entry
     price = ListedPrice(name)
-    try:
-        return price if priced and (is_free or price.of(1_000, 1_000) > 0) else None
-    except Exception:  # noqa: BLE001 - a plain Exception is all that litellm raises
-        return None
+    with suppress(Exception):  # a plain Exception is all that litellm raises
+        if "input_cost_per_token" in entry or "tiered_pricing" in entry:
+            return price if is_free or price.of(1_000, 1_000) > 0 else None
+    return None
 
 
 def _whole(value: object) -> int | None:

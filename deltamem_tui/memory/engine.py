@@ -51,8 +51,6 @@ from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Extraction,
-    Extractor,
-    ExtractorWriter,
     Inputs,
     question,
 )
@@ -136,7 +134,7 @@ def search(
 def learn(
     bank: Bank,
     trajectory: Trajectory,
-    extractor: Writer | Extractor | None = None,
+    extractor: Writer | None = None,
     *,
     embedder: Embedder | None = None,
     receipt: Receipt | None = None,
@@ -170,7 +168,7 @@ def learn(
             raise wrong_argument("receipt", "a Receipt", receipt)
         trajectory = trajectory.with_facts(receipts=together((*trajectory.receipts, receipt)))
     writer = writer_of(bank, extractor)
-    if isinstance(writer, ModelWriter | ExtractorWriter):
+    if isinstance(writer, ModelWriter):
         writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
     trajectory = as_stored(bank, trajectory)
     embedder = embedder_of(bank, embedder)
@@ -191,7 +189,7 @@ def writer_of(bank: Bank, given: object = None) -> Writer:
     """Return what writes for a bank's method: what is given, or the rules, which need no model.
 
     Raises:
-        UsageError: It is neither a writer nor an extractor.
+        UsageError: It is no writer.
     """
     method = method_of(bank)
     if given is None:
@@ -200,9 +198,7 @@ def writer_of(bank: Bank, given: object = None) -> Writer:
         return given.of_method(method)
     if isinstance(given, Writer):
         return given
-    if isinstance(given, Extractor):
-        return ExtractorWriter(given, method.use_of)
-    raise wrong_argument("extractor", "an Extractor", given)
+    raise wrong_argument("extractor", "a Writer", given)
 
 
 def learn_stored(

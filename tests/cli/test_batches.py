@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.llm.batch import BatchCaller
+from deltamem_tui.llm.cache import BatchCaller
 from deltamem_tui.llm.call import Reply as KeptReply
 from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.runs.learning import LearningRun
@@ -25,6 +25,7 @@ from tests.llm.support import client
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated
 from tests.memory.writers.model.learning import payments
+from tests.memory.writers.model.support import verdict
 
 EPISODES = generated(9)
 MODEL = "openai/loopback-model"
@@ -35,7 +36,7 @@ def answer(request: Request) -> Reply:
     """A model that refuses one task, never answers another, and a third only when asked again."""
     if REFUSED in request.prompt:
         return Reply(status=400, error=("against our content_policy", None))
-    again = len(request.body["messages"]) > 1
+    again = len(request.body["messages"]) > 2
     if STUBBORN in request.prompt or (SHY in request.prompt and not again):
         return Reply("I would rather not.")
     return sensible.reply(request)
@@ -45,7 +46,7 @@ def result(line: str) -> dict[str, Any]:
     """What a batch service says to one request."""
     asked = json.loads(line)
     assert (asked["method"], asked["url"]) == ("POST", "/v1/chat/completions")
-    assert (asked["body"]["temperature"], asked["body"]["seed"]) == (0, 0)
+    assert asked["body"]["temperature"] == 0
     given = answer(Request("", {}, asked["body"]))
     body: dict[str, Any] = {"error": {"message": given.error[0]}}
     if given.status == 200:
@@ -161,7 +162,7 @@ def test_a_judge_is_asked_in_a_batch_too(house: Program) -> None:
     house("import", "unsaid", "unsaid.jsonl")
     call = ("judge", "unsaid", "--model", MODEL, "--batch", "asked.jsonl")
     assert house.json(*call).data["batch"]["asked"] == 3
-    texts = ("It is done.\nyes", "It is not.\nno", "Who knows.")
+    texts = (verdict("yes"), verdict("no"), "Who knows.")
     bodies = [{"choices": [{"message": {"content": text}}]} for text in texts]
     results = [
         {"custom_id": json.loads(line)["custom_id"], "response": {"status_code": 200, "body": body}}
@@ -170,7 +171,7 @@ def test_a_judge_is_asked_in_a_batch_too(house: Program) -> None:
     (house.folder / "results.jsonl").write_text("\n".join(map(json.dumps, results)))
     data = house.json(*call, "--answers", "results.jsonl").data
     assert (data["successes"], data["failures"], data["batch"]["asked"]) == (1, 1, 1)
-    assert len(json.loads(requests(house)[0])["body"]["messages"]) == 3
+    assert len(json.loads(requests(house)[0])["body"]["messages"]) == 4
 
 
 @pytest.mark.parametrize(

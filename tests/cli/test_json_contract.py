@@ -22,8 +22,8 @@ import pytest
 
 from tests.cli.support import ENOUGH, RECORDS, heat, write_log
 from tests.llm.hosted import hosted
-from tests.llm.hosted import reply as sensible_reply
 from tests.llm.server import Reply, Request
+from tests.memory.writers.model import sensible
 from tests.places import BANKS, DOCS, ROOT
 from tests.program import Answer, deltamem, own_folders
 
@@ -253,9 +253,9 @@ lab replay kitchen --model openai/gpt-4o-mini --method awm --max-cost 0 --no-cac
 info ./killed
 extract ./killed --model openai/gpt-4o-mini --concurrency 2
 cache
-cache info --model openai/gpt-4o-mini --older 1
+cache info --older 1
 cache clear
-cache clear --yes --model openai/gpt-4o-mini
+cache clear --yes
 cache nonsense
 """
 
@@ -356,7 +356,7 @@ def replies(request: Request) -> Reply:
         interrupt()
     if model == "stubborn" or (model == "half-stubborn" and "leek" in request.prompt):
         return Reply("I would rather not.")
-    return sensible_reply(request)
+    return sensible.reply(request)
 
 
 @cache

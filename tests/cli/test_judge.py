@@ -15,6 +15,7 @@ from deltamem_tui.memory.runs import judging
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import RECORDS, Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, Request
+from tests.memory.writers.model.support import verdict
 
 MODEL = "openai/gpt-4o-mini"
 MORE = [*RECORDS, heat("pear", success=None), heat("fig", success=None)]
@@ -42,7 +43,11 @@ def test_what_nobody_said_is_judged_and_all_else_stays(
     program: Program, server: ModelServer
 ) -> None:
     before = [each.outcome for each in episodes(Bank.open(program.bank))]
-    server.answer("yes\nStep 4 shows it.", "no\nIt broke off.", "yes\nStep 4 shows it.")
+    server.answer(
+        verdict("yes", "Step 4 shows it."),
+        verdict("no", "It broke off."),
+        verdict("yes", "Step 4 shows it."),
+    )
     data = program.json(*call(server)).data
     assert (data["judged"], data["successes"], data["failures"]) == (3, 2, 1)
     assert data["without_outcome"] == 0
@@ -63,7 +68,7 @@ def test_what_nobody_said_is_judged_and_all_else_stays(
 
 
 def test_the_summary_tells_what_it_took(program: Program, server: ModelServer) -> None:
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     answer = program("judge", "kitchen", "--model", "openai/unheard-of", "--api-base", server.base)
     assert answer.code == 0
     facts = dict(line.split("\t") for line in answer.out.splitlines())
@@ -82,7 +87,9 @@ def test_a_dry_run_sends_and_writes_nothing(program: Program, server: ModelServe
 
 
 def test_a_bad_answer_is_that_episodes_alone(program: Program, server: ModelServer) -> None:
-    server.replies = lambda request: Reply("Perhaps" if "some pear" in request.prompt else "no\nNo")
+    server.replies = lambda request: Reply(
+        "Perhaps" if "some pear" in request.prompt else verdict("no", "No")
+    )
     answer = program.json(*call(server, "--concurrency", "3"))
     assert answer.code == 3
     assert answer.data["judged"] == 2
@@ -93,7 +100,7 @@ def test_a_bad_answer_is_that_episodes_alone(program: Program, server: ModelServ
 
 
 def test_a_limit_is_kept_and_the_next_run_goes_on(program: Program, server: ModelServer) -> None:
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     program(*call(server, "--limit", "1"))
     assert len(unsaid(program)) == 2
     program(*call(server))
@@ -118,7 +125,7 @@ def test_a_call_that_is_left_behind_is_told(
 
     def replies(_request: Request) -> Reply:
         if len(server.requests) == 1:
-            return Reply("yes\nIt is done.")
+            return Reply(verdict("yes", "It is done."))
         signal.raise_signal(signal.SIGINT)
         return Reply(manner="hang")
 
@@ -142,20 +149,19 @@ def test_a_cost_limit_stops_before_it_is_passed(program: Program, server: ModelS
 
 
 def test_answers_are_kept_unless_they_shall_not_be(program: Program, server: ModelServer) -> None:
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     program(*call(server, "--no-cache", "--limit", "1"))
     assert not (program.folder / "answers").exists()
     program(*call(server))
-    assert program.json("cache").data["models"] == {
-        MODEL: {"answers": 2, "bytes": program.json("cache").data["bytes"]}
-    }
+    assert program.json("cache").data["models"] == {MODEL: 2}
 
 
 def test_an_own_prompt_is_asked(program: Program, server: ModelServer) -> None:
     path = program.folder / "mine/generic/judge.md"
     path.parent.mkdir(parents=True)
-    path.write_text('+++\npurpose = "x"\ninputs = ["task"]\n+++\nWas it done? {{ task }}')
-    server.answer("yes\nIt is done.")
+    matter = 'purpose = "x"\ninputs = ["task"]\noutput = { reasons = 9, solved = 1 }'
+    path.write_text(f"+++\n{matter}\n+++\nWas it done? {{{{ task }}}}")
+    server.answer(verdict("yes", "It is done."))
     program(*call(server, "--prompts", "mine", "--limit", "1"))
     assert server.requests[0].prompt.startswith("Was it done?")
 
@@ -176,7 +182,7 @@ def test_a_frozen_bank_is_refused_before_anything_is_sent(
         ((), "no model was named"),
         (("--model", "nobody/x"), "no provider has a model called"),
         (("--model", "openai/x"), "set OPENAI_API_KEY"),
-        (("--model", "openai/x", "--api-base", "localhost"), "'localhost' is not the address"),
+        (("--model", "openai/x", "--api-base", "localhost"), "begins with http"),
     ],
 )
 def test_a_model_that_cannot_be_asked_is_told_at_once(
@@ -193,7 +199,7 @@ def test_with_all_the_judge_stands_beside_log_and_person(
     program: Program, server: ModelServer
 ) -> None:
     before = [each.outcome for each in episodes(Bank.open(program.bank)) if each.outcome.known]
-    server.answer(*["no\nIt broke off."] * 10)
+    server.answer(*[verdict("no", "It broke off.")] * 10)
     data = program.json(*call(server, "--all")).data
     found = list(episodes(Bank.open(program.bank)))
     assert (data["judged"], data["failures"]) == (len(found), len(found))

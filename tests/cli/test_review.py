@@ -13,7 +13,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
-from deltamem_tui.memory.writers.model.judge import Judgement
+from deltamem_tui.memory.writers.model import Judgement
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import Program
 

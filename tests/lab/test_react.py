@@ -11,7 +11,6 @@ from deltamem_tui.lab.agents.react import ModelMove, ReActAgent, read_move
 from deltamem_tui.lab.play import Playthrough
 from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.client import RetryPolicy
 from deltamem_tui.llm.cost import Price
 from deltamem_tui.trajectory.model import Step
 from tests.lab.house import HouseEnvironment
@@ -68,10 +67,9 @@ def test_what_was_answered_once_is_not_paid_again_and_the_key_is_nowhere(
     server: ModelServer, tmp_path: Path
 ) -> None:
     server.script(*answers(*WAY), Reply(status=500))
-    policy = RetryPolicy(retries=0)
 
     def agent() -> ReActAgent:
-        asked = client(server, cache=ResponseCache(tmp_path), policy=policy)
+        asked = client(server, cache=ResponseCache(tmp_path), retries=0)
         return ReActAgent(asked, "alfworld")
 
     with pytest.raises(ModelUnavailableError):

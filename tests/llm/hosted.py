@@ -10,17 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.llm.server import ModelServer, Reply, Request, serving
+from tests.llm.server import ModelServer, serving
 from tests.memory.writers.model import sensible
 
 KEY = "sk-test-0123456789abcdef"
-
-
-def reply(request: Request) -> Reply:
-    """A sensible answer: a verdict to who asks for one, else a payload."""
-    if "response_format" not in request.body:
-        return Reply("yes\nThe last observation says so.")
-    return sensible.reply(request)
 
 
 @contextmanager
@@ -34,7 +27,7 @@ def hosted(cache: Path) -> Iterator[tuple[ModelServer, dict[str, str]]]:
         The server, and the variables to be added to the environment of a program.
     """
     with serving() as server:
-        server.replies = reply
+        server.replies = sensible.reply
         yield (
             server,
             {

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
 from typing import Any, Literal
 
 Body = dict[str, Any]
@@ -30,9 +29,7 @@ class Reply:
         usage: Whether the answer says how many tokens it took.
         counts: What it says, of prompt and answer; counted if not given.
         error: The error object's message and code.
-        manner: `whole`; `hang` says nothing at all; `drop` closes the connection in the middle;
-            `drip` sends white space for ever; `slow` sends white space for a while, and then
-            the answer.
+        manner: `whole`; `hang` says nothing at all; `drop` closes the connection in the middle.
         refusal: The refusal field of the message.
         tool_arguments: The arguments of a tool call that comes in place of a text.
         reported_model: The model that the answer claims to be from.
@@ -48,7 +45,7 @@ class Reply:
     usage: bool = True
     counts: tuple[int, int] | None = None
     error: tuple[str, str | None] = ("the server says no", None)
-    manner: Literal["whole", "hang", "drop", "drip", "slow"] = "whole"
+    manner: Literal["whole", "hang", "drop"] = "whole"
     refusal: str | None = None
     tool_arguments: str | None = None
     raw: bytes | None = None
@@ -66,8 +63,14 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        """The words of the first message."""
-        return str(self.body["messages"][0]["content"])
+        """The words of the first message that is not the system's."""
+        messages = (each for each in self.body["messages"] if each["role"] != "system")
+        return str(next(messages)["content"])
+
+    @property
+    def words(self) -> int:
+        """How many words all messages have."""
+        return sum(len(str(each["content"]).split()) for each in self.body["messages"])
 
 
 @dataclass
@@ -156,29 +159,11 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         for name, value in reply.headers:
             self.send_header(name, value)
-        if reply.manner == "drip":
-            self.drip()
-            return
-        if reply.manner == "slow":
-            self.drip(10)
-            self.wfile.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data))
-            return
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data if reply.manner == "whole" else data[: len(data) // 2])
         self.wfile.flush()
         self.close_connection = reply.manner == "drop"
-
-    def drip(self, drops: int | None = None) -> None:
-        """Send white space in chunks: so many drops, or until the server stops."""
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        self.close_connection = True
-        for _ in count() if drops is None else range(drops):
-            if self.script.over.wait(0.02):
-                return
-            self.wfile.write(b"1\r\n \r\n")
-            self.wfile.flush()
 
 
 @contextmanager

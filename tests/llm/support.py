@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deltamem_tui.llm.answers import Contract, Field, Skip
 from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Answer, Client
+from deltamem_tui.llm.models import look_up
 from tests.llm.server import ModelServer
 
 KEY = "sk-test-0123456789abcdef"
@@ -28,9 +29,13 @@ class Waits:
 
 
 def client(server: ModelServer, model: str = MODEL, timeout: float = 20.0, **more: Any) -> Client:
+    """A client for the server; what is known of the model may be another window or price."""
+    known = {name: more.pop(name) for name in ("price", "window", "answer_tokens") if name in more}
+    if "window" in known:
+        known.setdefault("answer_tokens", known["window"] // 4)
     more.setdefault("sleep", Waits())
-    more.setdefault("chance", lambda: 1.0)
-    return Client(model, server=Server(server.base, KEY, timeout), **more)
+    info = replace(look_up(model), **known)
+    return Client(info, server=Server(server.base, KEY, timeout), **more)
 
 
 def complete(

@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import ModelNotFoundError
-from deltamem_tui.llm.cost import Price
-from deltamem_tui.llm.models import (
-    UNKNOWN_WINDOW,
-    check_credentials,
-    count_tokens,
-    look_up,
-    server_address,
-)
+from deltamem_tui.llm.models import UNKNOWN_WINDOW, count_tokens, look_up, server_address
 from tests.places import ROOT
 
 OFFLINE = """
@@ -62,7 +55,6 @@ def test_a_known_model() -> None:
     assert known.provider == "openai"
     assert (known.window, known.answer_tokens) == (128_000, 8_192)
     assert known.answer_format == "schema"
-    assert known.seed
     assert known.price is not None
     assert known.price.of(1_000, 1_000) == pytest.approx(1.5e-4 + 6e-4)
     assert known.prompt_tokens == 128_000 - 8_192
@@ -81,16 +73,9 @@ def test_a_free_model_is_known_to_be_free() -> None:
     assert price.of(1_000, 1_000) == 0.0
 
 
-@pytest.mark.parametrize("name", ["openrouter/openrouter/auto", "volcengine/deepseek-v3-2-251201"])
+@pytest.mark.parametrize("name", ["openrouter/openrouter/auto"])
 def test_a_hosted_model_at_no_price_has_an_unknown_one(name: str) -> None:
     assert look_up(name).price is None
-
-
-def test_a_price_that_is_listed_by_ranges_is_known() -> None:
-    price = look_up("volcengine/doubao-seed-2-0-code-preview-260215").price
-    assert price is not None
-    assert price.of(32_000, 1_000) == pytest.approx(32_000 * 4.6e-07 + 1_000 * 2.3e-06)
-    assert price.of(130_000, 1_000) == pytest.approx(130_000 * 1.4e-06 + 1_000 * 7e-06)
 
 
 def test_the_environment_may_name_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,27 +102,11 @@ def test_a_name_does_not_take_another_providers_price() -> None:
     assert bare.of(9, 9) == full.of(9, 9) > 0
 
 
-def test_the_user_knows_better() -> None:
-    told = look_up("openai/my-own", window=4_000, price=Price(1.0, 2.0))
-    assert (told.window, told.answer_tokens) == (4_000, 1_000)
-    assert told.price == Price(1.0, 2.0)
-    assert look_up("openai/my-own", window=4_000, answer_tokens=100).prompt_tokens == 3_900
-
-
 @pytest.mark.parametrize("name", ["", "gpt-99-nonsense", "nobody/model", "\x1b[31m/x", "a b c"])
 def test_a_name_nobody_knows(name: str) -> None:
     with pytest.raises(ModelNotFoundError, match="no provider has a model called") as caught:
         look_up(name)
     assert "\x1b" not in str(caught.value)
-
-
-@pytest.mark.parametrize("model", ["ollama/llama3", "bedrock/anthropic.claude-v2"])
-def test_models_that_need_no_plain_key_are_let_through(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("OLLAMA_API_BASE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    check_credentials(model)
 
 
 @pytest.mark.parametrize("text", ["", "a" * 200_000, " " * 200_000, "<|endoftext|>", "中文" * 1000])

@@ -26,7 +26,7 @@ from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.settings import to_record
-from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
@@ -66,6 +66,16 @@ class EchoExtractor:
     fusible: bool = True
     fused: Mapping[str, str] | None = None
     asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        tree = METHOD.use_of(purpose).collection
+        return self.extract(tree, episode, notes) if episode else self.fuse(tree, notes)
 
     def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         self.asked.append((tree, tuple(node.id for node in chain)))

@@ -76,7 +76,7 @@ def test_it_is_checked_shown_and_estimated_unsent(bank: Bank, server: ModelServe
 
 @pytest.mark.parametrize(
     ("matter", "flaw"),
-    [("items = 4", "from 1 to 3"), ("", "from 1 to 3"), ("items = true", "of the wrong type")],
+    [("items = 4", "from 1 to 3"), ("", "from 1 to 3"), ("items = true", "Expected `int`")],
 )
 def test_a_file_asks_for_no_more_than_the_method_takes(
     bank: Bank, tmp_path: Path, matter: str, flaw: str

@@ -1,41 +1,88 @@
-"""Prompts: `prompts/<domain>/<name>.md`, found, checked and filled in.
+"""Prompts: `prompts/<domain>/<name>.md`, found, filled in and handed out to be edited.
 
 A prompt is a markdown file. Its front matter, TOML between two lines of `+++`, says what it is
 for, which inputs it is given, and what the answer must look like; the rest is a Jinja template,
-rendered in a sandbox where a name that is not an input is an error, and no loop is endless. A
-template may include others by their file name. A domain that lacks a prompt takes the generic
-one, and a file in a user's folder comes before the package's.
+rendered in Jinja's sandbox where a name that is not an input is an error. A template may include
+others by their file name. A domain that lacks a prompt takes the generic one, and a file in a
+user's folder comes before the package's.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta, structs
 
 from deltamem_tui import paths
-from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.memory.prompts.file import (
-    NAME,
-    SUFFIX,
-    Prompt,
-    file_error,
-    file_text,
-    load,
-    locate,
-    template,
-)
-from deltamem_tui.memory.prompts.use import PromptUse
+from deltamem_tui.errors import ConfigurationError, Remedy, StorageError, UsageError
+from deltamem_tui.llm.answers import Contract, Field
+from deltamem_tui.memory.prompts.use import SYSTEM, PromptUse
 from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.domains import GENERIC
+from deltamem_tui.trajectory.domains import GENERIC, key
 
 if TYPE_CHECKING:
     import jinja2
 
-    from deltamem_tui.memory.prompts.sandbox import PromptSandbox
+SUFFIX = ".md"
+LIMIT = 100_000
+NAME = re.compile(r"[^\W_][\w-]{0,59}")  # so short that every file system takes it
+_FILE = re.compile(r"\w[\w-]{0,59}\.md")
+_FENCE = "+++"
+
+
+class Matter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The front matter of a prompt.
+
+    Attributes:
+        purpose: What it is for, in one line.
+        inputs: The names that the template may use.
+        output: The texts of the answer with the most words each may have; 0 if it must stay
+            empty. Nothing if the answer is free text.
+        items: The most objects of these texts, if the answer is a list of them; 0 if it is one.
+        skip: Whether the model may answer that there is nothing to write.
+        markers: What a failure record must contain.
+    """
+
+    purpose: Annotated[str, Meta(pattern=r"\S")]
+    inputs: tuple[str, ...] = ()
+    output: dict[str, Annotated[int, Meta(ge=0)]] = {}
+    items: Annotated[int, Meta(ge=0)] = 0
+    skip: bool = False
+    markers: tuple[str, ...] = ()
+
+
+class Prompt(Matter, frozen=True, kw_only=True):
+    """One prompt file, for the domain that asked for it; the file may be the generic one."""
+
+    domain: str
+    path: Path
+    body: str
+
+    @property
+    def name(self) -> str:
+        """What it is asked for by."""
+        return self.path.stem
+
+    @property
+    def shared(self) -> bool:
+        """True if the domain has no file of its own and takes the generic one."""
+        return key(self.path.parent.name) != key(self.domain)
+
+    def contract(self, use: PromptUse, *, may_skip: bool = False) -> Contract:
+        """Return the JSON that the prompt asks for, with what its use says of the texts."""
+        fields = tuple(
+            Field(name, most, name in use.optional, use.choices.get(name, ()))
+            for name, most in self.output.items()
+        )
+        return Contract(fields, skip=self.skip and may_skip, items=self.items)
 
 
 def find(
@@ -49,16 +96,36 @@ def find(
     Raises:
         ConfigurationError: There is none, or it is not a sound prompt file.
     """
-    path = locate(domain, f"{name}{SUFFIX}", _folders(folders))
+    path = _locate(domain, f"{name}{SUFFIX}", _folders(folders))
     if path is None:
         raise _not_found(domain, name, folders)
-    return replace(load(path, use), domain=domain or GENERIC)
+    return structs.replace(load(path, use), domain=domain or GENERIC)
+
+
+def _locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
+    """Return a domain's file, in whatever capitals its folder is written, else the generic one."""
+    if not _FILE.fullmatch(file):
+        return None
+    for wanted in (domain, GENERIC):
+        for folder in folders:
+            spellings = [wanted] if NAME.fullmatch(wanted) else []
+            spellings += sorted(each.name for each in _subfolders(folder) if _is(each, wanted))
+            for name in spellings:
+                if (path := folder / name / file).is_file():
+                    return path
+    return None
+
+
+def _subfolders(folder: Path) -> Sequence[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else ()
+
+
+def _is(folder: Path, domain: str) -> bool:
+    return NAME.fullmatch(folder.name) is not None and key(folder.name) == key(domain)
 
 
 def listing(folders: Sequence[Path] | None = None) -> list[tuple[str, str]]:
-    """Return every prompt as domain and name, sorted; fragments that are only included are left
-    out.
-    """
+    """Return every prompt as domain and name, sorted, without what is only included."""
     found = {
         (path.parent.name, path.stem)
         for folder in _folders(folders)
@@ -81,12 +148,122 @@ def _not_found(domain: str, name: str, folders: Sequence[Path] | None) -> Config
     )
 
 
+def load(path: Path, use: PromptUse | None = None) -> Prompt:
+    """Read a prompt file.
+
+    Raises:
+        ConfigurationError: It cannot be read, or its front matter is wrong, also for its use.
+    """
+    head, body = split(path)
+    try:
+        matter = msgspec.convert(tomllib.loads(head), Matter)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise file_error(path, f"the front matter is wrong: {error}") from error
+    if use and (flaw := _misuse(matter, use)):
+        raise file_error(path, flaw)
+    return Prompt(**structs.asdict(matter), domain=path.parent.name, path=path, body=body)
+
+
+def _misuse(matter: Matter, use: PromptUse) -> str:
+    """Return where a front matter asks for another answer than the program reads."""
+    if sorted(matter.output) != sorted(use.fields):
+        wanted = f"have {', '.join(use.fields)}, and nothing else" if use.fields else "not be there"
+        return f"the output must {wanted}"
+    if not min(use.items, 1) <= matter.items <= use.items:
+        wanted = f"from 1 to {use.items}" if use.items else "left out: one object is asked for"
+        return f"'items' must be {wanted}"
+    return "this prompt cannot be skipped" if matter.skip and not use.may_skip else ""
+
+
+def split(path: Path) -> tuple[str, str]:
+    """Return a file's front matter and its template; a fragment has only the template.
+
+    Raises:
+        ConfigurationError: It cannot be read, or a prompt has no front matter.
+    """
+    text = file_text(path)
+    # The opening fence's line end stays, so that TOML counts lines as the file has them.
+    head, fence, body = text.removeprefix(_FENCE).partition(f"\n{_FENCE}\n")
+    if text.startswith(_FENCE) and fence:
+        return head, body
+    if path.stem.startswith("_"):
+        return "", text
+    raise file_error(path, f"has no front matter between two lines of {_FENCE}", 1)
+
+
+def file_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        ConfigurationError: It cannot be read, or is far too long.
+    """
+    try:
+        text = _read(path, path.stat().st_mtime_ns)
+    except (OSError, UnicodeDecodeError) as error:
+        raise file_error(path, f"cannot be read: {error}") from error
+    if len(text) > LIMIT:
+        raise file_error(path, f"is longer than {LIMIT:,} characters")
+    return text
+
+
+@cache
+def _read(path: Path, _modified: int) -> str:
+    with path.open(encoding="utf-8-sig") as file:
+        return file.read(LIMIT + 1)
+
+
+def file_error(path: Path, message: str, line: int | None = None) -> ConfigurationError:
+    """Return what is wrong with a file, as an error for people."""
+    return ConfigurationError(
+        one_line(message, 300), source=str(path), position=f"line {line}" if line else None
+    )
+
+
 def digest(prompt: Prompt, folders: Sequence[Path] | None = None) -> str:
-    """16 hexadecimal digits that stand for the prompt's files: itself and all it includes."""
+    """16 hexadecimal digits that stand for what is said to a model: all the prompt's files."""
     hasher = hashlib.sha256()
-    for path in sources(prompt, folders):
+    system = _locate(prompt.domain, f"{SYSTEM}{SUFFIX}", _folders(folders))
+    for path in (*sources(prompt, folders), *([system] if system else [])):
         hasher.update(hashlib.sha256(file_text(path).encode()).digest())
     return hasher.hexdigest()[:16]
+
+
+def sources(prompt: Prompt, folders: Sequence[Path] | None = None) -> Iterator[Path]:
+    """Yield the prompt's file and those it includes, each once.
+
+    Raises:
+        ConfigurationError: An included file is missing, or its name is not written out.
+    """
+    from jinja2 import meta
+
+    seen, waiting = set[Path](), [prompt.path]
+    while waiting:
+        path = waiting.pop(0)
+        if path in seen:
+            continue
+        seen.add(path)
+        yield path
+        for name in meta.find_referenced_templates(parsed(path, path.stat().st_mtime_ns)):
+            found = _locate(prompt.domain, name, _folders(folders)) if name else None
+            if found is None:
+                what = repr(one_line(name, 60)) if name else "a file whose name is not written out"
+                raise file_error(path, f"includes {what}, which is not there")
+            waiting.append(found)
+
+
+@cache
+def parsed(path: Path, _modified: int) -> jinja2.nodes.Template:
+    """Return a file's template.
+
+    Raises:
+        ConfigurationError: It is not one.
+    """
+    import jinja2
+
+    try:
+        return _environment(GENERIC, ()).parse(split(path)[1])
+    except jinja2.TemplateSyntaxError as error:
+        raise _syntax(path, error) from error
 
 
 def render(
@@ -102,148 +279,103 @@ def render(
     import jinja2
 
     given = {name: values[name] for name in prompt.inputs if name in values}
-    environment = _environment(prompt.domain, _folders(folders))
     try:
-        text = environment.fill(prompt.path.name, given)
+        template = _environment(prompt.domain, _folders(folders)).get_template(prompt.path.name)
+        return clean(template.render(given)).strip()
     except jinja2.TemplateNotFound:
-        all(sources(prompt, folders))  # has a better error for a missing include than Jinja
+        all(sources(prompt, folders))  # says which file includes it
         raise
     except jinja2.TemplateSyntaxError as error:
         raise _syntax(Path(error.filename or prompt.path), error) from error
     except Exception as error:  # whatever an expression of the template can raise
-        raise _at_its_line(error, prompt, folders) from error
-    return clean(text).strip()
+        raise file_error(prompt.path, str(error).rstrip(".") or type(error).__name__) from error
 
 
-def sources(prompt: Prompt, folders: Sequence[Path] | None = None) -> Iterator[Path]:
-    """Yield the prompt's file and those it includes, each once.
+@lru_cache(maxsize=32)
+def _environment(domain: str, folders: tuple[Path, ...]) -> jinja2.Environment:
+    """Return the sandbox of a domain's prompts, which compiles a file again when it changes."""
+    from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    Raises:
-        ConfigurationError: An included file is missing, or its name is not written out.
-    """
-    places = _folders(folders)
-    seen: set[Path] = set()
-    waiting = [prompt.path]
-    while waiting:
-        path = waiting.pop(0)
-        if path in seen:
-            continue
-        seen.add(path)
-        yield path
-        for name, line in included(path):
-            found = locate(prompt.domain, name, places)
-            if found is None:
-                what = f"includes {one_line(name, 60)!r}, which is not there"
-                raise file_error(path, what, line)
-            waiting.append(found)
+    def find_template(file: str) -> tuple[str, str, Callable[[], bool]] | None:
+        path = _locate(domain, file, folders)
+        if path is None:
+            return None
+        modified = path.stat().st_mtime_ns
+
+        def unchanged() -> bool:
+            now = _locate(domain, file, folders)
+            return now == path and now.stat().st_mtime_ns == modified
+
+        return split(path)[1], str(path), unchanged
+
+    # Not escaped: the text is for a model, not for a browser.
+    return ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(find_template),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _syntax(path: Path, error: jinja2.TemplateSyntaxError) -> ConfigurationError:
+    """Return a syntax error at its line of the file, below the front matter."""
+    above = file_text(path).count("\n") - split(path)[1].count("\n")
+    return file_error(path, error.message or "wrong syntax", error.lineno + above)
 
 
 def _folders(folders: Sequence[Path] | None) -> tuple[Path, ...]:
     return paths.prompt_folders() if folders is None else tuple(folders)
 
 
-@lru_cache(maxsize=32)
-def _environment(domain: str, folders: tuple[Path, ...]) -> PromptSandbox:
-    """Return the sandbox of a domain's prompts. It keeps compiled templates until their files
-    change.
-    """
-    from jinja2 import FunctionLoader
+@dataclass(frozen=True, slots=True)
+class PromptExport:
+    """What an export wrote, and the files that were there already with the same text."""
 
-    from deltamem_tui.memory.prompts.sandbox import PromptSandbox
-
-    def find_template(file: str) -> tuple[str, str, Callable[[], bool]] | None:
-        path = locate(domain, file, folders)
-        if path is None:
-            return None
-        modified = path.stat().st_mtime_ns
-
-        def unchanged() -> bool:
-            now = locate(domain, file, folders)
-            return now == path and now.stat().st_mtime_ns == modified
-
-        return template(path), str(path), unchanged
-
-    return PromptSandbox(FunctionLoader(find_template))
+    written: tuple[Path, ...]
+    same: tuple[Path, ...]
 
 
-def names_used(path: Path) -> dict[str, int]:
-    """Return the names that a file's template needs to be given, each with the first line that
-    does.
+def export(
+    shipped: Path,
+    folder: Path,
+    *,
+    names: Sequence[str] = (),
+    domain: str | None = None,
+    replace: bool = False,
+) -> PromptExport:
+    """Copy prompts into a folder. None is written if one would replace a file that differs.
+
+    All prompts and fragments are copied if no `names` are given, and those of all domains if no
+    `domain` is.
 
     Raises:
-        ConfigurationError: It is not a template.
+        UsageError: There are no such prompts, or a file that differs is there.
+        StorageError: The disk refused; some files may have been written.
     """
-    import jinja2
-    from jinja2 import meta
-
-    tree = _parsed(path)
-    needed = meta.find_undeclared_variables(tree)
-    lines: dict[str, int] = {}
-    for node in tree.find_all(jinja2.nodes.Name):
-        if node.name in needed:
-            lines.setdefault(node.name, node.lineno + lines_above(path))
-    return dict.fromkeys(sorted(needed), 1) | lines
-
-
-def included(path: Path) -> list[tuple[str, int]]:
-    """Return the files that a template includes, each with its line.
-
-    Raises:
-        ConfigurationError: It is not a template, or a name is not written out.
-    """
-    return _included(path, path.stat().st_mtime_ns)
-
-
-@cache
-def _included(path: Path, _modified: int) -> list[tuple[str, int]]:
-    import jinja2
-
-    found: list[tuple[str, int]] = []
-    kinds = (
-        jinja2.nodes.Include,
-        jinja2.nodes.Extends,
-        jinja2.nodes.Import,
-        jinja2.nodes.FromImport,
-    )
-    for node in _parsed(path).find_all(kinds):
-        line = node.lineno + lines_above(path)
-        named = node.template  # type: ignore[attr-defined]  # the four kinds have one
-        name = getattr(named, "value", None)
-        if not isinstance(name, str):
-            raise file_error(path, "includes a file whose name is not written out", line)
-        found.append((name, line))
-    return found
-
-
-def _parsed(path: Path) -> jinja2.nodes.Template:
-    import jinja2
-
+    chosen = [
+        path
+        for path in sorted(shipped.glob(f"*/*{SUFFIX}"))
+        if (domain is None or key(path.parent.name) == key(domain))
+        and (not names or path.stem in names)
+    ]
+    missing = sorted(set(names) - {path.stem for path in chosen})
+    if missing or not chosen:
+        what = f"no prompt {one_line(missing[0], 60)!r}" if missing else "no prompts"
+        where = f" of {one_line(domain, 60)}" if domain else ""
+        raise UsageError(f"{what}{where} to export", hint="`deltamem prompts list` names all")
+    wanted = {folder / path.relative_to(shipped): path.read_bytes() for path in chosen}
     try:
-        return _environment(GENERIC, ()).parse(template(path))
-    except jinja2.TemplateSyntaxError as error:
-        raise _syntax(path, error) from error
-
-
-def _syntax(path: Path, error: jinja2.TemplateSyntaxError) -> ConfigurationError:
-    """Return a syntax error at its line of the file."""
-    return file_error(path, error.message or "wrong syntax", error.lineno + lines_above(path))
-
-
-def _at_its_line(
-    error: Exception, prompt: Prompt, folders: Sequence[Path] | None
-) -> ConfigurationError:
-    """Return what an expression raised, at the line of the file where it stands."""
-    from traceback import walk_tb
-
-    files = {str(path): path for path in sources(prompt, folders)}
-    path, line = prompt.path, None
-    # Jinja puts its templates' own files and lines in place of those it runs.
-    for frame, at in walk_tb(error.__traceback__):
-        if found := files.get(frame.f_code.co_filename):
-            path, line = found, at + lines_above(found)
-    return file_error(path, str(error).rstrip(".") or type(error).__name__, line)
-
-
-def lines_above(path: Path) -> int:
-    """Return how many lines of a file stand above its template: its front matter's."""
-    return file_text(path).count("\n") - template(path).count("\n")
+        held = {path: path.read_bytes() for path in wanted if path.exists()}
+        if (other := [path for path in held if held[path] != wanted[path]]) and not replace:
+            reason = "is there already with another text; nothing was written"
+            raise UsageError(reason, source=one_line(str(other[0])), hint=Remedy.REPLACE)
+        written = tuple(path for path in wanted if held.get(path) != wanted[path])
+        for path in written:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(wanted[path])
+    except OSError as error:
+        where = one_line(str(error.filename or folder))
+        raise StorageError(f"cannot be written: {error.strerror}", source=where) from error
+    return PromptExport(written, tuple(path for path in wanted if path not in written))

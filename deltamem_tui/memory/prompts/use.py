@@ -7,7 +7,7 @@ prompt's file may ask for less than its use allows, never for something else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from deltamem_tui.bank.node import Label
@@ -40,6 +40,7 @@ class PromptUse:
         label: The outcome of the episodes that it is for; None if for both.
         body: The field that holds what a node has to say. To skip, a model quotes a note's; a
             prompt's markers must stand in it. Without one, a single object cannot be skipped.
+        choices: The values that a field of the answer may have; any if it is not named.
         empty_of_failures: The fields that stay empty where all notes are of failures.
         call: What the journal calls a call.
     """
@@ -51,6 +52,7 @@ class PromptUse:
     items: int = 0
     label: Label | None = None
     body: str = ""
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     empty_of_failures: tuple[str, ...] = ()
     call: Purpose = "extract"
 
@@ -61,13 +63,17 @@ class PromptUse:
 
 
 HEADER = "memory_header"
+SYSTEM = "system"
 JUDGE = "judge"
 SCENE = "environment"
 KIND = "kind"
 AGENT = "agent"
 
 SHARED: Mapping[str, PromptUse] = {
-    JUDGE: PromptUse(inputs=_LOG, call="judge"),
+    SYSTEM: PromptUse(inputs=frozenset()),
+    JUDGE: PromptUse(
+        inputs=_LOG, fields=("reasons", "solved"), choices={"solved": ("yes", "no")}, call="judge"
+    ),
     # What is drawn is journalled under the name of DeltaMem's tree of scenes, by any method.
     SCENE: PromptUse("env", frozenset({"text", "words"}), (SCENE,), call="draw"),
     KIND: PromptUse(

@@ -23,13 +23,12 @@ from deltamem_tui.errors import (
     BudgetError,
     DeltaMemError,
     ExtractionError,
-    PromptTooLongError,
     RecordError,
     TrajectoryError,
     VectorError,
 )
-from deltamem_tui.llm.batch import BatchCaller, ServiceError
-from deltamem_tui.llm.client import ChatRequest
+from deltamem_tui.llm.cache import BatchCaller
+from deltamem_tui.llm.call import ChatRequest
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.engine import as_stored, set_first_thresholds
 from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene
@@ -39,9 +38,8 @@ from deltamem_tui.memory.prompts.use import SCENE
 from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, Payment
-from deltamem_tui.memory.writers.model.judge import Judge
-from deltamem_tui.memory.writers.model.writer import ModelExtractor
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.memory.writers.model import Judge, ModelExtractor
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
@@ -53,7 +51,6 @@ Key = tuple[str, tuple[str, ...]]
 _MOST_ALIKE = 4
 _LIMITS = LogLimits(record_bytes=8_000_000, nesting=100)
 _MOST_ERRORS = 1_000
-_WIDTH = 200
 
 
 @dataclass(slots=True)
@@ -127,33 +124,14 @@ def _take(bank: Bank, batch: BatchCaller, result: object, report: AnswersReport)
             raise AnswerError(f"{one_line(key, 80)!r} was not asked for this bank")
         report.before += 1
         return
-    try:
-        reply = batch.read(question, _response(result))
-    except ServiceError as error:
-        batch.refuse(key, question, error)
-        words = one_line(clean(str(error)), _WIDTH)
-        raise AnswerError(f"the service gave no answer ({error.status_code}): {words}") from error
-    except ValueError as error:
-        raise AnswerError(str(error)) from error
+    error, response = result.get("error"), result.get("response")
+    reply = batch.read(question, response or {"status_code": 500, "body": {"error": error}})
     usage = Usage(1, 0, reply.prompt_tokens, reply.completion_tokens, reply.cost)
     bill = question.get("bill")
     usage_log.append(bank.path, {**(bill if isinstance(bill, dict) else {}), **asdict(usage)})
     batch.keep(key, reply)
     report.taken += 1
     report.usage += usage
-
-
-def _response(result: dict[str, object]) -> object:
-    """Return the response in a result.
-
-    Raises:
-        ServiceError: There is an error in its place.
-    """
-    error, response = result.get("error"), result.get("response")
-    if error and not response:
-        words = error.get("message") if isinstance(error, dict) else error
-        raise ServiceError(500, str(words or error))
-    return response
 
 
 class _Questions:
@@ -260,7 +238,7 @@ def judging_questions(
     asked = _Questions(batch)
     judge = judge.paying(asked.paid)
     for each in ids:
-        with suppress(AnswerError, PromptTooLongError, TrajectoryError):  # the run reports it
+        with suppress(ExtractionError, TrajectoryError):  # the run reports it
             try:
                 if found := episode(bank, each):
                     judge.judge(found)

@@ -14,21 +14,20 @@ from itertools import islice
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import (
-    AnswerError,
     DeltaMemError,
-    PromptTooLongError,
+    ExtractionError,
     StorageError,
     TrajectoryError,
 )
-from deltamem_tui.llm.client import NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.plan import REASON_WIDTH
+from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.runs.run import GRACE, Question, Run, StoppedError
-from deltamem_tui.memory.writers.extraction import Call
-from deltamem_tui.memory.writers.model.judge import Judge, Judgement
+from deltamem_tui.memory.writers.extraction import Call, FailedCallError
+from deltamem_tui.memory.writers.model import Judge, Judgement
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
@@ -92,7 +91,7 @@ def estimate_judging(
     usage = Usage()
     for each in ids:
         if found := episode(bank, each):
-            usage += judge.estimate(found)
+            usage += judge.estimate(JUDGE, found, ())
         advance()
     return JudgingReport(usage=usage, without_outcome=len(ids), would_judge=len(ids), dry_run=True)
 
@@ -133,9 +132,9 @@ def judge_episodes(
                 judgement = run.asking.answer(*question(each))
                 judged = take_judgement(bank, each, judgement, beside=beside)
                 report.judged.append(JudgedEpisode(judged, judgement.call))
-            except (AnswerError, PromptTooLongError, TrajectoryError) as error:
-                if isinstance(error, NoUsableAnswerError):
-                    _note_failure(bank, each, judge.model, error)
+            except (ExtractionError, TrajectoryError) as error:
+                if isinstance(error, FailedCallError):
+                    _note_failure(bank, each, error)
                 told = TrajectoryError(error.message, source=each, hint=error.hint)
                 report.errors.append(told)
             advance()
@@ -192,14 +191,13 @@ def take_judgement(
     return judged
 
 
-def _note_failure(bank: Bank, episode_id: str, model: str, error: NoUsableAnswerError) -> None:
+def _note_failure(bank: Bank, episode_id: str, error: FailedCallError) -> None:
     """Record in the journal that the answers to a question were not a verdict, and why."""
-    call = Call("judge", None, model, "", error.usage, error.attempts)
     detail = {
         "trajectory": episode_id,
         "success": None,
         "reason": one_line(error.message, REASON_WIDTH),
-        "calls": [call.record()],
+        "calls": [error.call.record()],
     }
     with bank.writing() as batch:
         batch.log("judge", detail)

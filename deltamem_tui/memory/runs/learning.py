@@ -44,8 +44,6 @@ from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     Call,
     Extraction,
-    Extractor,
-    ExtractorWriter,
     FailedCallError,
 )
 from deltamem_tui.memory.writers.writer import ModelWriter, Writer
@@ -99,7 +97,7 @@ class LearningRun:
     def __init__(
         self,
         bank: Bank,
-        extractor: Writer | Extractor,
+        extractor: Writer,
         *,
         embedder: Embedder | None = None,
         draw_scenes: bool = False,
@@ -121,8 +119,6 @@ class LearningRun:
         if self._model:
             self._model = self._model.paying(self._run.payments)
             self._writer = AskingWriter(self._model, self._run.asking)
-        elif isinstance(self._writer, ExtractorWriter):
-            self._writer = self._writer.paying(self._run.payments)
         self._draws, self._stopped, self._grace = draw_scenes, stopped, grace
         self.scenes_drawn = 0
         self.calibrated: Sequence[Proposal] = ()
@@ -346,7 +342,7 @@ def candidates(bank: Bank, policy: Policy | None = None, limit: int | None = Non
 
 def learn_episodes(
     bank: Bank,
-    extractor: Writer | Extractor,
+    extractor: Writer,
     episodes: Iterable[Trajectory],
     *,
     draw_scenes: bool = False,
@@ -398,7 +394,7 @@ def without_scene(bank: Bank, episodes: Iterable[Trajectory], extractor: Writer)
 
 def consolidate(
     bank: Bank,
-    extractor: Writer | Extractor,
+    extractor: Writer,
     *,
     embedder: Embedder | None = None,
     concurrency: int = 1,

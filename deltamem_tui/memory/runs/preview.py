@@ -16,8 +16,8 @@ from deltamem_tui.memory.episodes.outcomes import find_episode, known_episode
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
 from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.prompts.file import Prompt
-from deltamem_tui.memory.prompts.use import HEADER, PromptUse
+from deltamem_tui.memory.prompts.library import Prompt
+from deltamem_tui.memory.prompts.use import HEADER, SYSTEM, PromptUse
 from deltamem_tui.memory.writers.model.request import RequestMaker, block, outcome_text
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
@@ -47,7 +47,7 @@ def preview(
         ConfigurationError: The prompt file is wrong.
     """
     wanted = domain or bank.manifest.domain
-    if name == HEADER:
+    if name in (HEADER, SYSTEM):
         return prompts.find(wanted, name, folders).body.strip()
     use = method_of(bank).use_of(name)
     if not use.inputs & {"task", "text"}:

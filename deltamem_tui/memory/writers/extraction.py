@@ -1,4 +1,4 @@
-"""What a writer answers: texts for new nodes, or nothing; and the extractors of the public API.
+"""What a writer answers: texts for new nodes, or nothing.
 
 A method decides *where* a new node goes; a writer decides *what* it says.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from deltamem_tui.bank.node import Node, Origin
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.prompts.use import PromptUse, Purpose
+from deltamem_tui.memory.prompts.use import Purpose
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -62,7 +62,7 @@ class Extraction:
             sources=sources,
         )
 
-    def calls(self, purpose: Purpose, tree: str) -> tuple[Call, ...]:
+    def calls(self, purpose: Purpose, tree: str | None = None) -> tuple[Call, ...]:
         """Return the question that was put to a model; empty if none was asked."""
         call = Call(purpose, tree, self.model, self.prompt, self.usage, self.attempts, self.cut)
         return (call,) if self.attempts else ()
@@ -159,96 +159,6 @@ class FailedCallError(ExtractionError):
     ) -> None:
         super().__init__(message, source=source, hint=hint)
         self.call = call
-
-
-@runtime_checkable
-class Extractor(Protocol):
-    """Distils episodes into payloads."""
-
-    @property
-    def name(self) -> str:
-        """Recorded in each node's origin: `rules` or `model`."""
-        ...
-
-    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
-        """Distil what an episode of known outcome teaches one tree.
-
-        The tree is `task` for a skill and `env` for knowledge. The chain is root to match as it
-        stands; if it is empty, the payload is a root's.
-
-        Raises:
-            ExtractionError: Nothing could be made of the episode.
-        """
-        ...
-
-    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
-        """Fuse a chain into one self-contained payload for a new root (equation 8).
-
-        Raises:
-            ExtractionError: The chain could not be fused.
-        """
-        ...
-
-
-class ExtractorWriter:
-    """An `Extractor` as a writer."""
-
-    def __init__(
-        self,
-        extractor: Extractor,
-        use_of: Callable[[str], PromptUse],
-        on_payment: OnPayment = no_payment,
-    ) -> None:
-        """Nothing is asked yet.
-
-        `use_of` is the method's, and `on_payment` is called with what each of its answers took.
-        """
-        self._extractor = extractor
-        self._use_of = use_of
-        self._on_payment = on_payment
-
-    @property
-    def name(self) -> str:
-        """The extractor's name."""
-        return self._extractor.name
-
-    def paying(self, on_payment: OnPayment) -> ExtractorWriter:
-        """Return the same writer, which reports what its answers take to this one too."""
-        return ExtractorWriter(self._extractor, self._use_of, both(self._on_payment, on_payment))
-
-    def write(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,  # noqa: ARG002 - an extractor knows of none
-    ) -> Extraction:
-        """Have the extractor extract or fuse.
-
-        Raises:
-            ExtractionError: It could make nothing of it, or nothing that an extractor knows is
-                wanted: no collection's node, or one from neither an episode nor a note.
-        """
-        tree = self._use_of(purpose).collection
-        if not tree or (episode is None and not notes):
-            raise ExtractionError(f"an extractor cannot write {one_line(purpose, 60)}")
-        source = episode.id if episode else notes[-1].id
-        try:
-            if episode is None:
-                found = self._extractor.fuse(tree, notes)
-            else:
-                found = self._extractor.extract(tree, episode, notes)
-        except FailedCallError as error:
-            self._report(error.call, source)
-            raise
-        for call in found.calls("extract" if episode else "fuse", tree):
-            self._report(call, source)
-        return found
-
-    def _report(self, call: Call, source: str) -> None:
-        self._on_payment(
-            Payment(call.purpose, call.tree, source, call.model, call.prompt, call.usage)
-        )
 
 
 def question(

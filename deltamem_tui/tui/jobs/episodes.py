@@ -174,7 +174,7 @@ class ModelChoice:
         Raises:
             AnswerRefusedError: A number is not one, or the address is not one.
         """
-        from deltamem_tui.llm.client import checked_address
+        from deltamem_tui.llm.client import check_address
 
         dollars = max_cost.lstrip("$").replace(",", ".")
         with about("max_cost"):
@@ -182,7 +182,7 @@ class ModelChoice:
         with about("concurrency"):
             width = _number(concurrency, int, "requests at a time", 1, 256) if concurrency else 1
         with about("address"):
-            checked_address(address or None)
+            check_address(address)
         return cls(model, most, width, address)
 
 

@@ -18,7 +18,7 @@ from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.runs.judging import JudgingReport
-    from deltamem_tui.memory.writers.model.judge import Judge
+    from deltamem_tui.memory.writers.model import Judge
 
 NAME = "judging"
 _LOOKED_AT = 1_000
@@ -166,7 +166,7 @@ def _judge(
 ) -> Judge:
     """Return the judge that asks the chosen model, checked as far as that is possible unasked."""
     from deltamem_tui.llm.client import open_client
-    from deltamem_tui.memory.writers.model.judge import Judge
+    from deltamem_tui.memory.writers.model import Judge
 
     client = open_client(
         choice.model,

@@ -36,7 +36,7 @@ from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import names
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
-from deltamem_tui.memory.writers.model.judge import Judgement
+from deltamem_tui.memory.writers.model import Judgement
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +10,15 @@ import pytest
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BankCorruptError, StorageError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.definition import METHOD
-from deltamem_tui.memory.plan import LearnResult
-from deltamem_tui.memory.runs.learning import LearningRun, Refusal
 from deltamem_tui.memory.runs.run import Payments
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.extraction import (
-    Call,
-    Extraction,
-    ExtractorWriter,
-    FailedCallError,
     Payment,
 )
-from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import (
-    ChosenEmbedder,
-    EchoExtractor,
-    episode,
     new_bank,
-    parameters,
-    teach,
 )
 
 CALL = Usage(1, 0, 100, 20, 0.5)
@@ -81,41 +66,6 @@ def test_a_disk_that_takes_no_line_stops_no_answer_and_is_reported_in_the_end(ba
     payments.close()
     payments.close()
     assert payments.usage == history(bank).usage == CALL
-
-
-@dataclass
-class PaidExtractor(EchoExtractor):
-    """A user's own extractor, which asks something that costs."""
-
-    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
-        said = super().extract(tree, trajectory, chain)
-        if trajectory.steps[0].action == "fail":
-            call = Call("extract", tree, "some/model", "", CALL)
-            raise FailedCallError("it said nothing", call)
-        return replace(said, model="some/model", usage=CALL, attempts=1)
-
-    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
-        return replace(super().fuse(tree, chain), model="some/model", usage=CALL, attempts=1)
-
-
-def test_what_a_users_own_extractor_takes_is_on_the_bill(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9))
-    extractor, embedder = PaidExtractor(), ChosenEmbedder()
-    teach(bank, episode((1, 0, 0)), extractor)
-    paid = len(extractor.asked)
-    assert history(bank).usage.calls == paid > 0
-    with LearningRun(bank, extractor, embedder=embedder) as run:
-        found = list(run.learn([episode((1, 0.1, 0)), episode((1, 0.2, 0), action="fail")]))
-    assert [type(each) for each in found] == [LearnResult, Refusal]
-    assert run.usage.calls == len(extractor.asked) - paid
-    assert run.wasted.calls == 0
-    (root,) = bank.tree("task").roots()
-    paid_for: list[Payment] = []
-    told: list[Payment] = []
-    writer = ExtractorWriter(extractor, METHOD.use_of, told.append).paying(paid_for.append)
-    writer.write("task_consolidation", None, [root])
-    assert told == paid_for
-    assert paid_for == [Payment("fuse", "task", root.id, "some/model", "", CALL)]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """Requests: an episode and a chain, turned into the one prompt that a model is asked.
 
 A request is a value that can be made, counted and compared without asking a model: the same
-episode against the same chain gives the same request. A model that finds nothing new may be
-right, or lazy: to skip, it has to copy what covers the episode out of one note of the right
-kind, word for word, and enough of it that it cannot have been hit by chance.
+episode against the same chain gives the same request. The episode comes first and the question
+last, so that a provider serves the second question of an episode from its cache.
 """
 
 from __future__ import annotations
@@ -11,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
+
+from msgspec import structs
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError, PromptTooLongError
@@ -24,11 +25,16 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.prompts.file import Prompt
-from deltamem_tui.memory.prompts.use import PromptUse
+from deltamem_tui.memory.prompts.library import Prompt
+from deltamem_tui.memory.prompts.use import SCENE, SHARED, SYSTEM, PromptUse
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
-from deltamem_tui.memory.writers.model.checks import is_grounded, require_quote, require_substance
-from deltamem_tui.memory.writers.model.truncate import CutEpisode, fit
+from deltamem_tui.memory.writers.model.checks import (
+    is_grounded,
+    passages,
+    require_quote,
+    require_substance,
+)
+from deltamem_tui.memory.writers.model.truncate import fit, shortened
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -42,7 +48,8 @@ _MARK = "record"
 _PLAIN = re.compile(rf"<(?=\s*/?\s*{_MARK})", re.IGNORECASE)
 # 64 bits: too many to find a text that holds its own sign by trying.
 _SIGN_LENGTH = 16
-
+# What the prompt has around an instruction takes fewer tokens than this.
+_FRAME = 700
 
 Answer = tuple[Mapping[str, str], ...] | Skip
 
@@ -52,14 +59,16 @@ class Request:
     """A question to a model.
 
     Attributes:
-        prompt: The whole prompt.
+        system: The system message, the same for all questions of a domain.
+        shared: How many characters of the prompt other questions on the episode begin with.
         digest: The digest of the prompt's files.
-        contract: The JSON that is asked for.
         read: Makes the texts of each new node of an answer, or raises `UnusableAnswer`.
         cut: What of the episode was left out, in one line; empty if nothing was.
     """
 
     prompt: str
+    system: str
+    shared: int
     digest: str
     contract: Contract
     read: Callable[[str], Answer]
@@ -82,6 +91,15 @@ class RequestMaker:
     folders: Sequence[Path] | None = None
     method: str = DEFAULT
 
+    def use(self, purpose: str) -> PromptUse:
+        """Return what the method uses a prompt for."""
+        return method_named(self.method).use_of(purpose)
+
+    def find(self, purpose: str, episode: Trajectory | None = None) -> Prompt:
+        """Return the prompt of an episode's domain, else of the bank's."""
+        domain = (episode.domain if episode else "") or self.domain
+        return prompts.find(domain, purpose, self.folders, self.use(purpose))
+
     def request(
         self,
         purpose: str,
@@ -98,83 +116,84 @@ class RequestMaker:
             PromptTooLongError: The episode cannot be cut to the model's window.
         """
         prompt, use = self.find(purpose, episode), self.use(purpose)
-        known = block("notes", "\n\n".join(chain_entries(self.display(purpose), notes)))
-        if episode is None:
-            return self._of_notes(prompt, use, notes, {"memory": known}, inputs)
-        if use.label and episode.outcome.success is None:
+        if episode is None and not notes and not inputs:
+            raise ExtractionError("there is nothing to write from: no episode, no note")
+        if episode and use.label and episode.outcome.success is None:
             raise OutcomeUnknownError(
                 "a skill cannot be told from a failure without an outcome",
                 source=episode.id,
                 hint="give the episode an outcome",
             )
-        covering = quotable(use, notes, success=bool(episode.outcome.success))
-        may_skip = prompt.skip and _may_cover(prompt, use, episode)
-        may_skip = may_skip and bool(covering or prompt.items)
-        fixed = {
-            "task": block("task", episode.task),
-            "outcome": block("outcome", outcome_text(episode)),
-            "memory": known,
+        if episode and purpose == SCENE:
+            return self._of_scene(prompt, use, episode)
+        display = method_named(self.method).display.get(use.collection) or Display("", "")
+        # Of failures alone comes a failure record; facts hold whatever came of an episode.
+        failed = bool(display.warning) and all(node.label == "failure" for node in notes)
+        if episode is None and failed:
+            empty = dict.fromkeys(use.empty_of_failures, 0)
+            prompt = structs.replace(prompt, output={**prompt.output, **empty})
+        covering = [
+            node.payload.get(use.body, "")
+            for node in notes
+            if not use.label or node.label == use.label
+        ]
+        may_skip = prompt.skip and bool(any(covering) or prompt.items)
+        fixed: dict[str, object] = {
+            "memory": block("notes", "\n\n".join(chain_entries(display, notes))),
             "may_skip": may_skip,
+            "failure": failed,
         }
-        text, cut = self._filled(prompt, episode, fixed, inputs)
-        contract = prompt.contract(may_skip=may_skip, optional=use.optional)
-        markers = prompt.markers if use.label == "failure" else ()
-        done = episode if use.label == "success" else None
-        read = partial(_payloads, contract, use.body, markers, covering, text, done)
-        return Request(text, prompts.digest(prompt, self.folders), contract, read, cut)
+        if episode:
+            fixed["task"] = block("task", episode.task)
+            fixed["outcome"] = block("outcome", outcome_text(episode))
+        text, shared, cut = self._filled(prompt, episode, fixed, inputs)
+        contract = prompt.contract(use, may_skip=may_skip)
+        is_record = use.label == "failure" or (episode is None and failed)
+        return self._request(
+            prompt,
+            text,
+            contract,
+            partial(
+                _payloads,
+                contract,
+                use.body,
+                prompt.markers if is_record else (),
+                covering,
+                episode if use.label == "success" else None,
+            ),
+            shared=shared,
+            cut=cut,
+        )
 
-    def use(self, purpose: str) -> PromptUse:
-        """Return what the method uses a prompt for."""
-        return method_named(self.method).use_of(purpose)
-
-    def find(self, purpose: str, episode: Trajectory | None = None) -> Prompt:
-        """Return the prompt of an episode's domain, else of the bank's."""
-        domain = (episode.domain if episode else "") or self.domain
-        return prompts.find(domain, purpose, self.folders, self.use(purpose))
-
-    def display(self, purpose: str) -> Display:
-        """Return how the method shows the collection that a prompt writes for."""
-        name = self.use(purpose).collection
-        return method_named(self.method).display.get(name) or Display(name, name)
-
-    def _of_notes(
+    def _request(
         self,
         prompt: Prompt,
-        use: PromptUse,
-        notes: Sequence[Node],
-        known: Mapping[str, object],
-        inputs: Inputs,
+        text: str,
+        contract: Contract,
+        read: Callable[[str, str], Answer],
+        *,
+        shared: int = 0,
+        cut: str = "",
     ) -> Request:
-        if not notes and not inputs:
-            raise ExtractionError("there is nothing to write from: no episode, no note")
-        # Of failures alone comes a failure record; facts hold whatever came of an episode.
-        failure = bool(self.display(prompt.name).warning) and all(
-            node.label == "failure" for node in notes
-        )
-        if failure:
-            empty = dict.fromkeys(use.empty_of_failures, 0)
-            prompt = replace(prompt, output={**prompt.output, **empty})
-        text, cut = self._filled(prompt, None, {**known, "failure": failure}, inputs)
-        contract = prompt.contract(may_skip=bool(prompt.items), optional=use.optional)
-        markers = prompt.markers if failure else ()
-        read = partial(_payloads, contract, use.body, markers, (), text, None)
-        return Request(text, prompts.digest(prompt, self.folders), contract, read, cut)
+        """Return a request whose answer is read by what was asked and said."""
+        system = prompts.find(prompt.domain, SYSTEM, self.folders, SHARED[SYSTEM])
+        digest = prompts.digest(prompt, self.folders)
+        asked = f"{system.body}\n{text}"
+        return Request(text, system.body, shared, digest, contract, partial(read, asked), cut)
 
     def _filled(
         self,
         prompt: Prompt,
         episode: Trajectory | None,
-        fixed: Mapping[str, object],
+        fixed: dict[str, object],
         inputs: Inputs,
-    ) -> tuple[str, str]:
-        """Return a prompt filled in, and what of the episode and the inputs was cut."""
+    ) -> tuple[str, int, str]:
+        """Return a prompt filled in, how much of it is the episode, and what was cut."""
         with_log = episode is not None and "trajectory" in prompt.inputs
         lists = {name: texts for name, texts in inputs.items() if isinstance(texts, tuple)}
-        fixed = {
-            "environment": block("environment", scene_of(episode) if episode else ""),
-            **fixed,
-            **{name: block(name, text) for name, text in inputs.items() if isinstance(text, str)},
-        }
+        scene = scene_of(episode) if episode else ""
+        fixed = {"environment": block("environment", scene), **fixed}
+        fixed |= {name: block(name, text) for name, text in inputs.items() if isinstance(text, str)}
         cuts = []
         if lists:
             empty = {"trajectory": block("steps", ""), **dict.fromkeys(lists, "")}
@@ -187,28 +206,46 @@ class RequestMaker:
                 if len(shown[name]) < len(texts)
             ]
         if episode is None or not with_log:
-            return self._render(prompt, fixed), "; ".join(cuts)
-        text, cut = self.episode_prompt(prompt, episode, fixed)
-        return text, "; ".join(filter(None, [cut.description, *cuts]))
+            return self._render(prompt, fixed), 0, "; ".join(cuts)
+        text, shared, cut = self.episode_prompt(prompt, episode, fixed)
+        return text, shared, "; ".join(filter(None, [cut, *cuts]))
 
     def episode_prompt(
         self, prompt: Prompt, trajectory: Trajectory, fixed: Mapping[str, object]
-    ) -> tuple[str, CutEpisode]:
+    ) -> tuple[str, int, str]:
         """Fill in a prompt with an episode that is cut to the room that the rest leaves it.
+
+        Returns:
+            The text, how many characters of it end with the episode, and what was cut.
 
         Raises:
             ConfigurationError: The prompt file is wrong.
             PromptTooLongError: The episode cannot be cut that far.
         """
-        frame = {**fixed, "environment": block("environment", ""), "trajectory": block("steps", "")}
-        room = self.room - self.count(self._render(prompt, frame))
+        empty = {"environment": block("environment", ""), "trajectory": block("steps", "")}
+        room = self.room - self.count(self._render(prompt, {**fixed, **empty}))
         cut = fit(trajectory, room, self.count)
-        values = {
-            **fixed,
-            "environment": block("environment", cut.environment),
-            "trajectory": block("steps", cut.text),
-        }
-        return self._render(prompt, values), cut
+        steps = block("steps", cut.text)
+        values = {"environment": block("environment", cut.environment), "trajectory": steps}
+        text = self._render(prompt, {**fixed, **values})
+        at = text.find(steps)
+        return text, at + len(steps) if at >= 0 else 0, cut.description
+
+    def _of_scene(self, prompt: Prompt, use: PromptUse, episode: Trajectory) -> Request:
+        """Return the request for the part of an episode's task that describes the scene."""
+        text = fenced(episode.task)
+        most = len(text)
+        while most > 1 and self.count(shortened(text, most)) > self.room - _FRAME:
+            most = most * 2 // 3
+        shown = shortened(text, most)
+        contract = prompt.contract(use)
+        return self._request(
+            prompt,
+            self._render(prompt, {"text": block("instruction", shown)}),
+            contract,
+            lambda _, said: passages(contract, shown, said),
+            cut="" if shown == text else "the instruction's middle left out",
+        )
 
     def _render(self, prompt: Prompt, values: Mapping[str, object]) -> str:
         return prompts.render(prompt, {**values, "words": prompt.output}, self.folders)
@@ -225,20 +262,20 @@ def fitted(
         PromptTooLongError: Not even the first text fits.
     """
     shown: dict[str, list[str]] = {name: [] for name in lists}
-    for row in zip_longest(*lists.values()):
-        for name, text in zip(lists, row, strict=True):
-            if text is None:
-                continue
-            fenced_text = block(name, text)
-            room -= count(fenced_text)
-            if room < 0:
-                if not any(shown.values()):
-                    raise PromptTooLongError(
-                        f"not even one of the {name} fits into the model's window",
-                        hint="use a model with a larger window",
-                    )
-                return shown
-            shown[name].append(fenced_text)
+    rows = zip_longest(*lists.values())
+    for name, text in (pair for row in rows for pair in zip(lists, row, strict=True)):
+        if text is None:
+            continue
+        fenced_text = block(name, text)
+        room -= count(fenced_text)
+        if room < 0:
+            break
+        shown[name].append(fenced_text)
+    if room < 0 and not any(shown.values()):
+        raise PromptTooLongError(
+            f"not even one of the {' and '.join(lists)} fits into the model's window",
+            hint="use a model with a larger window",
+        )
     return shown
 
 
@@ -247,9 +284,9 @@ def _payloads(
     body: str,
     markers: Sequence[str],
     covering: Sequence[str],
-    prompt: str,
     done: Trajectory | None,
-    text: str,
+    asked: str,
+    said: str,
 ) -> Answer:
     """Make payloads of an answer.
 
@@ -258,23 +295,22 @@ def _payloads(
             flaw with which it is still of use: a missing marker, too many words, or nothing
             in it that was done in the log.
     """
-    answer = contract.read_items(text) if contract.items else contract.read(text)
+    answer = contract.read_items(said) if contract.items else contract.read(said)
     if isinstance(answer, Skip):
         require_quote(answer.quote, covering)
         return answer
     payloads = answer if isinstance(answer, tuple) else (answer,)
+    flaws = []
     for payload in payloads:
-        require_substance(payload, body, prompt)
-    flaws = [flaw for each in payloads if (flaw := contract.excess(each))]
-    for payload in payloads:
-        missing = [mark for mark in markers if mark not in payload.get(body, "")]
-        if missing:
-            marks = " and ".join(missing)
-            flaws.append(f'a failure record must contain {marks} in "{body}"')
-        if done is not None and body in payload and not is_grounded(payload[body], done):
+        require_substance(payload, body, asked)
+        flaws.append(contract.excess(payload))
+        text = payload.get(body, "")
+        if any(mark not in text for mark in markers):
+            flaws.append(f'a failure record must contain {" and ".join(markers)} in "{body}"')
+        if done is not None and text and not is_grounded(text, done):
             flaws.append(f'nothing in "{body}" was done in the log: name its actions')
-    if flaws:
-        raise UnusableAnswer(flaws[0], usable=payloads)
+    if flaw := next(filter(None, flaws), ""):
+        raise UnusableAnswer(flaw, usable=payloads)
     return payloads
 
 
@@ -295,28 +331,6 @@ def outcome_text(trajectory: Trajectory) -> str:
     if outcome.reason:
         parts.append(f"Reason given: {outcome.reason}")
     return " ".join(parts)
-
-
-def _may_cover(prompt: Prompt, use: PromptUse, episode: Trajectory) -> bool:
-    """Return whether the episode earned enough: some domains ask for the full reward."""
-    if prompt.skip_reward is None or not use.label:
-        return True
-    reward = episode.outcome.reward
-    earned = float(bool(episode.outcome.success)) if reward is None else reward
-    return earned >= prompt.skip_reward
-
-
-def quotable(use: PromptUse, notes: Sequence[Node], *, success: bool) -> tuple[str, ...]:
-    """Return the procedures that can cover an episode.
-
-    A skill covers a success, a failure record a failure; facts hold whatever came of it.
-    """
-    label = "success" if success else "failure"
-    return tuple(
-        node.payload[use.body]
-        for node in notes
-        if use.body in node.payload and (not use.label or node.label == label)
-    )
 
 
 def block(name: str, text: str) -> str:

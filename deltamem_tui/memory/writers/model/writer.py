@@ -1,10 +1,9 @@
-"""The writer that asks a language model: skills and knowledge in its words, checked by ours."""
+"""The writer that asks a language model, in its words, checked by ours; and the judge."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +15,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.prompts.use import SCENE
+from deltamem_tui.memory.prompts.use import JUDGE, SCENE
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Call,
@@ -27,19 +26,16 @@ from deltamem_tui.memory.writers.extraction import (
     Payment,
     both,
     no_payment,
-    question,
 )
 from deltamem_tui.memory.writers.model.request import SAFE, SHARES, Request, RequestMaker
-from deltamem_tui.memory.writers.model.scene import scene_request
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 # What an answer takes as a rule: the published sizes of a unit are 145 to 257 words.
+_USUAL_ANSWERS = {SCENE: 60, JUDGE: 80}
 _USUAL_ANSWER = 400
-_USUAL_SCENE = 60
 _QUOTE_WIDTH = 160
-# Requests that are kept: counting their tokens takes longer than sending them.
-_REMEMBERED = 64
+_REASON_WIDTH = 600
 
 
 class ModelExtractor:
@@ -64,8 +60,6 @@ class ModelExtractor:
         room = int(client.info.prompt_tokens * SAFE)
         self._maker = RequestMaker(domain, room, client.count, folders, method)
         self._on_payment = on_payment
-        self._made: dict[Hashable, tuple[Trajectory | None, Request]] = {}
-        self._lock = threading.Lock()
 
     @property
     def name(self) -> Literal["model"]:
@@ -73,9 +67,19 @@ class ModelExtractor:
         return "model"
 
     @property
+    def model(self) -> str:
+        """The model that is asked."""
+        return self._client.model
+
+    @property
     def usage(self) -> Usage:
         """What everything that was asked through the client took."""
         return self._client.usage
+
+    @property
+    def remembers(self) -> bool:
+        """True if answers are kept, so that the same question is not paid for twice."""
+        return self._client.remembers
 
     def paying(self, on_payment: OnPayment) -> ModelExtractor:
         """Return the same extractor, which reports what its answers take to this one too."""
@@ -83,8 +87,7 @@ class ModelExtractor:
 
     def of_method(self, method: Method) -> ModelExtractor:
         """Return the same extractor, which writes with the prompts of a method."""
-        same = method.name == self._maker.method
-        return self if same else self._remade(method.name, self._on_payment)
+        return self._remade(method.name, self._on_payment)
 
     def _remade(self, method: str, on_payment: OnPayment) -> ModelExtractor:
         domain, folders = self._maker.domain, self._maker.folders
@@ -93,11 +96,6 @@ class ModelExtractor:
     def cancel(self) -> None:
         """Ask nothing more for what is under way; see `Client.cancel`."""
         self._client.cancel()
-
-    @property
-    def remembers(self) -> bool:
-        """True if answers are kept, so that the same question is not paid for twice."""
-        return self._client.remembers
 
     def check(self, names: Sequence[str] | None = None) -> None:
         """Make sure, before anything is asked, that some prompts can be filled in.
@@ -137,9 +135,9 @@ class ModelExtractor:
         source = episode.id if episode else notes[-1].id if notes else ""
         message, hint = "", None
         for share in SHARES:
+            maker = replace(self._maker, room=int(self._maker.room * share))
             try:
-                request = self._request(purpose, episode, notes, inputs, share)
-                return self._ask(purpose, source, request)
+                return self._ask(purpose, source, maker.request(purpose, episode, notes, inputs))
             except PromptTooLongError as error:
                 message, hint = error.message, error.hint
         raise ExtractionError(message, source=source or None, hint=hint)
@@ -177,10 +175,10 @@ class ModelExtractor:
         request = self.request(purpose, episode, notes, inputs)
         if request is None:
             return Usage()
-        if self._client.is_known(request.prompt, request.contract):
+        if self._client.is_known(request.prompt, request.contract, request.system):
             return Usage(cached=1)
-        usual = _USUAL_SCENE if purpose == SCENE else _USUAL_ANSWER
-        return self._client.estimate(request.prompt, usual)
+        usual = _USUAL_ANSWERS.get(purpose, _USUAL_ANSWER)
+        return self._client.estimate(request.prompt, usual, request.system)
 
     def request(
         self,
@@ -193,7 +191,7 @@ class ModelExtractor:
         if not (self._has_steps(purpose, episode) if episode else notes or inputs):
             return None
         try:
-            return self._request(purpose, episode, notes, inputs)
+            return self._maker.request(purpose, episode, notes, inputs)
         except PromptTooLongError:
             return None
 
@@ -201,63 +199,75 @@ class ModelExtractor:
         """Return whether an episode has the steps that a prompt shows, if it shows any."""
         return bool(episode.steps) or "trajectory" not in self._maker.use(purpose).inputs
 
-    def _request(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs,
-        share: float = 1.0,
-    ) -> Request:
-        """Return a request, made once for whoever looks at it first and whoever sends it."""
-        key = (*question(purpose, episode, notes, inputs), share)
-        with self._lock:
-            of, request = self._made.get(key, (None, None))
-        # An episode of the same id may be of another domain, or have ended otherwise.
-        if request is None or of is not episode:
-            maker = replace(self._maker, room=int(self._maker.room * share))
-            if episode and purpose == SCENE:
-                request = scene_request(maker, episode)
-            else:
-                request = maker.request(purpose, episode, notes, inputs)
-            with self._lock:
-                self._made[key] = episode, request
-                while len(self._made) > _REMEMBERED:
-                    del self._made[next(iter(self._made))]
-        return request
-
     def _ask(self, purpose: str, source: str, request: Request) -> Extraction:
-        model, digest = self._client.model, request.digest
-        use = self._maker.use(purpose)
+        model, digest, use = self.model, request.digest, self._maker.use(purpose)
         kind, tree = use.call, use.collection or None
 
         def on_answer(usage: Usage) -> None:
             self._on_payment(Payment(kind, tree, source, model, digest, usage))
 
         try:
-            answer = self._client.ask(request.prompt, request.read, request.contract, on_answer)
+            answer = self._client.ask(
+                request.prompt,
+                request.read,
+                request.contract,
+                on_answer,
+                system=request.system,
+                shared=request.shared,
+            )
         except NoUsableAnswerError as error:
             call = Call(kind, tree, model, digest, error.usage, error.attempts, request.cut)
             raise FailedCallError(
                 error.message, call, source=source or None, hint=error.hint
             ) from error
-        again = f", asked {answer.attempts} times" if answer.attempts > 1 else ""
+        payloads = () if isinstance(answer.value, Skip) else answer.value
         if isinstance(answer.value, Skip):
-            quote = one_line(answer.value.quote, _QUOTE_WIDTH)
-            payloads: tuple[Mapping[str, str], ...] = ()
-            reason = f"the chain covers it: “{quote}”"
+            reason = f"the chain covers it: “{one_line(answer.value.quote, _QUOTE_WIDTH)}”"
         else:
-            payloads = answer.value
             reason = f"written by {model}" if payloads else f"{model} found nothing to write"
-            reason += f" (taken with a flaw: {answer.flaw})" if answer.flaw else ""
-        usage, attempts = answer.usage, answer.attempts
+        reason += f" (taken with a flaw: {answer.flaw})" if answer.flaw else ""
+        reason += f", asked {answer.attempts} times" if answer.attempts > 1 else ""
         return Extraction(
             payloads[0] if payloads else None,
-            reason + again,
-            model,
-            digest,
-            usage,
-            attempts,
-            request.cut,
-            payloads[1:],
+            reason,
+            model=model,
+            prompt=digest,
+            usage=answer.usage,
+            attempts=answer.attempts,
+            cut=request.cut,
+            further=payloads[1:],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A judge's outcome for an episode with its reasons, and the question."""
+
+    outcome: Outcome
+    call: Call
+
+
+class Judge(ModelExtractor):
+    """Judges episodes of unknown outcome by asking a model; what it says is kept as a judge's."""
+
+    def paying(self, on_payment: OnPayment) -> Judge:
+        """Return the same judge, which reports what its answers take to this one too."""
+        on_payment, maker = both(self._on_payment, on_payment), self._maker
+        return Judge(self._client, maker.domain, maker.folders, on_payment=on_payment)
+
+    def judge(self, trajectory: Trajectory) -> Judgement:
+        """Ask whether an episode solved its task.
+
+        Raises:
+            FailedCallError: It said neither yes nor no, also when asked again.
+            ExtractionError: The episode cannot be cut to the model's window.
+            LanguageModelError: The model cannot be asked at all.
+            ConfigurationError: The prompt file is wrong.
+        """
+        found = self.write(JUDGE, trajectory, ())
+        if found.payload is None:
+            raise ExtractionError(found.reason, source=trajectory.id)
+        reason = one_line(found.payload["reasons"], _REASON_WIDTH)
+        success = found.payload["solved"] == "yes"
+        outcome = Outcome(success=success, source="judge", reason=reason)
+        return Judgement(outcome, *found.calls("judge"))

@@ -65,6 +65,8 @@ def answer(asked: Asked) -> dict[str, object]:
     if "instruction" in asked.parts:
         scene, goal, _ = asked.parts["instruction"].partition(GOAL)
         return {"environment": scene.strip() if goal and scene.strip() else "none"}
+    if '"solved"' in asked.prompt:
+        return {"reasons": "The last observation says so.", "solved": "yes"}
     new = [line for line in _lines(asked) if line not in asked.notes]
     if asked.may_skip and not new and (quote := _quote(asked)):
         return {"skip": True, "quote": quote}

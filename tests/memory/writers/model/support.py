@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -47,15 +45,19 @@ def said(answer: Mapping[str, object]) -> str:
     return json.dumps(answer)
 
 
+def verdict(solved: object, reasons: str = "It is done.") -> str:
+    """A judge's answer."""
+    return said({"reasons": reasons, "solved": solved})
+
+
 def chain(tree: str, *labels: Label) -> tuple[Node, ...]:
     """A chain with one node a label, each with a procedure of its own."""
     nodes: list[Node] = []
     for number, label in enumerate(labels):
-        text = {"success": f"{number + 1}. Rinse [object] twice.", "failure": "[FAILED] rinse: no."}
+        text = {
+            "success": f"{number + 1}. Rinse [object] twice.",
+            "failure": "[FAILED] rinse: no, never.",
+        }
         payload = Payload(f"clean things {number}", text[label], "Done." if not number else "")
         nodes.append(born(tree, nodes[-1] if nodes else None, label, payload, Origin()))
     return tuple(nodes)
-
-
-def with_reward(trajectory: Trajectory, reward: float | None) -> Trajectory:
-    return replace(trajectory, outcome=replace(trajectory.outcome, reward=reward))

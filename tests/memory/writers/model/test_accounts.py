@@ -7,7 +7,6 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from msgspec import structs
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
@@ -15,12 +14,12 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
-from deltamem_tui.memory.engine import due, learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.judging import judge_episodes, without_outcome
-from deltamem_tui.memory.runs.learning import LearningRun, consolidate
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model import Judge, ModelExtractor
 from tests.llm.server import ModelServer, Reply, Request, serving
@@ -29,6 +28,7 @@ from tests.memory.support import episode, new_bank
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated, told_together
 from tests.memory.writers.model.learning import bank_with, run_over
+from tests.memory.writers.model.support import verdict
 
 UNSAID = [episode((1, 0, number), success=None) for number in range(4)]
 
@@ -74,7 +74,7 @@ def on_the_bill(bank: Bank, usage: Usage, before: Usage | None = None) -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
-@pytest.mark.parametrize("verdict", ["yes\nIt is done.", "Perhaps"])
+@pytest.mark.parametrize("verdict", [verdict("yes", "It is done."), "Perhaps"])
 def test_a_judgement_that_the_bank_did_not_take_is_on_the_bill(
     server: ModelServer, tmp_path: Path, concurrency: int, verdict: str
 ) -> None:
@@ -104,43 +104,6 @@ def learnt(running: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def chains(learnt: Path, tmp_path: Path) -> Bank:
     """A copy of that bank."""
     return Bank.open(copytree(learnt, tmp_path / "bank"))
-
-
-@pytest.mark.parametrize("concurrency", [1, 4])
-@pytest.mark.parametrize("kind", ["marked", "changed"])
-def test_a_fusion_that_came_too_late_is_on_the_bill(
-    server: ModelServer, chains: Bank, kind: str, concurrency: int
-) -> None:
-    first = due(chains)[0]
-    name, node = first.collection, first.nodes[-1]
-    before = history(chains).usage
-    other = Bank.open(chains.path)
-
-    def meddle() -> None:
-        changed = structs.replace(node, consolidated=True)
-        if kind == "changed":
-            text = f"{node.payload['execution_procedure']}\nand more"
-            changed = structs.replace(node, payload={**node.payload, "execution_procedure": text})
-        with other.writing() as batch:
-            batch.revise_node(name, changed)
-            batch.log("edit", {})
-
-    at(server, 1, meddle)
-    asking = ModelExtractor(client(server))
-    fused = list(consolidate(chains, asking, concurrency=concurrency))
-    assert (node.id in {fusion.chain[-1].id for fusion in fused}) == (kind == "changed")
-    assert history(chains).usage == before + asking.usage
-
-
-def test_a_fusion_that_the_bank_did_not_take_is_on_the_bill(
-    server: ModelServer, chains: Bank
-) -> None:
-    before = history(chains).usage
-    at(server, 2, Bank.open(chains.path).freeze)
-    asking = ModelExtractor(client(server))
-    with pytest.raises(BankFrozenError):
-        list(consolidate(chains, asking))
-    on_the_bill(chains, asking.usage, before)
 
 
 @pytest.mark.parametrize("draw", [False, True], ids=["", "scenes"])
@@ -186,7 +149,7 @@ def test_judgements_are_reported_even_if_the_bill_cannot_be_written(
     bank = bank_with(tmp_path / "bank", UNSAID)
     (bank.path / usage_log.FILE_NAME).mkdir()
     server.script()
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     report = judge_episodes(bank, Judge(client(server)), without_outcome(bank))
     assert len(report.judged) == len(UNSAID)
     assert [type(error) for error in report.errors] == [StorageError]

@@ -131,21 +131,6 @@ def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
     assert server.requests == []
 
 
-def test_an_estimate_stops_when_it_shall(server: ModelServer, tmp_path: Path) -> None:
-    bank = bank_with(tmp_path / "bank", generated(5))
-    extractor = ModelExtractor(client(server, budget=NoBudget()))
-    done: list[None] = []
-    estimate_learning(
-        bank,
-        waiting(bank),
-        extractor,
-        embedder_of(bank),
-        advance=lambda: done.append(None),
-        stopped=lambda: len(done) == 2,
-    )
-    assert len(done) == 2
-
-
 def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path) -> None:
     bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
     run_over(bank, server)

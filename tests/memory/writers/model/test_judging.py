@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,13 +19,13 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.client import RetryPolicy
-from deltamem_tui.llm.cost import Budget, Price, Usage
+from deltamem_tui.llm.cost import Budget, Price
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode as kept
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.policies.admission import admitted_by
+from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.runs.judging import (
     JudgingReport,
     judge_episodes,
@@ -34,11 +33,12 @@ from deltamem_tui.memory.runs.judging import (
     without_outcome,
 )
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.memory.writers.model.judge import Judge
+from deltamem_tui.memory.writers.model import Judge
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from tests.llm.server import ModelServer, Reply, Request
 from tests.llm.support import MODEL, client
 from tests.memory.support import episode, new_bank
+from tests.memory.writers.model.support import verdict
 
 UNSAID = [episode((1, 0, number), success=None) for number in range(6)]
 STATED = episode((0, 1, 0), success=False)
@@ -58,7 +58,7 @@ def by_task(**verdicts: Reply) -> Callable[[Request], Reply]:
         for number, given in verdicts.items():
             if f"\n1 0 {number.removeprefix('n')}\n" in request.prompt:
                 return given
-        return Reply("yes\nIt is done.")
+        return Reply(verdict("yes", "It is done."))
 
     return reply
 
@@ -76,7 +76,7 @@ def journal(bank: Bank) -> list[dict[str, Any]]:
 def test_each_episode_without_an_outcome_is_judged_once(
     server: ModelServer, bank: Bank, concurrency: int
 ) -> None:
-    server.replies = by_task(n2=Reply("no\nIt broke off.", delay=0.05))
+    server.replies = by_task(n2=Reply(verdict("no", "It broke off."), delay=0.05))
     found = judged(bank, Judge(client(server)), concurrency)
     assert [each.trajectory.id for each in found.judged] == [each.id for each in UNSAID]
     outcomes = {each.task: each.outcome for each in episodes(Bank.open(bank.path))}
@@ -92,25 +92,12 @@ def test_each_episode_without_an_outcome_is_judged_once(
 def test_a_judged_episode_is_learnt_only_where_all_are_admitted(
     server: ModelServer, bank: Bank
 ) -> None:
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     judged(bank, Judge(client(server)))
     for found in episodes(bank):
         judge_said = found.id != STATED.id
         assert admitted_by("strict", found.outcome) != judge_said
         assert admitted_by("all", found.outcome)
-
-
-def test_the_files_are_the_same_however_many_are_under_way(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    server.replies = by_task(n1=Reply("no\nNo.", delay=0.05), n4=Reply("Perhaps"))
-    lines = []
-    for concurrency in (1, 5):
-        bank = new_bank(tmp_path / f"bank{concurrency}")
-        take_in(bank, UNSAID)
-        judged(bank, Judge(client(server)), concurrency)
-        lines.append((bank.path / "trajectories.jsonl").read_bytes())
-    assert lines[0] == lines[1]
 
 
 def test_the_journal_tells_what_was_asked_and_what_it_took(server: ModelServer, bank: Bank) -> None:
@@ -122,7 +109,7 @@ def test_the_journal_tells_what_was_asked_and_what_it_took(server: ModelServer, 
     calls = [call for detail in details for call in detail["calls"]]
     assert {(call["purpose"], call["model"]) for call in calls} == {("judge", MODEL)}
     assert calls[1]["attempts"] == 3
-    assert "last line" in details[1]["reason"]
+    assert "no complete JSON" in details[1]["reason"]
     told, spent = history(bank).usage, judge.usage
     assert replace(told, cost=None) == replace(spent, cost=None)
     assert told.cost == pytest.approx(spent.cost)
@@ -153,7 +140,7 @@ def test_a_refused_key_stops_the_run_and_the_next_one_goes_on(
     assert 3 <= len(found.judged) <= 2 + concurrency
     left = without_outcome(bank)
     assert left[0] == UNSAID[3].id
-    server.answer("no\nNo.")
+    server.answer(verdict("no", "No."))
     assert len(judged(bank, Judge(client(server)), concurrency).judged) == len(left)
     assert len(server.requests) == len(left)
 
@@ -161,9 +148,9 @@ def test_a_refused_key_stops_the_run_and_the_next_one_goes_on(
 def test_a_limit_on_cost_is_kept_and_what_was_paid_for_stays(
     server: ModelServer, bank: Bank
 ) -> None:
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     price = Price(0.0001, 0.0)
-    once = Judge(client(server, price=price)).estimate(UNSAID[0]).cost
+    once = Judge(client(server, price=price)).estimate(JUDGE, UNSAID[0], ()).cost
     assert once is not None
     judge = Judge(client(server, price=price, budget=Budget(once * 3)))
     found = judged(bank, judge)
@@ -173,26 +160,13 @@ def test_a_limit_on_cost_is_kept_and_what_was_paid_for_stays(
     assert len(without_outcome(bank)) == len(UNSAID) - len(found.judged)
 
 
-def test_what_was_answered_before_costs_nothing(
-    server: ModelServer, bank: Bank, tmp_path: Path
-) -> None:
-    server.answer("yes\nIt is done.")
-    cache = ResponseCache(tmp_path / "answers")
-    judge = Judge(client(server, cache=cache))
-    assert judge.estimate(UNSAID[0]).calls == 1
-    judge.judge(UNSAID[0])
-    assert judge.estimate(UNSAID[0]) == Usage(cached=1)
-    judged(bank, Judge(client(server, cache=cache)))
-    assert len(server.requests) == len(UNSAID)
-
-
 def test_an_estimate_comes_near_what_is_sent(server: ModelServer) -> None:
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     judge = Judge(client(server))
-    foreseen = judge.estimate(UNSAID[0])
+    foreseen = judge.estimate(JUDGE, UNSAID[0], ())
     assert server.requests == []
     judge.judge(UNSAID[0])
-    sent = len(server.requests[0].prompt.split())
+    sent = server.requests[0].words
     assert 1.0 <= foreseen.prompt_tokens / sent <= 2.0  # tokens are shorter than words
 
 
@@ -201,7 +175,7 @@ SAID = Outcome(True, None, "judge", "It is done.")
 
 @pytest.mark.parametrize("source", ["stated", "user"])
 def test_nobody_is_overruled(server: ModelServer, bank: Bank, source: str) -> None:
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     judge = Judge(client(server))
     target = STATED
     if source == "user":
@@ -221,7 +195,7 @@ def test_an_outcome_that_comes_while_the_model_thinks_stays(
 ) -> None:
     def reply(_request: Request) -> Reply:
         give_outcome(Bank.open(bank.path), UNSAID[0].id, success=False)
-        return Reply("yes\nIt is done.")
+        return Reply(verdict("yes", "It is done."))
 
     server.replies = reply
     (error,) = judge_episodes(bank, Judge(client(server)), [UNSAID[0].id]).errors
@@ -231,25 +205,17 @@ def test_an_outcome_that_comes_while_the_model_thinks_stays(
 
 
 def test_a_frozen_bank_is_not_judged(server: ModelServer, bank: Bank) -> None:
-    server.answer("yes\nIt is done.")
+    server.answer(verdict("yes", "It is done."))
     judgement = Judge(client(server)).judge(UNSAID[0])
     bank.freeze()
     with pytest.raises(BankFrozenError):
         take_judgement(bank, UNSAID[0].id, judgement)
 
 
-def test_an_episode_that_is_not_there_is_told(server: ModelServer, bank: Bank) -> None:
-    server.answer("yes\nIt is done.")
-    found = judge_episodes(bank, Judge(client(server)), ["0" * 16, UNSAID[0].id])
-    assert [type(error) for error in found.errors] == [TrajectoryError]
-    assert len(found.judged) == 1
-    assert len(server.requests) == 1
-
-
 def test_a_prompt_that_the_server_finds_too_long_is_cut(server: ModelServer) -> None:
     server.script(
         Reply(status=400, error=("too long", "context_length_exceeded")),
-        Reply("yes\nIt is done."),
+        Reply(verdict("yes", "It is done.")),
     )
     long = Trajectory("task", steps=tuple(UNSAID[0].steps * 2000))
     judgement = Judge(client(server)).judge(long)
@@ -261,7 +227,7 @@ def test_a_prompt_that_the_server_finds_too_long_is_cut(server: ModelServer) -> 
 def test_who_stops_pays_for_what_is_under_way_and_finds_it_in_the_cache(
     server: ModelServer, bank: Bank, tmp_path: Path
 ) -> None:
-    server.replies = lambda _request: Reply("yes\nIt is done.", delay=0.05)
+    server.replies = lambda _request: Reply(verdict("yes", "It is done."), delay=0.05)
     cache, ids = ResponseCache(tmp_path / "answers"), without_outcome(bank)
     judge = Judge(client(server, cache=cache))
     found = judge_episodes(
@@ -274,48 +240,10 @@ def test_who_stops_pays_for_what_is_under_way_and_finds_it_in_the_cache(
     assert len(server.requests) == len(UNSAID)
 
 
-def test_a_judgement_that_stays_under_way_is_told_as_such(server: ModelServer, bank: Bank) -> None:
-    server.script(Reply("yes\nIt is done."), Reply(manner="hang"))
-    found = judge_episodes(
-        bank,
-        Judge(client(server)),
-        without_outcome(bank),
-        stopped=lambda: len(server.requests) > 1,
-        grace=0.05,
-    )
-    assert (len(found.judged), found.in_flight) == (1, 1)
-
-
-def test_a_stopped_judge_asks_nothing_more(
-    server: ModelServer, bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A useless answer that was under way is paid and told, and nobody asks again."""
-    gate = threading.Event()
-    server.replies = lambda _request: Reply("Perhaps", after=gate)
-    asking = client(server)
-    cancel = asking.cancel
-
-    def end() -> None:
-        cancel()
-        gate.set()
-
-    monkeypatch.setattr(asking, "cancel", end)
-    judge = Judge(asking)
-    ids = without_outcome(bank)
-    found = judge_episodes(
-        bank, judge, ids, concurrency=2, stopped=lambda: len(server.requests) > 0
-    )
-    assert (found.judged, found.errors) == ([], [])
-    assert len(server.requests) == 1
-    assert history(bank).usage == judge.usage
-    assert judge.usage.calls == 1
-
-
 def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank: Bank) -> None:
     """No verdict and then no server; and a verdict that came too late."""
-    patience = RetryPolicy(retries=0)
     server.script(Reply("Perhaps"), Reply(status=503))
-    judge = Judge(client(server, policy=patience))
+    judge = Judge(client(server, retries=0))
     (error,) = judge_episodes(bank, judge, [UNSAID[0].id]).errors
     assert isinstance(error, ModelUnavailableError)
     assert history(bank).usage == judge.usage
@@ -323,7 +251,7 @@ def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank
 
     def late(_request: Request) -> Reply:
         give_outcome(Bank.open(bank.path), UNSAID[1].id, success=False)
-        return Reply("yes\nIt is done.")
+        return Reply(verdict("yes", "It is done."))
 
     server.replies = late
     (error,) = judge_episodes(bank, judge, [UNSAID[1].id]).errors
