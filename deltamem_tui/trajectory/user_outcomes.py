@@ -1,22 +1,43 @@
 """Outcomes that the user gives for episodes whose logs do not say how they ended.
 
-Either one word for all of them, or a side file that maps ids to outcomes. An outcome that
-the log states itself always wins; what a judge model or a person stated before gives way to
-a file that speaks of the episode.
+Either one word for all of them, or a file: a mapping from id to outcome, rows with an id, or a
+list of the ids that were resolved. What could be meant in two ways, or contradicts itself, is
+refused: one wrong row makes a failure a success.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deltamem_tui.errors import UsageError
+from msgspec.structs import replace
+
+from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS
+from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, TextLine
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcome_file import ID_KEYS, read_side_file
+from deltamem_tui.trajectory.outcome_keys import ID_KEYS, REWARD_KEYS, is_tally, reward_under
+from deltamem_tui.trajectory.outcomes import decided, stated, together, verdict_of
+
+_FLAG_KEYS = ("success", "resolved", "solved", "is_success", "passed", "pass", "correct")
+# In these columns, other words than outcomes are common: `completed`, or an answer.
+_WORD_KEYS = ("outcome", "result", "status")
+_VALUE_KEYS = (*_FLAG_KEYS, *_WORD_KEYS, *REWARD_KEYS)
+_RESOLVED_KEYS = ("resolved_ids", "resolved")
+# SWE-bench reports name what failed in several lists, by how it failed.
+_UNRESOLVED_KEYS = (
+    *("unresolved_ids", "unresolved", "error_ids", "empty_patch_ids", "incomplete_ids"),
+)
+_JUDGED_KEYS = ("submitted_ids", "completed_ids")  # whatever of these was not resolved failed
+_DELIMITERS = ",;\t"
+_ONE_OUTCOME = "one episode has one outcome; name trials by their trajectory id"
+
+_Row = tuple[object, str]  # a row, and where it stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +56,8 @@ class UserOutcomes:
     def apply(self, trajectory: Trajectory) -> Trajectory:
         """Return the episode with the user's outcome, if its log states none.
 
-        A word for all fills gaps only; a file that speaks of this very episode also counts
-        more than what a judge model, or a person before, is on record with.
+        A word for all fills gaps only; a file that names this very episode also counts more
+        than what a judge model, or a person before, is on record with.
         """
         said = trajectory.outcome
         if said.known and (said.source == "stated" or self.are_for_all):
@@ -53,46 +74,36 @@ class UserOutcomes:
     def must_name_one(self) -> bool:
         """True if they are only to be believed if an id names an episode that is read.
 
-        A list says that all others failed, and nearly every text can be taken for a list. The
-        caller looks before episodes are given their outcomes (see `names`).
+        A list says that all others failed, and nearly every text can be taken for a list.
         """
         return self.only_identified and self.otherwise is not None and bool(self.by_id)
 
     def verdict_on(self, trajectory: Trajectory) -> bool | None:
-        """Return True if the user's file says that this episode was a success, False if not.
-
-        None if it is silent.
-        """
+        """Return how the user's file says that this episode ended; None if it is silent."""
         outcome = None if self.are_for_all else self._for(trajectory)
         return outcome.success if outcome else None
 
     def names(self, trajectory: Trajectory) -> tuple[str, ...]:
-        """Return those ids of the user's that name this episode, whether or not its log says
-        more.
-        """
+        """Return those ids of the user's that name this episode."""
         if not self.by_id:
             return ()
-        keys = (trajectory.id, *external_ids(trajectory))
-        return tuple(key for key in keys if key in self.by_id)
+        return tuple(key for key in (trajectory.id, *external_ids(trajectory)) if key in self.by_id)
 
     def _for(self, trajectory: Trajectory) -> Outcome | None:
-        external = external_ids(trajectory)
-        for key in (trajectory.id, *external):
-            if key in self.by_id:
-                return self.by_id[key]
-        return self.otherwise if external or not self.only_identified else None
+        if named := self.names(trajectory):
+            return self.by_id[named[0]]
+        return self.otherwise if external_ids(trajectory) or not self.only_identified else None
 
 
 def external_ids(trajectory: Trajectory) -> tuple[str, ...]:
     """Return the ids by which the log's own world knows an episode, the surest first."""
-    found = (trajectory.metadata.get(key, "") for key in ID_KEYS)
-    return tuple(key for key in found if key)
+    return tuple(filter(None, (trajectory.metadata.get(key, "") for key in ID_KEYS)))
 
 
 def user_outcomes(choice: str, *, success_at: float = 1.0) -> UserOutcomes:
     """Read what the user gave as outcome: `success` or `failure` for all unknown ones, or a file.
 
-    The side file is JSON, JSONL or CSV, from id to success or reward; or a list of the ids that
+    The file is JSON, JSONL or a table, from id to success or reward; or a list of the ids that
     were resolved, bare or as in a SWE-bench report.
 
     Raises:
@@ -101,19 +112,242 @@ def user_outcomes(choice: str, *, success_at: float = 1.0) -> UserOutcomes:
         TrajectoryError: The file cannot be opened.
     """
     if choice in ("success", "failure"):
-        return UserOutcomes(otherwise=Outcome(success=choice == "success", source="user"))
+        return UserOutcomes(otherwise=_given(success=choice == "success"))
     path = Path(choice)
-    if path.exists() and not path.is_file():
-        raise UsageError(
-            f"a {'folder' if path.is_dir() else 'pipe or a device'}, and no file of outcomes: "
-            f"{one_line(choice, 120)}",
-            hint="name the file itself; what comes out of a pipe has to be written into one first",
-        )
     if not path.is_file():
+        kind = "a folder" if path.is_dir() else "a pipe or a device" if path.exists() else ""
         raise UsageError(
-            f"no outcome and no file: {one_line(choice, 120)}",
+            f"{f'{kind}, and no file of outcomes' if kind else 'no outcome and no file'}: "
+            f"{one_line(choice, 120)}",
             hint="give success, failure, or a file that maps ids to outcomes",
         )
-    said = read_side_file(Log(one_line(path.name, 200), path, DEFAULT_LIMITS), success_at)
-    otherwise = Outcome(success=False, source="user") if said.is_complete else None
-    return UserOutcomes(said.by_id, otherwise, only_identified=True)
+    log = Log(one_line(path.name, 200), path, DEFAULT_LIMITS)
+    try:
+        return _read(log, success_at)
+    except RecordError as error:
+        raise UsageError(
+            error.message, source=log.name, position=error.position, hint=error.hint
+        ) from error
+
+
+def _given(*, success: bool) -> Outcome:
+    return Outcome(success=success, source="user")
+
+
+def _resolved(ids: Iterable[str]) -> UserOutcomes:
+    """Return what a list of resolved ids says: all others failed."""
+    return UserOutcomes(
+        dict.fromkeys(ids, _given(success=True)), _given(success=False), only_identified=True
+    )
+
+
+def _by_id(outcomes: Mapping[str, Outcome]) -> UserOutcomes:
+    return UserOutcomes(outcomes, only_identified=True)
+
+
+def _read(log: Log, success_at: float) -> UserOutcomes:
+    if log.layout == "text" and not log.preview().head.lstrip().startswith("["):
+        return _from_rows(_table(log), success_at)
+    rows = list(_values(log))
+    if log.layout == "lines" and len(rows) > 1:
+        return _from_rows(rows, success_at)
+    return _from_document(log.document(), success_at)
+
+
+def _values(log: Log) -> Iterator[_Row]:
+    """Yield the JSON values of a file, none of which has one key twice: parsers keep the last."""
+    for item in log.values():
+        if isinstance(item, RecordError):
+            if log.layout == "lines":
+                raise item
+            continue  # which the parser of the whole document tells
+        try:
+            with suppress(ValueError, RecursionError):
+                json.loads(item.data, object_pairs_hook=_unique)
+        except RecordError as error:
+            error.position = item.position
+            raise
+        for record in log.parsed(item):
+            if isinstance(record, RecordError):
+                raise record
+            yield record.value, record.position
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        before = found.setdefault(key, value)
+        if before is not value and before != value:  # NaN is the same value as itself
+            reason = f"a second, different value for {one_line(key, 80)}"
+            raise RecordError(reason, hint=_ONE_OUTCOME)
+    return found
+
+
+def _table(log: Log) -> Iterator[_Row]:
+    """Yield the rows of a table as mappings from column to cell; without a header, id and outcome.
+
+    Raises:
+        RecordError: A line cannot be read, a row has more cells than the table has columns, or
+            two columns have one name.
+    """
+    items = list(log.lines())
+    lines = [item for item in items if isinstance(item, TextLine)]
+    there = {line.position for line in lines}  # of a line whose bytes were replaced, too
+    for item in items:
+        if isinstance(item, RecordError) and item.position not in there:
+            raise item
+    head = next((line.text for line in lines if line.text.strip(_DELIMITERS + " ")), "")
+    reader = csv.reader((line.text for line in lines), delimiter=max(_DELIMITERS, key=head.count))
+    names: list[str] = []
+    try:
+        for number, row in enumerate(reader, 1):
+            cells = [cell.strip() for cell in row]
+            if not any(cells):
+                continue
+            if not names:
+                names = [name.lower() for name in cells]
+                if {*names} & {*ID_KEYS, *_VALUE_KEYS}:
+                    _check_columns(names, number)
+                    continue
+                names = ["id", "outcome"]
+            if any(cells[len(names) :]):
+                reason = f"{len(row)} cells, where {len(names)} are expected"
+                raise RecordError(reason, position=f"row {number}")
+            yield dict(zip(names, cells, strict=False)), f"row {number}"
+    except csv.Error as error:
+        raise RecordError(
+            f"a row that is not a row of a table: {one_line(str(error), 120)}",
+            position=lines[reader.line_num - 1].position,
+            hint="leave out long columns, and look for a quotation mark without its partner",
+        ) from error
+
+
+def _check_columns(names: list[str], number: int) -> None:
+    repeated = [name for name in names if name and names.count(name) > 1]
+    if repeated:
+        raise RecordError(f"two columns {one_line(repeated[0], 60)}", position=f"row {number}")
+
+
+def _from_document(value: object, success_at: float) -> UserOutcomes:
+    """Return what one JSON value says: a list, a report, or a mapping from id to outcome."""
+    if isinstance(value, list):
+        if value and all(isinstance(item, str) for item in value):
+            return _resolved(value)
+        return _from_rows(((item, f"record {i}") for i, item in enumerate(value, 1)), success_at)
+    if not isinstance(value, dict):
+        raise RecordError("no list and no mapping of ids to outcomes")
+    for key in _RESOLVED_KEYS:
+        if isinstance(value.get(key), list):
+            return _from_report(key, value)
+    if _is_row(value):
+        return _from_rows([(value, "record 1")], success_at)
+    if not value:
+        raise RecordError("no id in it")
+    places = ((str(key), item, f"id {one_line(str(key), 80)}") for key, item in value.items())
+    return _by_id({key: _outcome(item, place, success_at) for key, item, place in places})
+
+
+def _is_row(value: Mapping[str, object]) -> bool:
+    """Return True if one JSON object by itself is a row of a table, and no mapping of ids."""
+    key = next((key for key in ID_KEYS if key in value), None)
+    if key is None:
+        return False
+    is_outcome = isinstance(value[key], bool | dict) or stated(value[key]).source == "stated"
+    return not is_outcome or any(other in value for other in _VALUE_KEYS)
+
+
+def _from_report(resolved: str, report: Mapping[str, object]) -> UserOutcomes:
+    known = (*_RESOLVED_KEYS, *_UNRESOLVED_KEYS, *_JUDGED_KEYS)
+    lists = {key: _ids(key, each) for key, each in report.items() if key in known}
+    unresolved = [each for key in _UNRESOLVED_KEYS for each in lists.get(key, ())]
+    if twice := {*lists[resolved]}.intersection(unresolved):
+        raise RecordError(
+            f"{one_line(min(twice), 80)} is among the resolved ids and among the unresolved",
+            hint="take it out of one of the lists",
+        )
+    listed = {key for key in lists if isinstance(report[key], list)}
+    if not listed & {*_UNRESOLVED_KEYS, *_JUDGED_KEYS}:
+        return _resolved(lists[resolved])
+    judged = [each for key in _JUDGED_KEYS for each in lists.get(key, ())]
+    failed = dict.fromkeys((*judged, *unresolved), _given(success=False))
+    return _by_id(failed | dict.fromkeys(lists[resolved], _given(success=True)))
+
+
+def _ids(key: str, listed: object) -> list[str]:
+    ids = listed if isinstance(listed, list) else []
+    for each in ids:
+        if not isinstance(each, str | int) or isinstance(each, bool):
+            raise RecordError(f"not an id: {one_line(str(each), 60)}", position=key)
+    return [str(each) for each in ids]
+
+
+def _from_rows(rows: Iterable[_Row], success_at: float) -> UserOutcomes:
+    outcomes: dict[str, Outcome] = {}
+    bare: list[str] = []
+    for row, position in rows:
+        name = _id_of(row, position)
+        if isinstance(row, dict) and not any(key in row for key in _VALUE_KEYS):
+            _check_bare(row, position)
+            bare.append(name)
+            continue
+        outcome = _outcome(row, position, success_at)
+        if outcomes.setdefault(name, outcome) != outcome:
+            reason = f"a second, different outcome for {one_line(name, 80)}"
+            raise RecordError(reason, position=position, hint=_ONE_OUTCOME)
+    if bare and outcomes:
+        raise RecordError("some rows have an outcome and some have none")
+    if not bare and not outcomes:
+        raise RecordError("no id in it")
+    return _resolved(bare) if bare else _by_id(outcomes)
+
+
+def _id_of(row: object, position: str) -> str:
+    found = [row[key] for key in ID_KEYS if _is_filled(row, key)] if isinstance(row, dict) else []
+    if not found:
+        raise RecordError(f"no id; it is looked for as {', '.join(ID_KEYS)}", position=position)
+    return str(found[0])
+
+
+def _check_bare(row: Mapping[str, object], position: str) -> None:
+    """See that a row without an outcome has nothing but ids: then it says `resolved`."""
+    others = [one_line(str(key), 40) for key in row if key and key not in ID_KEYS]
+    if others:
+        raise RecordError(
+            f"nothing known to say how the episode ended, only {', '.join(others[:5])}",
+            position=position,
+            hint=f"name the column as one of {', '.join(_VALUE_KEYS)}",
+        )
+
+
+def _outcome(value: object, position: str, success_at: float) -> Outcome:
+    """Return one outcome from a flag, a number, or a mapping that holds success, reward or both."""
+    outcome, problem = stated(value), value
+    if isinstance(value, dict):
+        places = {key: _stated_in(value, key) for key in _VALUE_KEYS if _is_filled(value, key)}
+        unread = [key for key, each in places.items() if each.source == "unknown"]
+        problem = value[unread[0]] if unread else "nothing"
+        outcome = together(places)
+        if outcome.reason:
+            reason = outcome.reason.replace("the log", "it", 1)
+            raise RecordError(reason, position=position, hint=_ONE_OUTCOME)
+        if any(key in _FLAG_KEYS and not is_tally(value, key) for key in unread):
+            outcome = Outcome()
+    outcome = decided(outcome, success_at)
+    if not outcome.known:
+        shown = problem if isinstance(problem, str) else json.dumps(problem, ensure_ascii=False)
+        raise RecordError(
+            f"not an outcome: {one_line(shown, 60)}",
+            position=position,
+            hint="success, failure, true, false, or a reward from 0 to 1",
+        )
+    return replace(outcome, source="user")
+
+
+def _stated_in(row: Mapping[str, object], key: str) -> Outcome:
+    if key in REWARD_KEYS:
+        return reward_under(row, key)
+    return Outcome() if is_tally(row, key) else verdict_of(row[key])
+
+
+def _is_filled(row: Mapping[str, object], key: str) -> bool:
+    return row.get(key) not in (None, "")

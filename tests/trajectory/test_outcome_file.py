@@ -6,17 +6,17 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from deltamem_tui.errors import RecordError, UsageError
-from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.errors import UsageError
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.outcome_file import ID_KEYS, Row, SideFile, read_side_file, table_rows
+from deltamem_tui.trajectory.outcome_keys import ID_KEYS
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 from tests.effort import examples
 
 Said = Mapping[str, bool | float]
@@ -35,20 +35,21 @@ SAID = st.dictionaries(
 )
 
 
-def side_file(tmp_path: Path, content: str | bytes, success_at: float = 1.0) -> SideFile:
+def side_file(tmp_path: Path, content: str | bytes, success_at: float = 1.0) -> UserOutcomes:
     path = tmp_path / "outcomes"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_side_file(Log(path.name, path), success_at)
+    return user_outcomes(str(path), success_at=success_at)
 
 
-def outcomes(said: Said) -> dict[str, Outcome]:
+def outcomes(said: Said) -> UserOutcomes:
     """What a person means who says that."""
-    return {
+    found = {
         name: Outcome(success=value, source="user")
         if isinstance(value, bool)
         else Outcome(success=False, reward=value, source="user")
         for name, value in said.items()
     }
+    return UserOutcomes(found, only_identified=True)
 
 
 def mapping(said: Said) -> str:
@@ -110,7 +111,7 @@ def test_one_meaning_in_every_way_of_writing(
     tmp_path: Path, write: Callable[[Said], str], said: Said, encoding: str
 ) -> None:
     content = BOMS.get(encoding, b"") + write(said).encode(encoding)
-    assert side_file(tmp_path, content) == SideFile(outcomes(said))
+    assert side_file(tmp_path, content) == outcomes(said)
 
 
 @examples(30, one_folder=True)
@@ -131,7 +132,7 @@ def test_an_id_may_come_twice_but_not_with_another_outcome(
     assume(write is not bare or ";" not in "".join(said))
     name = data.draw(st.sampled_from(sorted(said)))
     again = _doubled(write, said, {name: said[name]})
-    assert side_file(tmp_path, again) == SideFile(outcomes(said))
+    assert side_file(tmp_path, again) == outcomes(said)
     other = not said[name] if isinstance(said[name], bool) else said[name] / 2
     with pytest.raises(UsageError, match="a second, different outcome for"):
         side_file(tmp_path, _doubled(write, said, {name: other}))
@@ -148,7 +149,7 @@ def _doubled(write: Callable[[Said], str], said: Said, more: Said) -> str:
 
 @pytest.mark.parametrize("key", ID_KEYS)
 def test_every_name_of_an_id(tmp_path: Path, key: str) -> None:
-    expected = SideFile(outcomes({"a": True}))
+    expected = outcomes({"a": True})
     assert side_file(tmp_path, f"note,{key.upper()},success\nx,a,yes\n") == expected
     assert side_file(tmp_path, json.dumps([{"note": "x", key: "a", "success": True}])) == expected
     assert side_file(tmp_path, json.dumps({key: "a", "success": True})) == expected
@@ -161,13 +162,13 @@ def test_the_surest_of_several_ids_counts(tmp_path: Path) -> None:
 
 def test_numbers_may_be_ids(tmp_path: Path) -> None:
     rows = [{"task_id": 7, "success": True}, {"task_id": 8, "success": False}]
-    expected = SideFile(outcomes({"7": True, "8": False}))
+    expected = outcomes({"7": True, "8": False})
     assert side_file(tmp_path, json.dumps(rows)) == expected
     assert side_file(tmp_path, "7,true\n8,false\n") == expected
 
 
 def test_a_reward_below_nought_is_nought_as_it_is_in_a_log(tmp_path: Path) -> None:
-    failed = SideFile({"a": Outcome(False, 0.0, "user")})
+    failed = UserOutcomes({"a": Outcome(False, 0.0, "user")}, only_identified=True)
     for content in ('{"a": -1}', '{"a": {"reward": -1.0}}', "id,score\na,-1\n", "a,-1\n"):
         assert side_file(tmp_path, content) == failed
     for content in ('{"a": 2}', '{"a": {"reward": 1.5}}', "id,score\na,100\n"):
@@ -175,8 +176,9 @@ def test_a_reward_below_nought_is_nought_as_it_is_in_a_log(tmp_path: Path) -> No
             side_file(tmp_path, content)
 
 
-RESOLVED = SideFile({"a": Outcome(True, source="user")}, is_complete=True)
-BOTH = SideFile({"a": Outcome(True, source="user"), "b": Outcome(False, source="user")})
+FAILED = Outcome(False, source="user")
+RESOLVED = UserOutcomes({"a": Outcome(True, source="user")}, FAILED, only_identified=True)
+BOTH = outcomes({"a": True, "b": False})
 
 
 @pytest.mark.parametrize(
@@ -200,15 +202,16 @@ BOTH = SideFile({"a": Outcome(True, source="user"), "b": Outcome(False, source="
         ('{"a": {"resolved": true, "patch_exists": true}, "b": {"resolved": false}}', BOTH),
     ],
 )
-def test_lists_of_what_was_resolved(tmp_path: Path, content: str, expected: SideFile) -> None:
+def test_lists_of_what_was_resolved(tmp_path: Path, content: str, expected: UserOutcomes) -> None:
     assert side_file(tmp_path, content) == expected
     assert side_file(tmp_path, codecs.BOM_UTF16_LE + content.encode("utf-16-le")) == expected
 
 
 def test_a_report_in_which_nothing_was_resolved(tmp_path: Path) -> None:
-    assert side_file(tmp_path, '{"resolved_ids": []}') == SideFile({}, is_complete=True)
+    none = UserOutcomes({}, FAILED, only_identified=True)
+    assert side_file(tmp_path, '{"resolved_ids": []}') == none
     found = side_file(tmp_path, '{"resolved_ids": [], "submitted_ids": ["b"]}')
-    assert found == SideFile({"b": Outcome(False, source="user")})
+    assert found == outcomes({"b": False})
 
 
 LONG = "x" * (65 << 20)  # more than a record may have
@@ -282,122 +285,18 @@ def test_what_has_no_meaning_or_two(tmp_path: Path, content: str, words: str) ->
     assert str(tmp_path) not in str(caught.value)
 
 
-KNOWN = frozenset({"id", "success", "reward"})
-# What a log's text keeps as it is, and no cell is only space; commas, quotation marks and letters
-# of all kinds among it.
-CELLS = st.text(
-    st.characters(min_codepoint=0x20, exclude_categories=["C", "Z"]) | st.sampled_from(',;\t" '),
-    min_size=1,
-    max_size=12,
-).map(str.strip)
-
-
-def read(tmp_path: Path, content: str | bytes, known: frozenset[str] = KNOWN) -> list[Row]:
-    path = tmp_path / "table.csv"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return list(table_rows(Log(path.name, path), known))
-
-
-def written(rows: Sequence[Sequence[str]], delimiter: str, **options: object) -> str:
-    stream = io.StringIO()
-    csv.writer(stream, delimiter=delimiter, **options).writerows(rows)  # type: ignore[arg-type]
-    return stream.getvalue()
-
-
-@examples(60, one_folder=True)
-@given(
-    rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5),
-    delimiter=st.sampled_from(",;\t"),
-    ending=st.sampled_from(["\n", "\r\n"]),
-    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
-    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]),
-)
-def test_what_a_spreadsheet_writes_is_read_back(
-    tmp_path: Path,
-    rows: list[tuple[str, str]],
-    delimiter: str,
-    ending: str,
-    quoting: int,
-    encoding: str,
-) -> None:
-    header = delimiter.join(["id", "success"]) + ending
-    text = header + written(rows, delimiter, lineterminator=ending, quoting=quoting)
-    if encoding in ("utf-16-le", "utf-16-be"):
-        text = "\ufeff" + text
-    expected: list[Row] = [
-        ({"id": first, "success": second}, f"row {number}")
-        for number, (first, second) in enumerate(rows, 2)
-        if first or second
-    ]
-    assert read(tmp_path, text.encode(encoding)) == expected
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_without_a_header_a_row_is_an_id_and_its_outcome(tmp_path: Path, delimiter: str) -> None:
-    content = f"a{delimiter}true\nb{delimiter}0.5\n"
-    assert read(tmp_path, content) == [
-        ({"id": "a", "outcome": "true"}, "row 1"),
-        ({"id": "b", "outcome": "0.5"}, "row 2"),
-    ]
-
-
-def test_a_list_of_ids_is_a_table_of_one_column(tmp_path: Path) -> None:
-    assert read(tmp_path, "a\nb\n") == [({"id": "a"}, "row 1"), ({"id": "b"}, "row 2")]
-
-
-def test_names_of_columns_in_any_letters_and_with_spaces(tmp_path: Path) -> None:
-    ((cells, position),) = read(tmp_path, " ID , Success \n a , yes \n")
-    assert (cells, position) == ({"id": "a", "success": "yes"}, "row 2")
-
-
-def test_empty_rows_and_empty_cells_behind_the_last_column_are_nothing(tmp_path: Path) -> None:
-    content = "id,success\n\n,\na,yes,,\n  \nb,no\n"
-    assert [cells for cells, _ in read(tmp_path, content)] == [
-        {"id": "a", "success": "yes"},
-        {"id": "b", "success": "no"},
-    ]
-
-
-def test_a_row_that_is_too_short_lacks_the_last_columns(tmp_path: Path) -> None:
-    assert read(tmp_path, "id,success\na\n") == [({"id": "a"}, "row 2")]
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_a_spreadsheets_own_first_line_names_the_delimiter(tmp_path: Path, delimiter: str) -> None:
-    content = f'sep={delimiter}\r\nid{delimiter}success\r\n"a,;\t"{delimiter}yes\r\n'
-    assert read(tmp_path, content) == [({"id": "a,;", "success": "yes"}, "row 3")]
-
-
-@pytest.mark.parametrize("before", ["\n", " \r\n\n", ",\n", "\nsep=,\n", "sep=,\n\n"])
-def test_empty_lines_before_the_header_are_nothing(tmp_path: Path, before: str) -> None:
-    row = f"row {before.count(chr(10)) + 2}"
-    assert read(tmp_path, f"{before}id,success\na,yes\n") == [({"id": "a", "success": "yes"}, row)]
-
-
-@pytest.mark.parametrize("content", ["\n,\n", " \n,,\n"])
-def test_empty_lines_alone_have_no_rows(tmp_path: Path, content: str) -> None:
-    assert read(tmp_path, content) == []
-
-
-def test_a_table_of_a_spreadsheets_own_line_alone_has_no_rows(tmp_path: Path) -> None:
-    assert read(tmp_path, "sep=;\n") == []
-
-
-def test_a_cell_may_hold_the_delimiter_and_quotation_marks(tmp_path: Path) -> None:
-    ((cells, _),) = read(tmp_path, 'id,success\n"a ""b"", c",true\n')
-    assert cells == {"id": 'a "b", c', "success": "true"}
-
-
 @pytest.mark.parametrize(
-    ("content", "words"),
+    "content",
     [
-        ("sep=|\nid|outcome\nb|failure\n", r"line 1: a table whose cells are parted by `\|`"),
-        ("id,success,Success\na,1,1\n", "two columns success"),
-        ("id,success\na,1,2\n", "3 cells, where 2 are expected"),
-        ("a,1\nb,1,2\n", "row 2: 3 cells, where 2 are expected"),
-        ("id,success\na," + "x" * 140_000 + "\n", "line 2: a row that is not a row of a table"),
+        "a,yes\n",
+        "a;yes\r\n",
+        "a\tyes\n",
+        " ID , Success \n a , yes \n",
+        "id,success\n\n,\na,yes,,\n  \n",
+        ",\n \r\nid,success\na,yes\n",
+        'id,note,success\na,"x, ""y"" ;",yes\n',
     ],
 )
-def test_tables_that_cannot_be_read(tmp_path: Path, content: str, words: str) -> None:
-    with pytest.raises(RecordError, match=words):
-        read(tmp_path, content)
+def test_tables_as_spreadsheets_write_them(tmp_path: Path, content: str) -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        assert side_file(tmp_path, content.encode(encoding)) == outcomes({"a": True})

@@ -40,30 +40,6 @@ _OBSERVATION = re.compile(r"\A\s*observation[ \t]{0,3}\d{0,4}:", re.IGNORECASE)
 _CALL = re.compile(r"<(?:function=|execute>|tool_call>|function_calls>)")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _COMMAND = re.compile(r"(?:bash|sh|shell)?[ \t]*\n(?P<command>.*)", re.DOTALL)
-
-
-def thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str]:
-    """Return what an agent thought and did: the action is empty where a labelled thought is all.
-
-    If agents were told to act `in_fences`, a command that ends a reply is its action.
-    """
-    labelled = _THOUGHT.match(text)
-    found = _ACTION.search(text) or _CALL.search(text)
-    begin = labelled.end() if labelled else 0
-    if found is None and in_fences:
-        parts = text[begin:].split("```")
-        command = _COMMAND.fullmatch(parts[1]) if len(parts) == 3 and not parts[2].strip() else None
-        if command:
-            return parts[0].strip(), command["command"].strip()
-    if found is None and labelled:
-        found = _FENCE.search(text)
-    if found is None:
-        return (text[begin:].strip(), "") if labelled else ("", text.strip())
-    label = found.end() if _ACTION.match(text, found.start()) else found.start()
-    action = text[label:].strip()
-    return (text[begin : found.start()].strip(), action) if action else ("", text.strip())
-
-
 # Cline, Roo and Kilo write a call as an element of the reply's text, named after the tool.
 _ELEMENT = re.compile(
     r"<(?P<tool>execute_command|read_file|write_to_file|replace_in_file|search_files|list_files"
@@ -78,29 +54,39 @@ _ELEMENT_ANSWER = re.compile(
     r"\[\w+(?: for [^\n]*)?\] Result:\s*(?:Command executed\.\s*)?(?:Output:\n)?"
 )
 _FINAL = {"attempt_completion": "result", "ask_followup_question": "question"}
+_TEXT_KINDS = (None, "", "text", "input_text", "output_text")
+_THOUGHT_KEYS = ("reasoning_content", "reasoning", "thought")
+_NODS_TO_THOUGHT = frozenset({"", "ok", "ok."})  # of an environment that was told to nod
+_NOD_LENGTH = 120
+_EXAMPLE = "part of a solved example"
 
 
-def _written_call(text: str) -> tuple[str, str, dict[str, str]] | None:
-    found = _ELEMENT.search(text)
+def thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str]:
+    """Return what an agent thought and did: the action is empty where a labelled thought is all.
+
+    If agents were told to act `in_fences`, a command that ends a reply is its action.
+    """
+    labelled = _THOUGHT.match(text)
+    begin = labelled.end() if labelled else 0
+    found = _ACTION.search(text) or _CALL.search(text)
+    if found is None and in_fences:
+        parts = text[begin:].split("```")
+        command = _COMMAND.fullmatch(parts[1]) if len(parts) == 3 and not parts[2].strip() else None
+        if command:
+            return parts[0].strip(), command["command"].strip()
+    if found is None and labelled:
+        found = _FENCE.search(text)
     if found is None:
-        return None
-    given = {each["name"]: each["value"] for each in _PARAMETER.finditer(found["body"])}
-    given = {name: value for name, value in given.items() if name != "requires_approval"}
-    return text[: found.start()].strip(), found["tool"], given
+        return (text[begin:].strip(), "") if labelled else ("", text.strip())
+    label = found.end() if _ACTION.match(text, found.start()) else found.start()
+    action = text[label:].strip()
+    return (text[begin : found.start()].strip(), action) if action else ("", text.strip())
 
 
 def _observation_of(text: str) -> str:
     """Return what an environment answered, without the label that some put before it."""
     found = _OBSERVATION.match(text) or _ELEMENT_ANSWER.match(text)
     return text[found.end() :].strip() if found else text.strip()
-
-
-_TEXT_KINDS = (None, "", "text", "input_text", "output_text")
-_THOUGHT_KEYS = ("reasoning_content", "reasoning", "thought")
-# What an environment says to a thought, because it was told to.
-_NODS_TO_THOUGHT = frozenset({"", "ok", "ok."})
-_NOD_LENGTH = 120
-_EXAMPLE = "part of a solved example"
 
 
 def spoken(message: object) -> Json:
@@ -116,8 +102,11 @@ def spoken(message: object) -> Json:
         raise unknown_speaker(name)
     keys = ("content", "value", "text", "parts", "system_prompt")
     content = next((given[key] for key in keys if given.get(key) is not None), None)
-    if name == "function_call" and (calls := _written_calls(content)):
-        return {"role": role, "content": "", "tool_calls": calls}
+    if name == "function_call" and isinstance(content, str):
+        value = unfolded(content)
+        calls: list[object] = [value] if isinstance(value, dict) else as_list(value)
+        if calls and all(as_mapping(call).get("name") for call in calls):
+            return {"role": role, "content": "", "tool_calls": calls}
     return {**given, "role": role, "content": content}
 
 
@@ -140,12 +129,10 @@ def episode(
         RecordError: No user says anything, the agent does nothing, or an unknown speaker.
     """
     conversation = conversation or Conversation()
-    heard = []
-    for message in messages:
-        if _is_example(as_mapping(message)):
-            conversation.pass_over("message", _EXAMPLE)
-        else:
-            heard.append(spoken(message))
+    whole = list(messages)
+    own = [message for message in whole if not _is_example(as_mapping(message))]
+    conversation.pass_over("message", _EXAMPLE, len(whole) - len(own))
+    heard = list(map(spoken, own))
     opening = next((index for index, message in enumerate(heard) if _asks(message)), None)
     if opening is None:
         raise RecordError("no message of a user, so no task")
@@ -154,7 +141,7 @@ def episode(
     _add_results(conversation, heard[opening])
     prompts = (_text(message) for message in heard[:opening] if message["role"] == "system")
     rules = "\n".join(filter(None, prompts))
-    if _is_answered(heard[opening:]) and _is_briefing(_first_words(heard[opening:]), common):
+    if _is_briefing(_first_words(heard[opening:]), common):
         rules = _text(heard[opening])
         opening += 2
     task_text, scene = _task_in(_asked(heard[opening]), common)
@@ -169,10 +156,7 @@ def episode(
 
 
 def opening_of(log: Log, chats_in: Callable[[object], Iterable[Iterable[object]]]) -> Opening:
-    """Return what the first chats of a log all begin with.
-
-    `chats_in` a record are lists of messages.
-    """
+    """Return what the first chats of a log all begin with; `chats_in` a record are messages."""
     first = (each.value for each in log.first_records(LOOKED_AT) if isinstance(each, Record))
     chats = (chat for value in first for chat in chats_in(value))
     return common_opening(map(_opening_words, islice(chats, LOOKED_AT)))
@@ -190,17 +174,11 @@ def _opening_words(messages: Iterable[object]) -> FirstWords:
 def _first_words(messages: Sequence[Json]) -> FirstWords:
     """Return how a chat goes on from the user's first message, as far as the agent only speaks."""
     asked = _asked(messages[0]) if messages else ""
-    if not _is_answered(messages):
-        return FirstWords(asked, "", "")
-    reply = _text(messages[1])
-    if thought_and_action(reply)[1] != reply or not _asks(messages[2]):
-        return FirstWords(asked, "", "")
-    return FirstWords(asked, reply, _asked(messages[2]))
-
-
-def _is_answered(messages: Sequence[Json]) -> bool:
-    """Return True if the agent only speaks after the first message, and something follows."""
-    return len(messages) > 2 and messages[1]["role"] == "agent" and _is_text(messages[1])
+    if len(messages) > 2 and messages[1]["role"] == "agent" and _is_text(messages[1]):
+        reply = _text(messages[1])
+        if thought_and_action(reply)[1] == reply and _asks(messages[2]):
+            return FirstWords(asked, reply, _asked(messages[2]))
+    return FirstWords(asked, "", "")
 
 
 def _is_briefing(words: FirstWords, common: Opening) -> bool:
@@ -225,41 +203,33 @@ def _replay(conversation: Conversation, messages: Iterable[Json], *, in_fences: 
     """Add what follows the task; a thought alone, if only nodded at, leads to the next action."""
     pending = ""
     for message in messages:
-        acknowledged = bool(pending) and _is_ok(message)
-        if acknowledged:
+        text = _text(message) if _is_text(message) else None
+        is_nod = message["role"] == "user" and text is not None and text.lower() in _NODS_TO_THOUGHT
+        if pending and is_nod:
             conversation.think(pending)
         elif pending:
             conversation.act(pending)  # a thought that is answered like an action is one
-        pending = ""
-        if message["role"] == "agent" and _is_text(message):
+        nodded, pending = bool(pending) and is_nod, ""
+        if message["role"] == "agent" and text is not None:
             pending = _speak(conversation, message, in_fences=in_fences)
-        elif message["role"] == "user" and _is_text(message):
-            text = own_words(_text(message))
-            if _ELEMENT_ANSWER.match(text):
-                conversation.answer(_observation_of(text))
-            elif not acknowledged:
-                conversation.user(_observation_of(text))
-        else:
+        elif message["role"] != "user" or text is None:
             add_message(conversation, message)
+        elif _ELEMENT_ANSWER.match(own := own_words(text)):
+            conversation.answer(_observation_of(own))
+        elif not nodded:
+            conversation.user(_observation_of(own))
     if pending:
         conversation.act(pending)
 
 
 def _speak(conversation: Conversation, message: Json, *, in_fences: bool) -> str:
-    """Return what an agent says without calling a tool; comes back if it is a thought alone."""
+    """Add what an agent says without calling a tool; return it if it is a thought alone."""
     for key in _THOUGHT_KEYS:
         if isinstance(message.get(key), str):
             conversation.think(as_text(message[key]))
     text = _text(message)
-    if call := _written_call(text):
-        said, tool, given = call
-        spoken = given.get(_FINAL.get(tool, ""))
-        if spoken is None:
-            conversation.say(said)
-            conversation.call(tool, given)
-        else:
-            conversation.think(said)
-            conversation.say(spoken)
+    if element := _ELEMENT.search(text):
+        _add_element(conversation, text[: element.start()].strip(), element)
         return ""
     thought, action = thought_and_action(text, in_fences=in_fences)
     if not action:
@@ -271,6 +241,19 @@ def _speak(conversation: Conversation, message: Json, *, in_fences: bool) -> str
         is_code = in_fences and text.rstrip().endswith("```")
         conversation.act(action, kind="code" if is_code else None)
     return ""
+
+
+def _add_element(conversation: Conversation, said: str, element: re.Match[str]) -> None:
+    """Add a call that is written as an element, or the words for the user that it holds."""
+    given = {each["name"]: each["value"] for each in _PARAMETER.finditer(element["body"])}
+    given.pop("requires_approval", None)
+    words = given.get(_FINAL.get(element["tool"], ""))
+    if words is None:
+        conversation.say(said)
+        conversation.call(element["tool"], given)
+    else:
+        conversation.think(said)
+        conversation.say(words)
 
 
 def _is_text(message: Json) -> bool:
@@ -312,26 +295,13 @@ def _add_before_task(conversation: Conversation, message: Json) -> None:
 
 
 def _add_results(conversation: Conversation, message: Json) -> None:
-    """Add to a conversation what tools answer in a message, and nothing else of it."""
+    """Add what tools answer in a message, and nothing else of it."""
     if message["role"] == "tool":
         add_message(conversation, message)
     elif message["role"] == "user" and (found := [*filter(is_result, parts_of(message))]):
         add_message(conversation, {**message, "content": found})
 
 
-def _is_ok(message: Json) -> bool:
-    return message["role"] == "user" and _text(message).lower() in _NODS_TO_THOUGHT
-
-
 def _is_example(message: Json) -> bool:
     """Return True if a message is part of a demonstration and says so."""
     return message.get("is_demo") is True or as_text(message.get("name")).startswith("example_")
-
-
-def _written_calls(content: object) -> list[object]:
-    """Tool calls that a log writes as JSON text; empty if it is other text."""
-    if not isinstance(content, str):
-        return []
-    value = unfolded(content)
-    calls: list[object] = [value] if isinstance(value, dict) else as_list(value)
-    return calls if all(as_mapping(call).get("name") for call in calls) else []

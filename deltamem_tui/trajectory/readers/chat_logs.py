@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import LogLimits, Preview, Record, Value
+from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import stated
@@ -31,93 +30,52 @@ _AGENT_KEYS = ("model", "model_name", "agent")
 def is_message(value: object) -> bool:
     """Return True if a value is one message of a conversation."""
     message = as_mapping(value)
-    return speaker(message.get("role", message.get("from"))) is not None and bool(
-        message.keys() & _SAID
-    )
+    who = speaker(message.get("role", message.get("from")))
+    return who is not None and not message.keys().isdisjoint(_SAID)
 
 
 def _are_messages(value: object) -> bool:
-    """Return True if a value is a list of messages and nothing else."""
     return isinstance(value, list) and bool(value) and all(map(is_message, value))
 
 
 def _is_spoken(value: object) -> bool:
     """Return True if a value is meant as a conversation, also if an unknown speaker is in it."""
-    return any(
-        "role" in message or "from" in message for message in map(as_mapping, as_list(value))
-    )
+    messages = map(as_mapping, as_list(value))
+    return any("role" in message or "from" in message for message in messages)
 
 
-def _are_records_messages(preview: Preview) -> bool:
-    """Return True if a log is one conversation, a message a record."""
-    return bool(preview.records) and all(map(is_message, preview.records))
-
-
-def conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
+def _conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
     """Yield the conversations of a log: lists of messages, bare, under `keys`, or under any name.
 
     Records that are messages are one conversation, up to the first that cannot be read.
     """
-    loose = _LooseMessages(log.limits)
+    loose: list[object] = []
+    position, has_gap, is_over = "", False, False
+    held = SizeGuard("a conversation", log.limits)
     for value in log.values():
-        size, found = _opened(value, log)
-        loose.has_gap = loose.has_gap or not any(isinstance(item, Record) for item in found)
+        size = 0 if isinstance(value, RecordError) else len(value.data)
+        found = [value] if isinstance(value, RecordError) else list(log.parsed(value))
+        has_gap = has_gap or not any(isinstance(item, Record) for item in found)
         for item in found:
             if isinstance(item, RecordError):
                 yield item
-            elif _is_loose(item.value, keys):
-                yield from loose.hear(item, size)
-            else:
+            elif not _is_loose(item.value, keys):
                 yield from _conversations_of(item, keys)
-    yield from loose.conversation()
-
-
-def _opened(value: Value | RecordError, log: Log) -> tuple[int, list[Record | RecordError]]:
-    """Return how many bytes a value has, and what it holds."""
-    if isinstance(value, RecordError):
-        return 0, [value]
-    return len(value.data), list(log.parsed(value))
+            elif not is_over and loose and has_gap:
+                is_over = True
+                yield rest_refused(item.position)
+            elif not is_over:
+                held.add(size + BESIDE, item.position)
+                position, has_gap = position or item.position, False
+                loose.append(item.value)
+    if loose:
+        yield ChatRecord(loose, position)
 
 
 def _is_loose(value: object, keys: tuple[str, ...]) -> bool:
     """Return True if a record is meant as a message, also if an unknown speaker is in it."""
     record = as_mapping(value)
     return _is_spoken([record]) and bool(record.keys() & _SAID) and not _listed(record, keys)
-
-
-class _LooseMessages:
-    """Messages that are records by themselves: one conversation, as long as it has no gap."""
-
-    def __init__(self, limits: LogLimits) -> None:
-        self.has_gap = False  # behind the last message
-        self._messages: list[object] = []
-        self._position = ""
-        self._is_over = False
-        self._held = SizeGuard("a conversation", limits)
-
-    def hear(self, message: Record, size: int) -> Iterator[RecordError]:
-        """Yield one message more, or why it and all that follow are left out."""
-        if self._is_over:
-            return
-        if self._messages and self.has_gap:
-            self._is_over = True
-            yield rest_refused(message.position)
-            return
-        self.has_gap = False
-        try:
-            self._held.add(size + BESIDE, message.position)
-        except RecordError as error:
-            self._is_over = True
-            self._messages.clear()
-            yield error
-            return
-        self._position = self._position or message.position
-        self._messages.append(message.value)
-
-    def conversation(self) -> Iterator[ChatRecord]:
-        """Yield what was said, if anything was."""
-        if self._messages:
-            yield ChatRecord(self._messages, self._position)
 
 
 def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
@@ -135,9 +93,8 @@ def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[ChatRecor
         )
     elif named := {name: value for name, value in record.items() if _is_spoken(value)}:
         for name, value in named.items():
-            yield ChatRecord(
-                as_list(value), f"{item.position}, key {quoted(name, 80)}", {"id": name}
-            )
+            place = f"{item.position}, key {quoted(name, 80)}"
+            yield ChatRecord(as_list(value), place, {"id": name})
     else:
         yield RecordError(f"no list of messages under `{keys[0]}`", position=item.position)
 
@@ -155,7 +112,7 @@ def _listed(record: Json, keys: tuple[str, ...]) -> str:
 
 
 def _read_conversations(
-    *keys: str, of_calls: bool = False, domain: Callable[[Trajectory], str] | None = None
+    *keys: str, of_calls: bool = False, domain: Callable[[Trajectory], str] = lambda _: ""
 ) -> Callable[[Log], Iterator[Reading]]:
     """Return a reader's `read`, for logs of conversations."""
 
@@ -167,17 +124,15 @@ def _read_conversations(
                     yield each.messages
 
     def read(log: Log) -> Iterator[Reading]:
-        parse = partial(episode_in, common=opening_of(log, chats_in))
-        found = conversations(log, keys)
+        common = opening_of(log, chats_in)
+        found = _conversations(log, keys)
         for item in counted_once(found) if of_calls else found:
             if isinstance(item, RecordError):
                 yield item
                 continue
-            for reading in conversation_readings(item.position, parse, item):
-                if domain and isinstance(reading, Trajectory):
-                    yield replace(reading, domain=domain(reading))
-                else:
-                    yield reading
+            for reading in conversation_readings(item.position, episode_in, item, common):
+                named = domain(reading) if isinstance(reading, Trajectory) else ""
+                yield replace(reading, domain=named) if named else reading  # type: ignore[type-var]
 
     return read
 
@@ -207,68 +162,58 @@ _BLOCKS = frozenset(
 
 
 def _has_blocks(messages: object) -> bool:
-    """Return True if messages hold blocks that only this format has."""
-    return any(
-        as_mapping(part).get("type") in _BLOCKS
-        for message in as_list(messages)
-        for part in as_list(as_mapping(message).get("content"))
-        if isinstance(as_mapping(part).get("type"), str)
-    )
+    """Return True if messages hold blocks that only Anthropic's format has."""
+    messages = map(as_mapping, as_list(messages))
+    parts = (as_mapping(part) for each in messages for part in as_list(each.get("content")))
+    return any(isinstance(part.get("type"), str) and part["type"] in _BLOCKS for part in parts)
 
 
-def _messages(record: object) -> object:
-    return as_mapping(record).get("messages", record)
+def _lists_in(record: object, keys: tuple[str, ...]) -> list[object]:
+    """Return what of a record are lists of messages, if it is of such a format."""
+    under = [each for key in keys if (each := as_mapping(record).get(key)) is not None]
+    return under[:1] or [*as_mapping(record).values()] or [record]
 
 
-def _anthropic_claims(preview: Preview) -> float:
-    if _are_records_messages(preview):
-        return 0.6 * _has_blocks(list(preview.records))
-    if not any(_has_blocks(_messages(record)) for record in preview.records):
-        return 0.0
-    # Conversations without a tool call stand beside those that have some.
-    return 0.6 * share(preview, lambda record: _are_messages(_messages(record)))
+def _claims(
+    keys: tuple[str, ...], sureness: float, is_own: Callable[[object], bool], *, of_all: bool = True
+) -> Callable[[Preview], float]:
+    """Return how sure a reader is of conversations whose messages are its own, all or some."""
+
+    def claims(preview: Preview) -> float:
+        whole = [*preview.records]
+        if _are_messages(whole):  # a message a record
+            return sureness * is_own(whole)
+        lists = [each for record in whole for each in _lists_in(record, keys)]
+        if not of_all and not any(map(is_own, lists)):
+            return 0.0
+        return sureness * share(
+            preview,
+            lambda record: all(
+                _are_messages(each) and (is_own(each) or not of_all)
+                for each in _lists_in(record, keys)
+            ),
+        )
+
+    return claims
+
+
+def _is_openai(messages: object) -> bool:
+    return not _has_blocks(messages) and all("role" in as_mapping(m) for m in as_list(messages))
 
 
 ANTHROPIC = Reader(
     name="anthropic",
     description="Anthropic messages: content blocks of text, tool_use and tool_result",
-    claims=_anthropic_claims,
+    # Conversations without a tool call stand beside those that have some.
+    claims=_claims(("messages",), 0.6, _has_blocks, of_all=False),
     read=_read_conversations("messages", of_calls=True),
 )
-
-
-# The plainest of formats: any reader that knows more about a log is surer of it.
-_SURENESS = 0.5
-_KEYS = ("messages", "trajectory")
-
-
-def _is_chat(value: object) -> bool:
-    record = as_mapping(value)
-    under = [record[key] for key in _KEYS if key in record]
-    if record and not under:
-        return all(map(_are_own, record.values()))
-    return _are_own(under[0] if under else value)
-
-
-def _are_own(messages: object) -> bool:
-    return (
-        _are_messages(messages)
-        and not _has_blocks(messages)
-        and all("role" in as_mapping(message) for message in as_list(messages))
-    )
-
-
-def _openai_claims(preview: Preview) -> float:
-    if _are_records_messages(preview):
-        return _SURENESS * _are_own(list(preview.records))
-    return _SURENESS * share(preview, _is_chat)
-
-
 OPENAI = Reader(
     name="openai-chat",
     description="OpenAI chat: messages with role, content and tool_calls",
-    claims=_openai_claims,
-    read=_read_conversations(*_KEYS, of_calls=True),
+    # The plainest of formats: any reader that knows more about a log is surer of it.
+    claims=_claims(("messages", "trajectory"), 0.5, _is_openai),
+    read=_read_conversations("messages", "trajectory", of_calls=True),
 )
 
 
@@ -288,16 +233,20 @@ def _domain(trajectory: Trajectory) -> str:
     return _DOMAINS.get(found["name"], "") if found else ""
 
 
-def _is_sharegpt(value: object) -> bool:
-    return _are_messages(as_mapping(value).get("conversations", value)) and (
-        isinstance(value, dict) or "from" in as_mapping(value[0] if isinstance(value, list) else 0)
-    )
+def _is_sharegpt(messages: object) -> bool:
+    return "from" in as_mapping(as_list(messages)[0] if as_list(messages) else None)
 
 
 def _sharegpt_claims(preview: Preview) -> float:
-    if _are_records_messages(preview):
-        return 0.8 * all("from" in as_mapping(record) for record in preview.records)
-    return 0.8 * share(preview, _is_sharegpt)
+    if _are_messages([*preview.records]):
+        return 0.8 * all(map(_is_sharegpt, ([each] for each in preview.records)))
+    return 0.8 * share(preview, _is_sharegpt_record)
+
+
+def _is_sharegpt_record(record: object) -> bool:
+    if isinstance(record, list):
+        return _are_messages(record) and _is_sharegpt(record)
+    return _are_messages(as_mapping(record).get("conversations"))
 
 
 SHAREGPT = Reader(

@@ -1,12 +1,12 @@
 """A user, an agent and its tools in turn: how the logs of chats become one episode.
 
-The readers of such logs say what happened, in order; here is the one place that knows
-what of it is the task, a thought, a step and its observation.
+Readers say what happened, in order; here is the one place that knows what of it is the task, a
+thought, a step and its observation.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -45,33 +45,32 @@ class StepDraft:
         """All that has come back."""
         return "\n\n".join(text for _, text in self.heard)
 
-    def answer(self, text: str, *, failed: bool, status: StepStatus | None = None) -> None:
-        """Add a tool's answer to this very call."""
-        self.answered = True
-        self.add_answer(_as_error(text) if failed else text, "error" if failed else status)
-
-    def add_answer(self, text: str, status: StepStatus | None) -> None:
+    def answer(self, text: str, *, failed: bool = False, status: StepStatus | None = None) -> None:
         """Add a tool's answer, and by it whether the call went well."""
+        self.answered = True
         if self.status != "error":
-            self.status = status or self.status
+            self.status = "error" if failed else status or self.status
+        self.hear(_as_error(text) if failed else text)
+
+    def hear(self, text: str) -> None:
+        """Add what a tool said."""
         if text.strip():
             self.heard.append(("tool", text.strip("\n")))
 
     def step(self) -> Step:
         """Return the step, with all that has come back by now."""
         speakers = {speaker for speaker, _ in self.heard}
-        words = [text for speaker, text in self.heard if speaker == "user"]
+        said = [text for speaker, text in self.heard if speaker == "user"]
         return Step(
             self.action,
             self.observation,
             self.thought,
-            None,
-            self.tool,
-            self.arguments,
-            self.kind,
-            self.status,
-            "tool" if "tool" in speakers else "user" if speakers else None,
-            "\n\n".join(words) if "tool" in speakers else "",
+            tool=self.tool,
+            arguments=self.arguments,
+            kind=self.kind,
+            status=self.status,
+            speaker="tool" if "tool" in speakers else "user" if speakers else None,
+            said="\n\n".join(said) if "tool" in speakers else "",
         )
 
 
@@ -85,18 +84,18 @@ class Conversation:
 
     def __init__(self) -> None:
         self._task: list[str] = []
-        self._offered = ""
-        self._system = ""
+        self._candidate = ""
+        self.system = ""  # the first system prompt
         self._steps: list[StepDraft] = []
-        # Calls without an answer yet, and those of them without a name; one that is answered is
-        # removed only once it comes to the front.
+        # Calls without an answer yet, and those of them without an id; one that is answered is
+        # removed once it comes to the front.
         self._open: deque[StepDraft] = deque()
         self._unnamed: deque[StepDraft] = deque()
         self._calls: dict[str, StepDraft] = {}
         self._thoughts: list[str] = []
         self._said: list[str] = []
-        self._unheard = 0
-        self._passed_over: dict[tuple[str, str], int] = {}
+        self._orphan_results = 0
+        self._skipped: Counter[tuple[str, str]] = Counter()
         self.has_gaps = False  # of records that cannot be read
 
     @property
@@ -110,14 +109,9 @@ class Conversation:
         return bool(self._task)
 
     @property
-    def system(self) -> str:
-        """The first system prompt; empty if there was none."""
-        return self._system
-
-    @property
     def has_calls(self) -> bool:
         """True if the agent has called a tool, and not only spoken."""
-        return any(draft.is_call for draft in self._steps)
+        return bool(self.calls())
 
     @property
     def last_exchange(self) -> tuple[str, str] | None:
@@ -126,15 +120,18 @@ class Conversation:
             return None
         return self._steps[-1].action, self._steps[-1].observation
 
+    def calls(self) -> list[StepDraft]:
+        """Return the calls that the agent has made, in order."""
+        return [draft for draft in self._steps if draft.is_call]
+
     def awaits(self, call_id: str) -> bool:
-        """Return True if a call of this name was made that no tool has answered."""
+        """Return True if a call of this id was made that no tool has answered."""
         draft = self._calls.get(call_id)
         return draft is not None and not draft.answered
 
     def instruct(self, text: str) -> None:
-        """Return the system prompt. Later ones, such as reminders, change nothing."""
-        if not self._system:
-            self._system = text.strip()
+        """Add the system prompt. Later ones, such as reminders, change nothing."""
+        self.system = self.system or text.strip()
 
     def user(self, text: str) -> None:
         """Add the user's words: the task if they are the first, else an answer to the agent."""
@@ -151,46 +148,38 @@ class Conversation:
             self._task.append(text)
 
     def offer_task(self, text: str) -> None:
-        """Return a task in words that are not quite the user's own, such as a command's arguments.
+        """Offer a task in words that are not quite the user's own, such as a command's arguments.
 
         The last one is taken if the agent goes to work before the user has said anything else.
         """
-        self._offered = text.strip() or self._offered
+        self._candidate = text.strip() or self._candidate
 
     def think(self, text: str) -> None:
         """Add a thought of the agent, which belongs to what it says or does next."""
         if text.strip():
-            self._take_offer()
+            self._take_candidate()
             self._thoughts.append(text.strip())
 
     def say(self, text: str) -> None:
         """Add words of the agent."""
         if text.strip():
-            self._take_offer()
+            self._take_candidate()
             self._said.append(text.strip())
 
     def call(self, name: str, arguments: object, call_id: str = "", *, action: str = "") -> None:
         """Add a call of a tool, by its text if there is no `action`; answers may name `call_id`."""
-        self._act(
-            StepDraft(
-                action or call_text(name, arguments),
-                call_id=call_id,
-                is_call=True,
-                tool=name or None,
-                arguments=call_arguments(arguments),
-                kind="call",
-            )
-        )
+        text, given = action or call_text(name, arguments), call_arguments(arguments)
+        self._act(StepDraft(text, "", call_id, True, name or None, given, "call"))
 
     def act(self, action: str, call_id: str = "", *, kind: StepKind | None = None) -> None:
         """Add an act that is written as text, such as a command in a block of code."""
-        self._act(StepDraft(action, call_id=call_id, is_call=True, kind=kind))
+        self._act(StepDraft(action, "", call_id, True, kind=kind))
 
     def _act(self, draft: StepDraft) -> None:
-        self._take_offer()
+        self._take_candidate()
         draft.thought = "\n".join([*self._thoughts, *self._said])
-        self._add(draft)
         self._said.clear()
+        self._add(draft)
 
     def answer(
         self,
@@ -200,52 +189,44 @@ class Conversation:
         failed: bool = False,
         status: StepStatus | None = None,
     ) -> None:
-        """Add a tool's answer to the call of this name.
+        """Add a tool's answer to the call of this id.
 
-        Without a name it answers what the agent just said, since that then was its action, or else
+        Without an id it answers what the agent just said, since that then was its action, or else
         the oldest call that has no answer. An answer to a call that this log does not hold is what
         came back for the last step.
         """
-        if failed:
-            text, status = _as_error(text), "error"
         draft = self._calls.get(call_id) if call_id else None
         if draft is None and self._said:
             self._finish_turn()
             draft = self._steps[-1]
             draft.kind = None  # what a tool answers was not said to the user
         if draft is None:
-            # An answer that names a call never goes to another call that has a name.
+            # An answer with an id never goes to another call that has one.
             draft = _oldest(self._unnamed if call_id else self._open)
         is_lost = self.has_gaps and call_id != "" and call_id not in self._calls
         if draft is None and (is_lost or not self._steps):
-            self._unheard += bool(text.strip())
-            return
-        if draft is None:
-            draft = self._steps[-1]
-            draft.answered = draft.answered or not call_id
-            status = None
+            self._orphan_results += bool(text.strip())
+        elif draft is None:
+            last = self._steps[-1]
+            last.answered = last.answered or not call_id
+            last.hear(_as_error(text) if failed else text)
         else:
-            draft.answered = True
-        draft.add_answer(text, status)
-
-    def calls(self) -> list[StepDraft]:
-        """Return the calls that the agent has made, in order."""
-        return [draft for draft in self._steps if draft.is_call]
+            draft.answer(text, failed=failed, status=status)
 
     def pass_over(self, what: str, why: str, count: int = 1) -> None:
-        """Something of the log (`message`) is by design no part of the episode, and why."""
+        """Note what of the log (`message`) is by design no part of the episode, and why."""
         if count:
-            key = (what, why)
-            self._passed_over[key] = self._passed_over.get(key, 0) + count
+            self._skipped[what, why] += count
 
     def left_out(self) -> Iterator[Remark]:
-        """Tools' answers from before the agent did anything, and what was left out by design."""
-        if self._unheard:
+        """Yield tools' answers to no call of this log, and what was left out by design."""
+        if self._orphan_results:
             yield RecordError(
-                f"{are_left_out('tool result', self._unheard)}: the log holds no call before it",
+                f"{are_left_out('tool result', self._orphan_results)}: "
+                "the log holds no call before it",
                 hint="look whether the log has lost its beginning",
             )
-        for (what, why), count in self._passed_over.items():
+        for (what, why), count in self._skipped.items():
             yield Notice(f"{are_left_out(what, count)}: {why}", position="")
 
     def episode(
@@ -264,7 +245,7 @@ class Conversation:
         """
         self._finish_turn()
         task = task.strip() or self.task
-        if not task and not (self._steps or self._unheard or self._passed_over):
+        if not task and not (self._steps or self._orphan_results or self._skipped):
             raise NothingAskedError("the user asked for nothing in it")
         if not task:
             raise RecordError(
@@ -272,7 +253,7 @@ class Conversation:
                 hint="commands, reminders and copied context are not taken for a task",
             )
         if not self._steps:
-            raise self._idle()
+            raise RecordError(self._why_idle())
         goal, scene = marked_task(task) or (task, "")
         return Trajectory(
             task=goal,
@@ -284,34 +265,26 @@ class Conversation:
             metadata={key: value for key, value in (metadata or {}).items() if value},
         )
 
-    def _idle(self) -> RecordError:
+    def _why_idle(self) -> str:
         """Return why there are no steps: the agent may have done something all the same."""
         if self._thoughts:
-            return RecordError(
-                "the agent thinks in it, and then the log ends",
-                hint="look whether the log was cut off before it acted",
-            )
-        if self._passed_over or self._unheard:
-            return RecordError(
-                "all that the agent did stands before the user's task, or is an example",
-                hint="look whether the log is in order, and has not lost its beginning",
-            )
-        return RecordError(
-            "the agent did nothing in it", hint="there is nothing to learn from it; leave it out"
-        )
+            return "the agent thinks in it, and then the log ends"
+        if self._skipped or self._orphan_results:
+            return "all that the agent did stands before the user's task, or is an example"
+        return "the agent did nothing in it"
 
-    def _take_offer(self) -> None:
-        if self._offered and not self._task:
+    def _take_candidate(self) -> None:
+        if self._candidate and not self._task:
             self._forget_steps()
-            self._task.append(self._offered)
+            self._task.append(self._candidate)
 
     def _finish_turn(self) -> None:
-        """Return what was said and led to no call was said to the user: a step."""
+        """Make what was said and led to no call a step: it was said to the user."""
         if self._said:
-            words = StepDraft("\n\n".join(self._said), "\n".join(self._thoughts), kind="message")
-            self._add(words)
-            self._steps[-1].answered = True  # no tool will answer it
+            draft = StepDraft("\n\n".join(self._said), "\n".join(self._thoughts), kind="message")
             self._said.clear()
+            self._add(draft)
+            draft.answered = True  # no tool will answer it
 
     def _add(self, draft: StepDraft) -> None:
         self._steps.append(draft)
@@ -323,15 +296,11 @@ class Conversation:
         self._thoughts.clear()
 
     def _forget_steps(self) -> None:
-        calls = sum(draft.is_call for draft in self._steps)
-        self.pass_over("call", "made before the user's task", calls)
+        self.pass_over("call", "made before the user's task", len(self.calls()))
         # Only a tool answers before there is a user.
-        self._unheard += sum(len(each.heard) for each in self._steps if not each.is_call)
-        self._steps.clear()
-        self._open.clear()
-        self._unnamed.clear()
-        self._calls.clear()
-        self._thoughts.clear()
+        self._orphan_results += sum(len(each.heard) for each in self._steps if not each.is_call)
+        for held in (self._steps, self._open, self._unnamed, self._calls, self._thoughts):
+            held.clear()
         self._said.clear()
 
 
@@ -353,7 +322,7 @@ def _as_error(text: str) -> str:
 
 
 def _oldest(waiting: deque[StepDraft]) -> StepDraft | None:
-    """Return the oldest call that has no answer yet; those before it are let go."""
+    """Return the oldest call that has no answer yet; those before it are dropped."""
     while waiting and waiting[0].answered:
         waiting.popleft()
     return waiting[0] if waiting else None

@@ -1,8 +1,8 @@
 """Messages of any provider's dialect, added to a `Conversation`.
 
-One trace may hold OpenAI's roles and tool calls, Anthropic's and Google's content parts,
-LangChain's message types, OpenAI's response items and OpenTelemetry's parts. They say the
-same few things; here they are distinguished.
+One log may hold OpenAI's roles and tool calls, Anthropic's and Google's content parts,
+LangChain's message types, OpenAI's response items, the AI SDK's and OpenTelemetry's parts. They
+say the same few things; here they are told apart.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from typing import Literal
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import StepStatus
-from deltamem_tui.trajectory.readers.coding import exit_status, own_words, without_reminders
+from deltamem_tui.trajectory.readers.coding import (
+    exit_status,
+    own_words,
+    shell_answer,
+    without_reminders,
+)
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -35,20 +40,6 @@ _ROLES: dict[str, Role] = {
     **dict.fromkeys(("function", "functionmessage", "function_response"), "tool"),
     **dict.fromkeys(("environment", "ipython", "observation"), "tool"),
 }
-
-
-def speaker(name: object) -> Role | None:
-    """Return who speaks under a name, in whatever letters; None if it is unknown."""
-    return _ROLES.get(name.lower()) if isinstance(name, str) else None
-
-
-def unknown_speaker(name: str) -> RecordError:
-    """Return the refusal of a message whose speaker is unknown."""
-    if name:
-        return RecordError(f"a message of unknown role {quoted(name, 40)}")
-    return RecordError("a message without a role")
-
-
 # Bedrock names a part by its key alone, and has no `type`.
 _BEDROCK_PARTS = {
     "toolUse": ("tool_use", {"toolUseId": "id"}),
@@ -59,10 +50,23 @@ _TEXT_KEYS = ("text", "content", "thinking", "value")
 _THOUGHT_PARTS = frozenset({"thinking", "reasoning", "thought", "summary_text", "reasoning_text"})
 _CALL_PARTS = frozenset({"tool_use", "tool_call", "toolcall", "functioncall", "function_call"})
 _ANSWER_PARTS = frozenset({"tool_result", "tool_call_response", "function_call_output"})
-# How deep the parts of a content lie in one another; none is known of more than three.
-_DEEPEST = 16
+_DEEPEST = 16  # parts of a content in one another; none is known of more than three
 # Where Anthropic's own servers put what was found, next to what only they can read.
 _FOUND_PARTS = frozenset({"web_search_result", "web_fetch_result"})
+_ANSWERED = frozenset({"completed", "output_available", "result"})
+_FAILED = frozenset({"error", "output_error", "output_denied"})
+
+
+def speaker(name: object) -> Role | None:
+    """Return who speaks under a name, in whatever letters; None if it is unknown."""
+    return _ROLES.get(name.lower()) if isinstance(name, str) else None
+
+
+def unknown_speaker(name: str) -> RecordError:
+    """Return the refusal of a message whose speaker is unknown."""
+    return RecordError(
+        f"a message of unknown role {quoted(name, 40)}" if name else "a message without a role"
+    )
 
 
 def add_messages(conversation: Conversation, messages: Iterable[object]) -> Conversation:
@@ -77,7 +81,7 @@ def add_messages(conversation: Conversation, messages: Iterable[object]) -> Conv
 
 
 def add_message(conversation: Conversation, value: object) -> None:
-    """Add one message to a conversation. An item of a kind that says nothing is passed over.
+    """Add one message to a conversation; an item of a kind that says nothing adds nothing.
 
     Raises:
         RecordError: Its speaker is unknown.
@@ -89,14 +93,17 @@ def add_message(conversation: Conversation, value: object) -> None:
             raise unknown_speaker(as_text(message.get("role")))
         _add_part(conversation, message, "agent")
     elif role == "tool":
-        # Some tracers say that the tool speaks where the agent calls it.
+        # Some tracers say that the tool speaks where the agent calls it, or is on offer.
         calls = [part for part in parts_of(message) if _is_traced_call(part)]
+        offered = as_mapping(message.get("content"))
         for part in calls:
             _add_call(conversation, part)
-        if not calls and not _is_tool_definition(message):
+        if not calls and not (offered.get("type") == "function" and "function" in offered):
             _add_answers(conversation, message)
     else:
-        _add_thoughts(conversation, message)
+        for thought in (message.get("reasoning_content"), message.get("reasoning")):
+            if isinstance(thought, str):
+                conversation.think(thought)
         for part in parts_of(message):
             _add_part(conversation, part, role)
         for call in _calls_beside(message):
@@ -161,16 +168,17 @@ def content_text(content: object, depth: int = 0) -> str:
     kind = _kind(part)
     if medium := medium_in(part, kind):
         return f"[{medium}]"
-    if (written := _written_in(part, kind)) is not None:
-        return content_text(written, depth + 1)
-    if kind in _TEXT_PARTS | _THOUGHT_PARTS:
-        given = (part.get(key) for key in _TEXT_KEYS)
-        text = next((each for each in given if each is not None), None)
-        if text is not None:
-            return content_text(text, depth + 1)
-    if is_result(part):
-        return _answer_text(part, depth + 1)
-    return without_images(as_text(part))
+    written = _written_in(part, kind)
+    if written is None and kind in _TEXT_PARTS | _THOUGHT_PARTS:
+        written = _first(part, _TEXT_KEYS)
+    if written is None and is_result(part):
+        written = _answer_of(part)
+    return content_text(as_text(part) if written is None else written, depth + 1)
+
+
+def _first(part: Json, keys: Iterable[str]) -> object:
+    """Return the first value that is there under some keys."""
+    return next((part[key] for key in keys if part.get(key) is not None), None)
 
 
 def _unwrapped(message: Json) -> Json:
@@ -223,30 +231,28 @@ def _written_in(part: Json, kind: str) -> object:
     return as_text(part["json"]) if part.keys() == {"json"} else None
 
 
-def _add_thoughts(conversation: Conversation, message: Json) -> None:
-    for key in ("reasoning_content", "reasoning"):
-        thought = message.get(key)
-        if isinstance(thought, str):
-            conversation.think(thought)
-
-
-def _add_part(conversation: Conversation, part: Json, role: Role) -> None:  # noqa: C901
+def _add_part(conversation: Conversation, part: Json, role: Role) -> None:
     kind = _kind(part)
     if function := part.get("function_call") or part.get("functionCall"):
         _add_call(conversation, as_mapping(function))
     elif response := part.get("function_response") or part.get("functionResponse"):
-        _add_response(conversation, as_mapping(response))
+        add_response(conversation, as_mapping(response))
     elif _holds_answer(part, kind):
         _add_call_and_answer(conversation, part)
     elif _is_call(part):
         _add_call(conversation, part)
     elif is_result(part):
-        _add_answer(conversation, part, _answer_text(part), _answered(part))
+        _add_answer(conversation, part, content_text(_answer_of(part)), _answered(part))
     elif kind in _THOUGHT_PARTS or part.get("thought") is True:
         conversation.think(content_text(part.get("summary") or part))
     elif "role" in part and kind == "message":
         add_message(conversation, {**part, "type": ""})
-    elif role == "system":
+    else:
+        _add_words(conversation, part, role, kind)
+
+
+def _add_words(conversation: Conversation, part: Json, role: Role, kind: str) -> None:
+    if role == "system":
         conversation.instruct(content_text(part))
     elif role == "user":
         conversation.user(own_words(content_text(part)))
@@ -254,17 +260,23 @@ def _add_part(conversation: Conversation, part: Json, role: Role) -> None:  # no
         conversation.say(content_text(part))
 
 
-def _add_response(conversation: Conversation, response: Json) -> None:
-    """Add an answer of Google's dialect: an object, of which the output or the error counts."""
+def add_response(
+    conversation: Conversation, response: Json, *, call_id: str = "", status: str = ""
+) -> None:
+    """Add an answer of Google's dialect: an object, of which the output or the error counts.
+
+    `call_id` and `status` are what the log says of it elsewhere.
+    """
     answer = response.get("response")
     inner = as_mapping(answer)
-    error = inner.get("error")
-    given = (inner.get(key) for key in ("output", "result", "content", "error"))
-    found = next((each for each in given if each is not None), answer)
-    if len(inner) > 1 and "output" not in inner and not error:
+    found = _first(inner, ("output", "result", "content", "error"))
+    if found is None or (len(inner) > 1 and "output" not in inner and not inner.get("error")):
         found = answer
-    text = content_text(found if isinstance(found, str | list) else as_text(found))
-    conversation.answer(text, as_text(response.get("id")), failed=bool(error))
+    text, by_code = shell_answer(content_text(found if isinstance(found, list) else as_text(found)))
+    stated: StepStatus | None = "ok" if status == "success" else None
+    failed = bool(inner.get("error")) or status == "error"
+    call_id = call_id or as_text(response.get("id"))
+    conversation.answer(text, call_id, failed=failed, status=by_code or stated)
 
 
 def _holds_answer(part: Json, kind: str) -> bool:
@@ -272,13 +284,7 @@ def _holds_answer(part: Json, kind: str) -> bool:
     if isinstance(part.get("toolInvocation"), dict):
         return True
     is_named = kind.startswith("tool_") and kind not in _CALL_PARTS | _ANSWER_PARTS
-    if kind == "tool" or kind == "dynamic_tool" or is_named:
-        return "state" in part
-    return False
-
-
-_ANSWERED = frozenset({"completed", "output_available", "result"})
-_FAILED = frozenset({"error", "output_error", "output_denied"})
+    return "state" in part and (kind in ("tool", "dynamic_tool") or is_named)
 
 
 def _add_call_and_answer(conversation: Conversation, part: Json) -> None:
@@ -288,8 +294,7 @@ def _add_call_and_answer(conversation: Conversation, part: Json) -> None:
     kind = as_text(part.get("type"))
     name = as_text(part.get("toolName") or part.get("tool") or kind.removeprefix("tool-"))
     call_id = as_text(part.get("callID") or part.get("toolCallId"))
-    arguments = row.get("input", row.get("args"))
-    conversation.call(name, arguments, call_id)
+    conversation.call(name, row.get("input", row.get("args")), call_id)
     ended = as_text(row.get("status") or state).replace("-", "_")
     if ended in _ANSWERED | _FAILED:
         failed = ended in _FAILED
@@ -311,14 +316,10 @@ def _calls_beside(message: Json) -> Iterator[Json]:
 def _add_call(conversation: Conversation, call: Json) -> None:
     function = call.get("function")
     named = as_mapping(function) or call
-    name = as_text(
-        named.get("name")
-        or named.get("toolName")
-        or (function if isinstance(function, str) else "")
-    )
-    given = (named.get(key) for key in ("arguments", "args", "input", "parameters"))
-    arguments = next((value for value in given if value is not None), None)
+    bare = function if isinstance(function, str) else ""
+    name = as_text(named.get("name") or named.get("toolName") or bare)
     if name:
+        arguments = _first(named, ("arguments", "args", "input", "parameters"))
         conversation.call(name, arguments, _call_id(call))
 
 
@@ -340,7 +341,7 @@ def _answered_beside(message: Json) -> str:
 
 
 def _add_answers(conversation: Conversation, message: Json) -> None:
-    """Return the answers in a tool's message: one, or a part for each of several calls."""
+    """Add the answers in a tool's message: one, or a part for each of several calls."""
     answers = [part for part in parts_of(message) if is_result(part)]
     for part in answers:
         _add_part(conversation, part, "tool")
@@ -351,28 +352,17 @@ def _add_answers(conversation: Conversation, message: Json) -> None:
 
 def _add_answer(conversation: Conversation, answer: Json, text: str, call_id: str) -> None:
     error = answer.get("error")
-    failed = bool(error) or answer.get("status") == "error"
-    failed = failed or any(answer.get(key) is True for key in ("is_error", "isError"))
-    failed = failed or _kind(as_mapping(answer.get("content"))).endswith("_tool_result_error")
+    marks = [answer.get("is_error"), answer.get("isError")]
+    inner = _kind(as_mapping(answer.get("content")))
+    failed = bool(error) or answer.get("status") == "error" or any(each is True for each in marks)
+    failed = failed or inner.endswith("_tool_result_error")
+    is_ok = answer.get("status") == "success" or any(each is False for each in marks)
     if error and error is not True and not text.strip():
         text = content_text(as_mapping(error).get("message") or error)
-    conversation.answer(
-        without_reminders(text), call_id, failed=failed, status=_stated_status(answer)
-    )
+    status: StepStatus | None = "ok" if is_ok else None
+    conversation.answer(without_reminders(text), call_id, failed=failed, status=status)
 
 
-def _stated_status(answer: Json) -> StepStatus | None:
-    """Return the status of an answer that is no error, where its log says that it is none."""
-    is_ok = answer.get("is_error") is False or answer.get("isError") is False
-    return "ok" if is_ok or answer.get("status") == "success" else None
-
-
-def _answer_text(part: Json, depth: int = 0) -> str:
-    given = (part.get(key) for key in ("content", "output", "result", "response"))
-    return content_text(next((value for value in given if value is not None), ""), depth)
-
-
-def _is_tool_definition(message: Json) -> bool:
-    """Return True if a tracer has put the tools on offer among the messages."""
-    content = as_mapping(message.get("content"))
-    return content.get("type") == "function" and "function" in content
+def _answer_of(part: Json) -> object:
+    found = _first(part, ("content", "output", "result", "response"))
+    return "" if found is None else found

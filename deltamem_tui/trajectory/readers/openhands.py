@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from functools import partial
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.record import Preview, Record
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.logs.record import Preview
+from deltamem_tui.trajectory.model import Outcome, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded
 from deltamem_tui.trajectory.outcomes import together
 from deltamem_tui.trajectory.readers.coding import call_text, exit_status, tool_names
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
-from deltamem_tui.trajectory.readers.reader import (
-    Reader,
-    Reading,
-    conversation_readings,
-    json_reader,
-    share,
-)
-from deltamem_tui.trajectory.readers.sessions import (
-    Session,
-    session_of,
-    sessions,
-    stray,
-    stray_kind,
-)
+from deltamem_tui.trajectory.readers.reader import Reader, json_reader, share
+from deltamem_tui.trajectory.readers.sessions import ItemSession, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.workspace import workspace
 
@@ -47,121 +35,72 @@ _NOTES = frozenset(
 _SPOKEN = {"run": "command", "run_ipython": "code", "browse_interactive": "browser_actions"}
 
 
-@dataclass(slots=True)
-class _StreamSession(Session):
-    """Events that are records by themselves."""
-
-    events: list[Json] = field(default_factory=list)
-
-    def whole(self, record: Record) -> Iterator[Reading] | None:
-        run = as_mapping(record.value)
-        if isinstance(record.value, list):
-            run = {"history": record.value}
-        elif isinstance(run.get("trajectory"), list):
-            run = {**run, "history": run["trajectory"]}
-        if not isinstance(run.get("history"), list):
-            return None
-        return conversation_readings(record.position, _stream_episode, run)
-
-    def begins_another(self, value: object) -> bool:
-        """Return True if the events are counted anew."""
-        numbers = [event.get("id") for event in (as_mapping(value), *self.events[-1:])]
-        return all(type(number) is int for number in numbers) and numbers[0] == 0
-
-    def take(self, value: object) -> None:
-        if not _stream_is_event(value):
-            raise stray("neither an event nor a run with a `history`")
-        self.events.append(as_mapping(value))
-
-    def episode(self, conversation: Conversation) -> Trajectory:
-        return _stream_episode(conversation, {"history": self.events})
-
-
-def _stream_episode(conversation: Conversation, run: Json) -> Trajectory:
-    events = list(_events(as_list(run.get("history"))))
+def _stream_episode(conversation: Conversation, session: ItemSession) -> Trajectory:
+    run, events = session.run, session.items
     for event in events:
-        _add(conversation, event)
+        if isinstance(event.get("observation"), str):
+            _add_observation(conversation, event, as_text(event["observation"]))
+        elif (action := as_text(event.get("action"))) not in _OWN_AFFAIRS:
+            _add_action(conversation, event, action)
     extras = [as_mapping(event.get("extras")) for event in events]
     system = (as_mapping(each.get("args")) for each in events if each.get("action") == "system")
-    noted = [as_text(each.get("repo_name")) for each in extras]
-    places = (as_text(as_mapping(each.get("metadata")).get("working_dir")) for each in extras)
+    places = (as_mapping(each.get("metadata")).get("working_dir") for each in extras)
     instance, issue = as_mapping(run.get("instance")), as_mapping(run.get("issue"))
-    metadata = as_mapping(run.get("metadata"))
+    config = as_mapping(as_mapping(run.get("metadata")).get("llm_config"))
     owner = "/".join(filter(None, (as_text(issue.get("owner")), as_text(issue.get("repo")))))
     number = as_text(issue.get("number"))
     return conversation.episode(
         task="" if conversation.has_task else as_text(run.get("instruction")),
         environment=workspace(
-            repository=as_text(instance.get("repo")) or owner or _first(noted),
+            repository=as_text(instance.get("repo"))
+            or owner
+            or _first(each.get("repo_name") for each in extras),
             language=as_text(instance.get("language")),
             tools=next(filter(None, (tool_names(each.get("tools")) for each in system)), []),
             directory=_first(places),
         ),
         outcome=_outcome(run),
-        agent=as_text(as_mapping(metadata.get("llm_config")).get("model")),
+        agent=as_text(config.get("model")),
         metadata={"id": as_text(run.get("instance_id")) or (f"{owner}#{number}" if number else "")},
     )
 
 
-def _events(history: list[object]) -> Iterator[Json]:
-    """Yield the events in order; the oldest logs keep them as pairs of action and observation."""
-    for item in history:
-        for event in item if isinstance(item, list) else [item]:
-            yield as_mapping(event)
+def _first(values: Iterable[object]) -> str:
+    """Return the first value that says something, as text; empty if none does."""
+    return next(filter(None, map(as_text, values)), "")
 
 
-def _first(texts: Iterable[str]) -> str:
-    """Return the first text that says something; empty if none does."""
-    return next(filter(None, texts), "")
+def _add_observation(conversation: Conversation, event: Json, kind: str) -> None:
+    if kind not in _OWN_AFFAIRS and kind != "think":
+        extras = as_mapping(event.get("extras"))
+        code = as_mapping(extras.get("metadata")).get("exit_code", extras.get("exit_code"))
+        text, cause = content_text(event.get("content")), as_text(event.get("cause"))
+        conversation.answer(text, cause, failed=kind == "error", status=exit_status(code))
 
 
-def _add(conversation: Conversation, event: Json) -> None:
-    if isinstance(observation := event.get("observation"), str):
-        if observation not in _OWN_AFFAIRS and observation != "think":
-            text, cause = content_text(event.get("content")), as_text(event.get("cause"))
-            extras = as_mapping(event.get("extras"))
-            code = as_mapping(extras.get("metadata")).get("exit_code", extras.get("exit_code"))
-            conversation.answer(
-                text, cause, failed=observation == "error", status=exit_status(code)
-            )
-        return
-    action = event.get("action")
-    if not isinstance(action, str) or action in _OWN_AFFAIRS:
-        return
+def _add_action(conversation: Conversation, event: Json, action: str) -> None:
     # Newer events keep what belongs to the action under `args`, older ones beside it.
     arguments = as_mapping(event.get("args")) or event
     if action == "message":
-        _stream_tell_message(conversation, event, as_text(arguments.get("content")))
+        source, text = event.get("source"), as_text(arguments.get("content"))
+        # The oldest events do not say who speaks; the first of them is the user.
+        if source == "user" or (source is None and not conversation.has_task):
+            conversation.user(text)
+        elif source in ("agent", None):
+            conversation.say(text)
+        elif conversation.has_task:  # the program's own words, which the agent hears
+            conversation.user(text)
         return
     conversation.think(as_text(arguments.get("thought")))
     if action != "think":
-        given = _given(arguments)
-        text = _action_text(action, arguments, given)
+        said = arguments.get(_SPOKEN.get(action, ""))
+        given = {
+            key: value
+            for key, value in arguments.items()
+            if key not in _NOTES and value not in (None, "", [], {}, -1)
+        }
+        text = said if isinstance(said, str) and said.strip() else call_text(action, given)
         conversation.call(action, given, as_text(event.get("id")), action=text)
-
-
-def _stream_tell_message(conversation: Conversation, event: Json, text: str) -> None:
-    source = event.get("source")
-    # The oldest events do not say who speaks; the first of them is the user.
-    if source == "user" or (source is None and not conversation.has_task):
-        conversation.user(text)
-    elif source in ("agent", None):
-        conversation.say(text)
-    elif conversation.has_task:  # the program's own words, which the agent hears
-        conversation.user(text)
-
-
-def _action_text(action: str, arguments: Json, given: Json) -> str:
-    spoken = arguments.get(_SPOKEN.get(action, ""))
-    return spoken if isinstance(spoken, str) and spoken.strip() else call_text(action, given)
-
-
-def _given(arguments: Json) -> Json:
-    return {
-        key: value
-        for key, value in arguments.items()
-        if key not in _NOTES and value not in (None, "", [], {}, -1)
-    }
 
 
 def _outcome(run: Json) -> Outcome:
@@ -185,7 +124,7 @@ def _outcome(run: Json) -> Outcome:
     return next((each for each in outcomes.values() if each.reason), Outcome())
 
 
-def _stream_is_event(value: object) -> bool:
+def _is_event(value: object) -> bool:
     event = as_mapping(value)
     if isinstance(event.get("observation"), str):
         return "content" in event or "extras" in event
@@ -194,22 +133,41 @@ def _stream_is_event(value: object) -> bool:
     )
 
 
+def _counts_anew(events: list[Json], event: Json) -> bool:
+    numbers = [each.get("id") for each in (event, *events[-1:])]
+    return all(type(number) is int for number in numbers) and numbers[0] == 0
+
+
 def _is_run(value: object) -> bool:
     run = as_mapping(value)
-    events = list(_events(as_list(run.get("history") or run.get("trajectory"))[:4]))
-    return bool(events) and all(map(_stream_is_event, events))
+    history = as_list(value) or as_list(run.get("history")) or as_list(run.get("trajectory"))
+    events = [each for item in history[:4] for each in (as_list(item) or [item])]
+    return bool(events) and all(map(_is_event, events))
 
 
-def _stream_claims(preview: Preview) -> float:
-    whole = share(preview, lambda value: _is_run(value) or _is_run({"history": value}))
-    return max(0.95 * whole, 0.9 * share(preview, _stream_is_event))
+def _claims(preview: Preview) -> float:
+    return max(0.95 * share(preview, _is_run), 0.9 * share(preview, _is_event))
+
+
+class _StreamSession(ItemSession):
+    """A stream, in which an observation names its action by `cause`."""
+
+    names_calls = True
 
 
 OPENHANDS = Reader(
     name="openhands",
     description="OpenHands events (action, observation, cause) and evaluation JSONL",
-    claims=_stream_claims,
-    read=sessions(_StreamSession),
+    claims=_claims,
+    read=sessions(
+        partial(
+            _StreamSession,
+            keys=("history", "trajectory"),
+            is_item=_is_event,
+            begins=_counts_anew,
+            build=_stream_episode,
+        )
+    ),
 )
 
 
@@ -223,67 +181,34 @@ _DEEDS = frozenset({"MessageEvent", "ActionEvent"})
 _THINKING = frozenset({"think", "ThinkAction"})
 
 
-@dataclass(slots=True)
-class _SdkSession(Session):
-    """Events that are records by themselves."""
-
-    id: str = ""
-    events: list[Json] = field(default_factory=list)
-
-    def whole(self, record: Record) -> Iterator[Reading] | None:
-        value = record.value
-        events = value if isinstance(value, list) else as_mapping(value).get("events")
-        if not isinstance(events, list):
-            return None
-        name = as_text(as_mapping(value).get("id"))
-        return session_of(_SdkSession(id=name), events, record.position, "event")
-
-    def begins_another(self, value: object) -> bool:
-        """Return True if a new system prompt follows the agent's work."""
-        return as_mapping(value).get("kind") == "SystemPromptEvent" and (
-            self.breaks_off or any(event.get("kind") in _DEEDS for event in self.events)
-        )
-
-    def take(self, value: object) -> None:
-        self.events.append(_event(value))
-
-    def episode(self, conversation: Conversation) -> Trajectory:
-        return _sdk_episode(conversation, self.id, self.events)
-
-
-def _event(value: object) -> Json:
-    event = as_mapping(value)
-    if not _sdk_is_event(event):
-        raise stray_kind(as_text(event.get("kind")), "an event")
-    return event
-
-
-def _sdk_episode(conversation: Conversation, name: str, events: list[Json]) -> Trajectory:
+def _sdk_episode(conversation: Conversation, session: ItemSession) -> Trajectory:
+    others = sum(not _is_sdk_event(event) for event in session.items)
+    conversation.pass_over("event", "of an unknown kind", others)
     tools: list[str] = []
-    agent = ""
-    for event in events:
+    for event in session.items:
         kind = as_text(event.get("kind"))
         if kind == "SystemPromptEvent":
             tools = tools or tool_names(event.get("tools"))
         elif kind == "MessageEvent":
-            _sdk_tell_message(conversation, event)
+            _add_sdk_message(conversation, event)
         elif kind == "ActionEvent":
-            _tell_action(conversation, event)
+            _add_sdk_action(conversation, event)
         elif kind in _ANSWERS:
-            _add_answer(conversation, event)
-        agent = agent or as_text(event.get("model"))
+            _add_sdk_answer(conversation, event)
     try:
         return conversation.episode(
-            environment=workspace(tools=tools), agent=agent, metadata={"id": name}
+            environment=workspace(tools=tools),
+            agent=_first(event.get("model") for event in session.items),
+            metadata={"id": as_text(session.run.get("id"))},
         )
     except RecordError as error:
-        if len(events) > 1:
+        if len(session.items) > 1:
             raise
-        hint = "the events of a conversation that lie in files of their own make one list"
+        hint = "the events of a conversation in files of their own make one list"
         raise RecordError(error.message, hint=hint) from error
 
 
-def _sdk_tell_message(conversation: Conversation, event: Json) -> None:
+def _add_sdk_message(conversation: Conversation, event: Json) -> None:
     message = as_mapping(event.get("llm_message"))
     text = content_text(message.get("content"))
     source = event.get("source") or message.get("role")
@@ -294,7 +219,7 @@ def _sdk_tell_message(conversation: Conversation, event: Json) -> None:
         conversation.user(text)  # or what the program says in between, which the agent hears
 
 
-def _tell_action(conversation: Conversation, event: Json) -> None:
+def _add_sdk_action(conversation: Conversation, event: Json) -> None:
     conversation.think(as_text(event.get("reasoning_content")))
     conversation.think(content_text(event.get("thought")))
     given = as_mapping(event.get("action"))
@@ -302,52 +227,61 @@ def _tell_action(conversation: Conversation, event: Json) -> None:
     if name in _THINKING or given.get("kind") == "ThinkAction":
         conversation.think(as_text(given.get("thought")))
         return
-    arguments = {
-        key: value
-        for key, value in given.items()
-        if key not in ("kind", "security_risk", "is_input") and value is not None
-    }
+    noted = ("kind", "security_risk", "is_input")
+    arguments = {k: v for k, v in given.items() if k not in noted and v is not None}
     # An action that could not be understood is null; what the agent wrote is in the call.
     call = as_mapping(event.get("tool_call"))
-    written = as_mapping(call.get("function")) or call
-    conversation.call(
-        name,
-        arguments if given else written.get("arguments"),
-        as_text(event.get("id") or event.get("tool_call_id")),
-    )
+    written = (as_mapping(call.get("function")) or call).get("arguments")
+    call_id = as_text(event.get("id") or event.get("tool_call_id"))
+    conversation.call(name, arguments if given else written, call_id)
 
 
-def _add_answer(conversation: Conversation, event: Json) -> None:
+def _add_sdk_answer(conversation: Conversation, event: Json) -> None:
     observation = as_mapping(event.get("observation"))
+    is_thought = as_text(event.get("tool_name")) in _THINKING
+    if is_thought or observation.get("kind") == "ThinkObservation":
+        return
     parts = (
         observation.get("content") or observation.get("output"),
         event.get("error") or event.get("rejection_reason"),
     )
-    thought = as_text(event.get("tool_name")) in _THINKING
-    if thought or observation.get("kind") == "ThinkObservation":
-        return
-    text = "\n".join(filter(None, map(content_text, parts)))
-    failed = event.get("kind") == "AgentErrorEvent" or observation.get("is_error") is True
-    status = exit_status(as_mapping(observation.get("metadata")).get("exit_code"))
-    if status is None:
-        status = exit_status(observation.get("exit_code"))
-    if status is None and observation.get("is_error") is False:
-        status = "ok"
-    conversation.answer(text, as_text(event.get("action_id")), failed=failed, status=status)
+    codes = (as_mapping(observation.get("metadata")).get("exit_code"), observation.get("exit_code"))
+    by_code = exit_status(codes[0]) or exit_status(codes[1])
+    stated: StepStatus | None = "ok" if observation.get("is_error") is False else None
+    conversation.answer(
+        "\n".join(filter(None, map(content_text, parts))),
+        as_text(event.get("action_id")),
+        failed=event.get("kind") == "AgentErrorEvent" or observation.get("is_error") is True,
+        status=by_code or stated,
+    )
 
 
-def _sdk_is_event(value: object) -> bool:
+def _is_sdk_event(value: object) -> bool:
     return as_text(as_mapping(value).get("kind")) in _KINDS
 
 
-def _is_conversation(value: object) -> bool:
-    events = as_list(as_mapping(value).get("events")) or as_list(value)
-    return bool(events) and _sdk_is_event(events[0])
+def _is_sdk(value: object) -> bool:
+    events = as_list(as_mapping(value).get("events")) or as_list(value) or [value]
+    return _is_sdk_event(events[0])
+
+
+def _begins_sdk(events: list[Json], event: Json) -> bool:
+    """Return True if a new system prompt follows the agent's work."""
+    acted = any(each.get("kind") in _DEEDS for each in events)
+    return event.get("kind") == "SystemPromptEvent" and acted
 
 
 OPENHANDS_SDK = json_reader(
     name="openhands-sdk",
     description="OpenHands SDK: events of kind MessageEvent, ActionEvent, ObservationEvent",
-    is_own=lambda value: _sdk_is_event(value) or _is_conversation(value),
-    read=sessions(_SdkSession),
+    is_own=_is_sdk,
+    read=sessions(
+        partial(
+            _StreamSession,
+            keys=("events",),
+            is_item=_is_sdk_event,
+            begins=_begins_sdk,
+            build=_sdk_episode,
+        )
+    ),
 )

@@ -1,8 +1,7 @@
 """What a reader is: a name, a way to tell its own logs, and a way to read them.
 
-A format is one module with one `READER`. It builds trajectories from records and says
-where each began; cleaning, limits, file names, outcomes drawn from rewards and the
-reporting of what failed are the frame's part (see `reading`).
+A reader builds trajectories from records and says where each began; cleaning, limits, file names,
+outcomes drawn from rewards and the reporting of what failed are the frame's part (see `reading`).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _P = ParamSpec("_P")
 _LOOKED_AT = 8
 
 Part = tuple[str, Callable[[Conversation], Trajectory]]
-"""Where in its record a part stands (`sample 3`), and what makes it an episode."""
+"""The place of a part in its record (`sample 3`), and what makes it an episode."""
 Reading = Trajectory | RecordError | Notice
 """What comes out of a log: an episode, why a record is none, or what is left out by design."""
 
@@ -40,9 +39,8 @@ class Reader:
         description: One line for people.
         claims: How sure it is, from 0 (not mine) to 1 (mine beyond doubt), that a log is of
             this format. It sees the log's beginning and never raises.
-        read: The episodes of a log in order. A record that must be refused comes as a
-            `RecordError` in its place, and what it leaves out by design as a `Notice`. A
-            `RecordError` it raises ends the log.
+        read: The episodes of a log in order, refused records as a `RecordError` in their place,
+            and what it leaves out by design as a `Notice`. One that it raises ends the log.
         is_typed: Whether decoding has checked the types of its episodes already.
     """
 
@@ -62,11 +60,9 @@ def json_reader(
     is_typed: bool = False,
 ) -> Reader:
     """Return a reader of JSON, as sure as the share of its own among the first records."""
-
-    def claims(preview: Preview) -> float:
-        return sureness * share(preview, is_own)
-
-    return Reader(name, description, claims, read, is_typed)
+    return Reader(
+        name, description, lambda preview: sureness * share(preview, is_own), read, is_typed
+    )
 
 
 def share(preview: Preview, matches: Callable[[object], bool]) -> float:
@@ -122,10 +118,7 @@ def each_part(parts: Callable[[object], Iterable[Part]]) -> Callable[[Log], Iter
 
 
 def each_record(parse: Callable[[object], Trajectory]) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for formats in which every JSON record is one episode.
-
-    `parse` gives its trajectory, or raises `RecordError`.
-    """
+    """Return a reader's `read`, for formats in which every JSON record is one episode."""
     return each_part(lambda value: [("", lambda _: parse(value))])
 
 

@@ -1,7 +1,7 @@
 """From what a person names to episodes: find the logs, read them in order.
 
-Nothing is skipped in silence. Whatever a log holds that is not an episode comes out as a
-`RecordError` in its place, with file, position and reason, and the rest goes on.
+Nothing is skipped silently: what is not an episode comes out as a `RecordError` in its place, with
+file, position and reason, or as a `Notice` if it is left out by design, and the rest goes on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from pathlib import Path
 
 from msgspec import structs
 
-from deltamem_tui.errors import RecordError, TrajectoryError, UsageError, wrong_argument
+from deltamem_tui.errors import (
+    LogFormatError,
+    RecordError,
+    TrajectoryError,
+    UsageError,
+    wrong_argument,
+)
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import (
     DEFAULT_LIMITS,
@@ -25,7 +31,13 @@ from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally, decided
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
-from deltamem_tui.trajectory.readers.registry import Claim, detect, reader_named, reader_of
+from deltamem_tui.trajectory.readers.registry import (
+    Claim,
+    detect,
+    is_no_log,
+    reader_named,
+    reader_of,
+)
 from deltamem_tui.trajectory.readers.shapes import without_pictures
 from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
@@ -82,41 +94,38 @@ def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[R
     try:
         for item in reader.read(log):
             anything = True
-            reading = item
-            if isinstance(item, Trajectory):
-                reading = _received(item, log, reader, success_at)
-            if isinstance(reading, RecordError):
-                yield _refusal(reading, log, reader)
-            else:
-                yield _shown(reading, log) if isinstance(reading, Notice) else reading
+            found = (
+                _received(item, log, reader, success_at) if isinstance(item, Trajectory) else item
+            )
+            yield _told(found, log, reader)
     except TrajectoryError as error:
         anything = True
-        yield _refusal(error, log, reader)
+        yield _told(error, log, reader)
     except RecursionError:  # JSON inside a text inside JSON has a depth of its own
         anything = True
-        yield _refusal(RecordError("JSON nested too deep to be read"), log, reader)
+        yield _told(RecordError("JSON nested too deep to be read"), log, reader)
     if not anything:
-        yield _refusal(RecordError(f"no episode in it (read as {reader.name})"), log, reader)
+        yield _told(RecordError(f"no episode in it (read as {reader.name})"), log, reader)
 
 
-def _refusal(error: TrajectoryError, log: Log, reader: Reader) -> RecordError:
-    refusal = _as_record_error(error, log)
-    refusal.message = without_secrets(refusal.message)  # it may quote the log
+def _told(reading: Reading | TrajectoryError, log: Log, reader: Reader) -> Reading:
+    """Return a reading as it is reported: a refusal and a notice may quote the log."""
+    if isinstance(reading, Trajectory):
+        return reading
+    if isinstance(reading, Notice):
+        found = located(reading, log.name)
+        return replace(found, message=without_secrets(found.message))
+    refusal = _as_record_error(reading, log)
+    refusal.message = without_secrets(refusal.message)
     refusal.format = reader.name
     return refusal
 
 
-def _shown(notice: Notice, log: Log) -> Notice:
-    found = located(notice, log.name)
-    return replace(found, message=without_secrets(found.message))
-
-
 def _several(paths: object) -> list[str | Path | FoundLog]:
     """Return the paths as a list; text by itself is one path, and not as many as it has letters."""
-    if isinstance(paths, str | Path):
-        return [paths]
+    single = isinstance(paths, str | Path) or not isinstance(paths, Iterable)
     several: list[str | Path | FoundLog] = []
-    for path in paths if isinstance(paths, Iterable) else [paths]:
+    for path in [paths] if single else paths:  # type: ignore[attr-defined]
         if not isinstance(path, str | Path | FoundLog):
             raise wrong_argument("paths", "a path or several", path)
         several.append(path)
@@ -133,17 +142,27 @@ def _size(log: Log) -> int:
 def _read_all(
     logs: list[tuple[Log, Reader | None]], success_at: float, progress: ReadProgress | None
 ) -> Iterator[Reading]:
+    skipped: list[RecordError] = []
+    is_any_read = False
     for log, known in logs:
         if progress:
             progress.begin(_size(log))
         try:
             reader = known or reader_of(log)
         except TrajectoryError as error:
-            yield _as_record_error(error, log)
+            refusal = _as_record_error(error, log)
+            if isinstance(error, LogFormatError) and is_no_log(log):
+                skipped.append(refusal)
+            else:
+                yield refusal
         else:
+            is_any_read = True
             yield from read_log(log.noting(progress), reader, success_at=success_at)
         if progress:
             progress.finish()
+    for each in skipped:  # unless there is no log at all, they only lay beside those
+        note = Notice(f"skipped, not a log: {each.message}", each.source, each.position)
+        yield note if is_any_read else each
 
 
 def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) -> Reading:

@@ -28,7 +28,15 @@ from deltamem_tui.trajectory.readers import (
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.reading import try_readers
 from tests.places import SHARED
-from tests.trajectory.readers.samples import episodes, lines, only, readings, refusal, refusals
+from tests.trajectory.readers.samples import (
+    episodes,
+    lines,
+    notices,
+    only,
+    readings,
+    refusal,
+    refusals,
+)
 
 EPISODE = Trajectory("boil water", steps=(Step("look", "a stove"),))
 
@@ -36,19 +44,24 @@ EPISODE = Trajectory("boil water", steps=(Step("look", "a stove"),))
 def test_a_folder_goes_on_past_what_is_no_log(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# Logs")
     (tmp_path / "a.jsonl").write_bytes(to_line(EPISODE) + b"{broken\n")
+    (tmp_path / "a.meta.json").write_bytes(lines({"agentType": "Explore", "tools": ["Read"]}))
     (tmp_path / "b.json.gz").write_bytes(gzip.compress(to_line(EPISODE)))
     (tmp_path / "c.bin").write_bytes(b"\x00\x01")
     (tmp_path / "d.jsonl").write_bytes(b"")
+    (tmp_path / "e.json").write_bytes(lines({"turns": [{"x": 1}]}))
     found = list(read_logs([tmp_path]))
-    assert [
-        (type(item).__name__, item.source) for item in found if isinstance(item, RecordError)
-    ] == [("RecordError", name) for name in ("README.md", "a.jsonl", "c.bin", "d.jsonl")]
+    assert [each.source for each in refusals(found)] == ["a.jsonl", "c.bin", "e.json"]
+    beside = ["README.md", "a.meta.json", "d.jsonl"]
+    assert [(each.source, each.message[:18]) for each in notices(found)] == [
+        (name, "skipped, not a log") for name in beside
+    ]
     whole = episodes(found)
     assert [(item.source.file, item.source.position) for item in whole] == [
         ("a.jsonl", "line 1"),
         ("b.json.gz", "line 1"),
     ]
     assert list(read_logs([tmp_path / "*.gz"])) == whole[1:]
+    assert len(refusals(read_logs([tmp_path / "*.m*"]))) == 2  # nothing else is there
 
 
 def test_a_named_file_that_no_reader_knows(tmp_path: Path) -> None:
@@ -281,7 +294,7 @@ def test_what_is_left_out_by_design_is_no_refusal(tmp_path: Path) -> None:
 
 def test_a_refusal_is_counted_and_the_first_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    odd = {"sessionId": "s", "uuid": "x", "type": "odd"}
+    odd = {"sessionId": "s", "uuid": "x", "type": "user"}
     path.write_bytes(lines({**SAID, "uuid": "u1"}, odd, odd, {**DID, "uuid": "a1"}))
     trial = next(try_readers(Log("log.jsonl", path)))
     assert (trial.episodes, trial.rejected) == (1, 2)

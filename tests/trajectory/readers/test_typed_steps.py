@@ -107,7 +107,7 @@ def test_a_field_that_others_use_otherwise_is_left_out_and_told(tmp_path: Path) 
     assert isinstance(episode, Trajectory)
     assert episode.steps == (Step("ls"),)
     names = [str(each).partition("`")[2].partition("`")[0] for each in told]
-    assert names == ["steps[].tool", "steps[].arguments", "steps[].status"]
+    assert names == ["steps[].tool", "steps[].status", "steps[].arguments"]
 
 
 def test_arguments_are_bounded() -> None:

@@ -1,0 +1,463 @@
+"""Coding agents whose sessions are JSON lines with ids: a few lines for each program.
+
+A line that cannot be read loses only itself, since answers name their calls; what the user left by
+going back is no part of the episode; kinds of lines that are not known yet are told as a notice.
+Sessions in one file, and sub-agents of one, are kept apart by their ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Preview, Record, located
+from deltamem_tui.trajectory.model import StepStatus, Trajectory
+from deltamem_tui.trajectory.readers.coding import (
+    exit_status,
+    is_command,
+    own_words,
+    shell_answer,
+    typed_command,
+)
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.messages import add_message, add_response, content_text
+from deltamem_tui.trajectory.readers.reader import (
+    Reader,
+    Reading,
+    conversation_readings,
+    json_reader,
+    share,
+)
+from deltamem_tui.trajectory.readers.sessions import (
+    Branches,
+    Records,
+    SessionMessage,
+    stray,
+    whole_log,
+)
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.secrets.redaction import quoted
+from deltamem_tui.trajectory.workspace import workspace
+
+WENT_BACK = "the conversation went back and on from before"
+_HELPED = "the work of sub-agents is not the session's"
+_STATUSES: dict[str, StepStatus] = {
+    **dict.fromkeys(("success", "true"), "ok"),
+    **dict.fromkeys(("error", "false"), "error"),
+}
+
+
+@dataclass(slots=True)
+class _AgentSession:
+    """One conversation of a log, its messages in order: a user's, or one with a sub-agent.
+
+    Attributes:
+        id: What the program calls the session, or the sub-agent.
+        position: Where it begins.
+        messages: In order, by name; one that is written again keeps its place.
+        unknown: How many lines there are of each kind that is not known.
+    """
+
+    id: str
+    position: str
+    directory: str = ""
+    repository: str = ""
+    agent: str = ""
+    branches: Branches = field(default_factory=Branches)
+    messages: dict[str, SessionMessage] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    def add(self, name: str, message: Json, *, grows: bool = False) -> None:
+        """Add a message, by the name by which others follow it; if it `grows`, the last counts."""
+        key = name or f"#{len(self.messages)}"
+        if grows or key not in self.messages:
+            self.messages[key] = SessionMessage(name, message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """How a program writes its sessions.
+
+    Attributes:
+        take: Takes a line into a session.
+        session: The id of the session that a line opens or is of; empty if it does not say.
+        add: Adds a message of a session to a conversation.
+        helper: The sub-agent that a line is of; None if it is of the user's conversation.
+    """
+
+    take: Callable[[_AgentSession, Json], None]
+    session: Callable[[Json], str]
+    add: Callable[[Conversation, Json], None] = add_message
+    helper: Callable[[Json], str | None] = lambda _: None
+
+    def read(self, log: Log) -> Iterator[Reading]:
+        """Yield the episodes of a log: users' conversations, and sub-agents' that stand alone."""
+        return whole_log(self._gather)(log)
+
+    def _gather(self, records: Records) -> Iterator[Reading]:
+        found: dict[tuple[str, str | None], _AgentSession] = {}
+        name = ""
+        for record, line in _lines_of(records):
+            name = self.session(line) or name
+            helper = self.helper(line)
+            fresh = _AgentSession(helper or name, record.position)
+            session = found.setdefault((name, helper), fresh)
+            try:
+                self.take(session, line)
+            except RecordError as error:
+                yield located(error, "", record.position)
+        mains = {name for (name, helper), each in found.items() if helper is None and each.messages}
+        for (name, helper), session in found.items():
+            if (helper is not None and name in mains) or not (session.messages or len(found) == 1):
+                continue
+            others = (each for key, each in found.items() if key[0] == name and key[1] is not None)
+            helped = sum(len(each.messages) for each in others) if helper is None else 0
+            has_gaps = records.gaps > 0
+            yield from conversation_readings(
+                session.position, self._episode, session, helped, has_gaps=has_gaps
+            )
+
+    def _episode(
+        self, conversation: Conversation, session: _AgentSession, helped: int, *, has_gaps: bool
+    ) -> Trajectory:
+        conversation.has_gaps = has_gaps
+        taken = session.branches.taken([*session.messages.values()])
+        for each in taken:
+            self.add(conversation, each.message)
+        conversation.pass_over("message", WENT_BACK, len(session.messages) - len(taken))
+        conversation.pass_over("message", _HELPED, helped)
+        pass_over_unknown(conversation, session.unknown)
+        return conversation.episode(
+            environment=workspace(repository=session.repository, directory=session.directory),
+            agent=session.agent,
+            metadata={"id": session.id},
+        )
+
+
+def pass_over_unknown(conversation: Conversation, kinds: Counter[str]) -> None:
+    """Note lines of kinds that are not known, such as those of later versions."""
+    for kind, count in kinds.items():
+        why = f"of the unknown kind {quoted(kind, 40)}" if kind else "of no kind"
+        conversation.pass_over("line", why, count)
+
+
+def _lines_of(records: Records) -> Iterator[tuple[Record, Json]]:
+    """Yield the lines of a log; a session of Claude Code on the web is one object."""
+    for record in records:
+        value = as_mapping(record.value)
+        listed = value.get("loglines")
+        for line in listed if isinstance(listed, list) else [value]:
+            yield record, as_mapping(line)
+
+
+def _reader(
+    name: str, description: str, is_own: Callable[[object], bool], program: _Program
+) -> Reader:
+    return json_reader(name, description, is_own, program.read, sureness=0.96)
+
+
+def _session_id(line: Json) -> str:
+    return as_text(line.get("sessionId"))
+
+
+# What Claude Code writes between the messages for itself, in sessions and in streams of them.
+_CLAUDE_NOTES = frozenset(
+    {"summary", "task-summary", "system", "attachment", "progress", "queue-operation", "todo"}
+    | {"file-history-snapshot", "file-history-delta", "attribution-snapshot", "checkpoint"}
+    | {"ai-title", "custom-title", "agent-name", "agent-color", "agent-setting", "tag"}
+    | {"mode", "permission-mode", "last-prompt", "pr-link", "worktree-state", "relocated"}
+    | {"content-replacement", "speculation-accept", "marble-origami-commit", "diagnostic"}
+    | {"marble-origami-snapshot", "compact", "compact-boundary", "fork-context-ref"}
+    | {"bridge-session", "frame-link", "atis-latch", "started", "result", "stream_event"}
+    | {"rate_limit_event", "tool_progress", "tool_use_summary", "auth_status"}
+)
+_CLAUDE_KEYS = ("uuid", "sessionId", "leafUuid", "messageId")
+_NOT_SAID = ("isMeta", "isCompactSummary", "isApiErrorMessage")
+
+
+def _take_claude(session: _AgentSession, line: Json) -> None:
+    kind, message = line.get("type"), line.get("message")
+    name = as_text(line.get("uuid"))
+    session.branches.add(name, as_text(line.get("parentUuid")))
+    if not isinstance(kind, str):
+        raise stray("it has no `type`")
+    if kind not in ("user", "assistant"):
+        session.unknown.update([] if kind in _CLAUDE_NOTES else [kind])
+        return
+    if not isinstance(message, dict):
+        raise stray("it has no `message`")
+    session.directory = session.directory or as_text(line.get("cwd"))
+    model = as_text(message.get("model"))
+    # An error of the service stands in the model's place.
+    if any(line.get(key) is True for key in _NOT_SAID) or model == "<synthetic>":
+        return
+    session.agent = session.agent or model
+    session.add(name, {**message, "role": kind})
+
+
+def _add_claude(conversation: Conversation, message: Json) -> None:
+    if message["role"] == "user":
+        conversation.offer_task(typed_command(content_text(message.get("content"))))
+    add_message(conversation, message)
+
+
+def _claude_helper(line: Json) -> str | None:
+    return as_text(line.get("agentId")) if line.get("isSidechain") is True else None
+
+
+def _is_claude(value: object) -> bool:
+    line = as_mapping(value)
+    if lines := as_list(line.get("loglines")):
+        return "message" in as_mapping(lines[0]) or _is_claude(lines[0])
+    if "payload" in line or not isinstance(line.get("type"), str):  # which Codex has
+        return False
+    message = as_mapping(line.get("message"))
+    if line["type"] in ("user", "assistant"):
+        return "message" in line and "parts" not in message and any(k in line for k in _CLAUDE_KEYS)
+    return any(key in line for key in _CLAUDE_KEYS)
+
+
+CLAUDE_CODE = _reader(
+    "claude-code",
+    "Claude Code: JSONL sessions, and those of the web as `loglines`",
+    _is_claude,
+    _Program(_take_claude, _session_id, _add_claude, _claude_helper),
+)
+
+
+def _take_qwen(session: _AgentSession, line: Json) -> None:
+    kind, message = as_text(line.get("type")), as_mapping(line.get("message"))
+    name = as_text(line.get("uuid"))
+    session.branches.add(name, as_text(line.get("parentUuid")))
+    session.directory = session.directory or as_text(line.get("cwd"))
+    session.agent = session.agent or as_text(line.get("model"))
+    if kind == "tool_result":
+        status = as_text(as_mapping(line.get("toolCallResult")).get("status"))
+        session.add(name, {**message, "status": status})
+    elif kind in ("user", "assistant"):
+        session.add(name, message)
+    elif kind != "system":
+        session.unknown[kind] += 1
+
+
+def _add_qwen(conversation: Conversation, message: Json) -> None:
+    if "status" not in message:
+        add_message(conversation, message)
+        return
+    for part in map(as_mapping, as_list(message.get("parts"))):
+        response = as_mapping(part.get("functionResponse"))
+        if response:
+            add_response(conversation, response, status=as_text(message["status"]))
+
+
+def _is_qwen(value: object) -> bool:
+    line = as_mapping(value)
+    if line.get("type") == "system":
+        return "subtype" in line and "sessionId" in line and "version" in line
+    return "sessionId" in line and isinstance(as_mapping(line.get("message")).get("parts"), list)
+
+
+_COPILOT_KINDS = ("session.", "user.", "system.", "assistant.", "tool.", "hook.", "subagent.")
+_SHELL_END = re.compile(r"\n?<shellId: \S+ completed with exit code (-?\d{1,9})>\s*\Z")
+
+
+def _copilot_session(line: Json) -> str:
+    return _session_id(as_mapping(line.get("data"))) if line.get("type") == "session.start" else ""
+
+
+def _take_copilot(session: _AgentSession, line: Json) -> None:
+    kind, data = as_text(line.get("type")), as_mapping(line.get("data"))
+    if kind == "session.start":
+        context = as_mapping(data.get("context"))
+        session.directory = session.directory or as_text(context.get("cwd"))
+        session.repository = session.repository or as_text(context.get("repository"))
+        session.agent = session.agent or as_text(data.get("selectedModel"))
+    elif kind in ("user.message", "assistant.message", "tool.execution_complete"):
+        session.add("", {**data, "type": kind})
+    elif not kind.startswith(_COPILOT_KINDS):
+        session.unknown[kind] += 1
+
+
+def _add_copilot(conversation: Conversation, data: Json) -> None:
+    if data["type"] == "user.message":
+        conversation.user(own_words(content_text(data.get("content"))))
+    elif data["type"] == "assistant.message":
+        conversation.think(as_text(data.get("reasoningText")))
+        conversation.say(content_text(data.get("content")))
+        for call in map(as_mapping, as_list(data.get("toolRequests"))):
+            name, call_id = as_text(call.get("name")), as_text(call.get("toolCallId"))
+            conversation.call(name or "tool", call.get("arguments"), call_id)
+    else:
+        result, error = as_mapping(data.get("result")), as_mapping(data.get("error"))
+        text = content_text(result.get("content") or error.get("message") or "")
+        by_code = exit_status(as_mapping(data.get("shellExecution")).get("exitCode"))
+        if end := _SHELL_END.search(text):
+            code = f"\n(exit code {end[1]})" if end[1] != "0" else ""
+            text = f"{text[: end.start()]}{code}".lstrip("\n")
+        conversation.answer(
+            text,
+            as_text(data.get("toolCallId")),
+            failed=data.get("success") is False,
+            status=by_code or _STATUSES.get(as_text(data.get("success"))),
+        )
+
+
+def _is_copilot(value: object) -> bool:
+    line = as_mapping(value)
+    is_event = isinstance(line.get("data"), dict) and "parentId" in line
+    return is_event and as_text(line.get("type")).startswith(_COPILOT_KINDS)
+
+
+_OPENCLAW_NOTES = frozenset(
+    {"session", "model_change", "thinking_level_change", "compaction", "branch_summary"}
+    | {"custom", "custom_message", "label", "session_info"}
+)
+# Who is neither the user nor the agent nor its tools: what the user tried in the shell beside the
+# chat, what extensions put in, and the program's own summaries.
+_ASIDE = frozenset({"bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"})
+
+
+def _take_openclaw(session: _AgentSession, line: Json) -> None:
+    kind, name = as_text(line.get("type")), as_text(line.get("id"))
+    message = as_mapping(line.get("message"))
+    session.branches.add(name, as_text(line.get("parentId")))
+    if kind == "session":
+        session.directory = session.directory or as_text(line.get("cwd"))
+    elif kind == "model_change":
+        session.agent = session.agent or as_text(line.get("modelId"))
+    elif kind == "message":
+        session.agent = session.agent or as_text(message.get("model"))
+        if as_text(message.get("role")) not in _ASIDE:
+            session.add(name, message)
+    elif kind not in _OPENCLAW_NOTES:
+        session.unknown[kind] += 1
+
+
+def _is_openclaw(value: object) -> bool:
+    line = as_mapping(value)
+    if line.get("type") == "message":
+        return isinstance(as_mapping(line.get("message")).get("role"), str)
+    return as_text(line.get("type")) in _OPENCLAW_NOTES and "id" in line
+
+
+_DIRECTORY = re.compile(
+    r"<session_context>.*?Workspace Directories:\*{0,2}\n\s+- ([^\n]+)", re.DOTALL
+)
+
+
+def _gemini_session(line: Json) -> str:
+    return _session_id(line) if "type" not in line else ""
+
+
+def _take_gemini(session: _AgentSession, line: Json) -> None:
+    messages = line.get("messages", as_mapping(line.get("$set")).get("messages"))
+    for message in map(as_mapping, as_list(messages) if isinstance(messages, list) else [line]):
+        kind = as_text(message.get("type"))
+        if kind in ("user", "gemini") and "message" not in message:
+            session.add(as_text(message.get("id")), message, grows=True)
+            session.agent = session.agent or as_text(message.get("model"))
+            found = (
+                _DIRECTORY.match(content_text(message.get("content"))) if kind == "user" else None
+            )
+            session.directory = session.directory or (found[1] if found else "")
+        elif kind not in ("info", "error", "warning") and not _gemini_session(message):
+            is_note = any(key.startswith("$") for key in message)
+            session.unknown.update([] if is_note else [kind])
+
+
+def _add_gemini(conversation: Conversation, message: Json) -> None:
+    content = message.get("content")
+    # A session that was resumed has calls and answers among the words too.
+    apart = {"functionCall", "functionResponse"}
+    parts = [each for each in as_list(content) if apart.isdisjoint(as_mapping(each))]
+    text = content_text(parts if isinstance(content, list) else content)
+    if message["type"] == "user":
+        typed = own_words(text.strip())
+        (conversation.offer_task if is_command(typed) else conversation.user)(typed)
+        return
+    for thought in map(as_mapping, as_list(message.get("thoughts"))):
+        parts_of_it = (as_text(thought.get("subject")), as_text(thought.get("description")))
+        conversation.think(": ".join(filter(None, parts_of_it)))
+    conversation.say(text)
+    # A call and its result stand together, so all calls come first: they were made at once.
+    calls = list(map(as_mapping, as_list(message.get("toolCalls"))))
+    place = as_text(message.get("id")) or str(id(message))
+    ids = [as_text(call.get("id")) or f"{place}/{index}" for index, call in enumerate(calls)]
+    for call, call_id in zip(calls, ids, strict=True):
+        conversation.call(as_text(call.get("name")) or "tool", call.get("args"), call_id)
+    for call, call_id in zip(calls, ids, strict=True):
+        status = _STATUSES.get(as_text(call.get("status")))
+        shown, by_code = shell_answer(_gemini_result(call))
+        conversation.answer(shown, call_id, failed=status == "error", status=by_code or status)
+
+
+def _gemini_result(call: Json) -> str:
+    texts = []
+    for part in as_list(call.get("result")):
+        response = as_mapping(as_mapping(part).get("functionResponse")).get("response")
+        found = as_mapping(response).get("output", as_mapping(response).get("error", response))
+        texts.append(content_text(part if found is None else found))
+    shown = "\n".join(filter(None, texts))
+    shown = shown or content_text(call.get("result") if not texts else call.get("resultDisplay"))
+    status = as_text(call.get("status"))
+    return shown or (f"({status})" if status in ("error", "cancelled") else "")
+
+
+def _is_gemini(value: object) -> bool:
+    line = as_mapping(value)
+    if messages := as_list(line.get("messages")):
+        kinds = {as_text(as_mapping(message).get("type")) for message in messages}
+        return "sessionId" in line and not kinds.isdisjoint({"user", "gemini"})
+    if ("sessionId" in line and "projectHash" in line) or "$set" in line:
+        return True
+    return line.get("type") in ("user", "gemini") and "content" in line and "message" not in line
+
+
+def _claims_gemini(preview: Preview) -> float:
+    lines = list(map(as_mapping, preview.records))
+    keys = {"sessionId", "projectHash"}
+    is_sure = any(line.get("type") == "gemini" or "messages" in line for line in lines)
+    is_sure = is_sure or any(keys <= line.keys() and "kind" in line for line in lines)
+    return 0.95 * share(preview, _is_gemini) if is_sure else 0.0
+
+
+_GEMINI = _Program(_take_gemini, _gemini_session, _add_gemini)
+READERS = (
+    CLAUDE_CODE,
+    _reader(
+        "openclaw",
+        "OpenClaw: JSONL sessions of user, assistant and toolResult messages",
+        _is_openclaw,
+        _Program(
+            _take_openclaw,
+            lambda line: as_text(line.get("id")) if line.get("type") == "session" else "",
+        ),
+    ),
+    Reader(
+        "gemini-cli",
+        "Gemini CLI: sessions of user and gemini messages with toolCalls",
+        _claims_gemini,
+        _GEMINI.read,
+    ),
+    _reader(
+        "copilot-cli",
+        "Copilot CLI: JSONL of events with type, data and parentId",
+        _is_copilot,
+        _Program(
+            _take_copilot,
+            _copilot_session,
+            _add_copilot,
+            lambda line: as_text(as_mapping(line.get("data")).get("parentToolCallId")) or None,
+        ),
+    ),
+    _reader(
+        "qwen-code",
+        "Qwen Code: JSONL sessions with sessionId and message of role and parts",
+        _is_qwen,
+        _Program(_take_qwen, _session_id, _add_qwen),
+    ),
+)
