@@ -140,54 +140,25 @@ def test_a_wrong_call_says_what_was_wanted(bank: Bank, kind: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-WRONG_EPISODES: dict[str, tuple[Callable[[], object], str]] = {
-    "numbers": (lambda: api.Step(1, 2), "the action of a step must be text, not int"),
-    "no answer": (lambda: api.Step("go", None), "the observation of a step must be text"),
-    "thought": (lambda: api.Step("go", "", b""), "the thought of a step must be text, not bytes"),
-    "reward": (lambda: api.Step("go", reward="1"), "the reward of a step must be a number"),
-    "task": (lambda: api.Trajectory(None), "the task of an episode must be text, not NoneType"),
-    "steps": (lambda: api.Trajectory("x", steps=("go",)), "a step must be a Step, not str"),
-    "outcome": (lambda: api.Trajectory("x", outcome=True), "the outcome must be an Outcome"),
-    "no steps": (lambda: api.Trajectory("x", steps=None), "the steps must be Steps, not NoneType"),
-    "source": (
-        lambda: api.Trajectory("x", source="log"),
-        "the source must be a LogSource, not str",
-    ),
-    "metadata": (
-        lambda: api.Trajectory("x", metadata=3),
-        "the metadata must be a mapping, not int",
-    ),
-    "a fact": (
-        lambda: api.Trajectory("x", metadata={"a": object()}),
-        "the metadata of an episode must be text, not object",
-    ),
-    "a fact's name": (
-        lambda: api.Trajectory("x", metadata={1: "a"}),
-        "the metadata of an episode must be text, not int",
-    ),
-    "paid in words": (
-        lambda: api.Outcome(success=True, reward="1"),
-        "the reward of an outcome must be a number, not str",
-    ),
-    "success in words": (
-        lambda: api.Outcome(success="yes"),
-        "the success of an outcome must be True, False or None, not str",
-    ),
-    "who says so": (lambda: api.Outcome(source="me"), "the source of an outcome must be one of"),
-    "why": (lambda: api.Outcome(reason=3), "the reason of an outcome must be text, not int"),
-}
-
-
-@pytest.mark.parametrize("kind", WRONG_EPISODES)
-def test_an_episode_of_the_wrong_parts_cannot_be_learnt(bank: Bank, kind: str) -> None:
-    make, words = WRONG_EPISODES[kind]
-    part = make()
-    if isinstance(part, Step):
-        part = api.Trajectory("x", steps=(part,))
-    elif isinstance(part, Outcome):
-        part = api.Trajectory("x", outcome=part)
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"task": None}, "`task` is not text"),
+        ({"steps": None}, "`steps` is not a list"),
+        ({"steps": ("go",)}, "step 1 is not a JSON object"),
+        ({"steps": (api.Step(1, 2),)}, "step 1: `action` is not text"),  # type: ignore[arg-type]
+        ({"steps": (api.Step("go", reward="1"),)}, "step 1: `reward` is not a number"),  # type: ignore[arg-type]
+        ({"outcome": api.Outcome(success="yes")}, "`outcome.success` is not true"),  # type: ignore[arg-type]
+        ({"source": "log"}, "`source` is not a JSON object"),
+        ({"metadata": {"a": object()}}, "object"),
+    ],
+)
+def test_an_episode_of_the_wrong_parts_cannot_be_learnt(
+    bank: Bank, parts: dict[str, Any], words: str
+) -> None:
+    episode = api.Trajectory(**{"task": "x", "steps": (api.Step("go"),)} | parts)
     with pytest.raises(RecordError) as caught:
-        api.learn(bank, part, embedder=ChosenEmbedder())
+        api.learn(bank, episode, embedder=ChosenEmbedder())
     assert words in str(caught.value)
 
 

@@ -74,9 +74,18 @@ def checked(trajectory: Trajectory) -> Trajectory:
         RecordError: A part of another type.
     """
     try:
-        return converted(msgspec.to_builtins(trajectory), Trajectory)
+        return converted(msgspec.to_builtins(trajectory, enc_hook=_plain), Trajectory)
     except (msgspec.ValidationError, TypeError) as error:
         raise RecordError(misfit(str(error))) from error
+
+
+def _plain(value: object) -> object:
+    """Return text and mappings of classes of their own as the plain ones."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not plain data")
 
 
 def misfit(error: str) -> str:

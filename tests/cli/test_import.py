@@ -82,12 +82,13 @@ def test_the_report_has_a_row_per_file(program: Program, tmp_path: Path) -> None
     }
     assert rows["two.jsonl"]["outcomes"] == {"user": 1, "stated": 1}
     assert (rows["two.jsonl"]["failures"], rows["two.jsonl"]["rejected"]) == (1, 1)
-    assert (rows["odd.md"]["formats"], rows["odd.md"]["rejected"]) == ([], 1)
+    assert "odd.md" not in rows
     told = [(error["source"], error.get("position")) for error in answer.document["errors"]]
-    assert told == [("odd.md", None), ("two.jsonl", "line 3")]
+    assert told == [("two.jsonl", "line 3")]
     plain = program("import", "kitchen", str(folder), "--dry-run")
     assert "native\tone.jsonl\t3\t12\t3\t0\t0\tfrom log 3\t3\t1\t0\n" in plain.out
-    assert plain.err.count("error: ") == 2
+    assert plain.err.count("error: ") == 1
+    assert "odd.md: skipped, not a log" in plain.err
 
 
 def declare(program: Program, text: str) -> str:

@@ -84,7 +84,7 @@ def test_many_texts_under_the_limit_pass_though_their_sum_is_over() -> None:
         ({"outcome": Outcome(1)}, "`outcome.success` is not true, false or null"),  # type: ignore[arg-type]
         ({"outcome": Outcome(True, source="me")}, "`outcome.source` is none of stated"),  # type: ignore[arg-type]
         ({"source": LogSource(3)}, "`source.file` is not text"),  # type: ignore[arg-type]
-        ({"metadata": {"n": object()}}, "unsupported"),
+        ({"metadata": {"n": object()}}, "object is not plain data"),
     ],
 )
 def test_what_is_of_another_type_is_refused(facts: dict[str, object], words: str) -> None:

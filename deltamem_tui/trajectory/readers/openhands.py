@@ -149,19 +149,13 @@ def _claims(preview: Preview) -> float:
     return max(0.95 * share(preview, _is_run), 0.9 * share(preview, _is_event))
 
 
-class _StreamSession(ItemSession):
-    """A stream, in which an observation names its action by `cause`."""
-
-    names_calls = True
-
-
 OPENHANDS = Reader(
     name="openhands",
     description="OpenHands events (action, observation, cause) and evaluation JSONL",
     claims=_claims,
     read=sessions(
         partial(
-            _StreamSession,
+            ItemSession,
             keys=("history", "trajectory"),
             is_item=_is_event,
             begins=_counts_anew,
@@ -277,7 +271,7 @@ OPENHANDS_SDK = json_reader(
     is_own=_is_sdk,
     read=sessions(
         partial(
-            _StreamSession,
+            ItemSession,
             keys=("events",),
             is_item=_is_sdk_event,
             begins=_begins_sdk,

@@ -301,6 +301,8 @@ class Session(ABC):
 class ItemSession(Session):
     """A session of items: each a record by itself, or all of them in the list of one record.
 
+    Results name their calls, as those of OpenHands do by `cause`.
+
     Attributes:
         keys: Where a record keeps its list.
         is_item: Whether a record is an item.
@@ -310,6 +312,7 @@ class ItemSession(Session):
         items: The items in order.
     """
 
+    names_calls: ClassVar[bool] = True
     keys: tuple[str, ...]
     is_item: Callable[[object], bool]
     begins: Callable[[list[Json], Json], bool]
