@@ -146,9 +146,9 @@ def test_a_wrong_call_says_what_was_wanted(bank: Bank, kind: str) -> None:
         ({"task": None}, "`task` is not text"),
         ({"steps": None}, "`steps` is not a list"),
         ({"steps": ("go",)}, "step 1 is not a JSON object"),
-        ({"steps": (api.Step(1, 2),)}, "step 1: `action` is not text"),  # type: ignore[arg-type]
-        ({"steps": (api.Step("go", reward="1"),)}, "step 1: `reward` is not a number"),  # type: ignore[arg-type]
-        ({"outcome": api.Outcome(success="yes")}, "`outcome.success` is not true"),  # type: ignore[arg-type]
+        ({"steps": (api.Step(1, 2),)}, "step 1: `action` is not text"),
+        ({"steps": (api.Step("go", reward="1"),)}, "step 1: `reward` is not a number"),
+        ({"outcome": api.Outcome(success="yes")}, "`outcome.success` is not true"),
         ({"source": "log"}, "`source` is not a JSON object"),
         ({"metadata": {"a": object()}}, "object"),
     ],
