@@ -55,6 +55,8 @@ _UNCLEAR = r"best_{0}|min_{0}|{0}_min|{0}_scale|{0}_range"
 _ANY_WHOLE, _ANY_UNCLEAR = "|out_of|max_points|points_possible", "|best|max|maximum|scale"
 _ANSWER = 40  # what is longer under a name that may mean the outcome is an answer, or prose
 _NOTHING = Outcome()
+_NEITHER = "neither a verdict nor a reward"
+_MAYBE = "which may be about something else than the task"
 
 
 def recorded(
@@ -87,7 +89,8 @@ def recorded_anywhere(record: Row, otherwise: Outcome = _NOTHING) -> Outcome:
         outcomes |= {f"{place}.{key}": outcome for key, outcome in inner.items()}
     outcome = together(outcomes)
     if outcome == _NOTHING:
-        outcome = otherwise if otherwise != _NOTHING else next(_reasons(record), _NOTHING)
+        reasons = (each for each in _reasons(record) if each.reason)
+        outcome = otherwise if otherwise != _NOTHING else next(reasons, _NOTHING)
     return outcome
 
 
@@ -115,8 +118,7 @@ def _inner(record: Row, place: str) -> Row:
 
 def _reasons(record: Row) -> Iterator[Outcome]:
     """Yield why nothing is known of a record that states nothing, the likeliest reason first."""
-    if (plain := recorded(record)).reason:
-        yield plain
+    yield recorded(record)
     for place, keys in _PLACES.items():
         if reason := recorded(_inner(record, place), *keys).reason:
             yield Outcome(reason=f"in `{place}`, {reason}")
@@ -124,16 +126,11 @@ def _reasons(record: Row) -> Iterator[Outcome]:
         value = record.get(key)
         short = isinstance(value, str) and 0 < len(value.strip()) <= _ANSWER and "\n" not in value
         if short or isinstance(value, bool | int | float):
-            yield unread(key, value) if key == "outcome" else _doubtful(key, value)
+            yield unread(key, value, _MAYBE if key != "outcome" else _NEITHER)
     for place in ("metadata", "result"):
         for key, value in _inner(record, place).items():
             if key in (*FLAG_KEYS, *REWARD_KEYS) and isinstance(value, bool | int | float):
-                yield _doubtful(f"{place}.{key}", value)
-
-
-def _doubtful(key: str, value: object) -> Outcome:
-    about = "which may be about something else than the task"
-    return Outcome(reason=f"`{key}` says {quoted(str(value), 60)}, {about}")
+                yield unread(f"{place}.{key}", value, _MAYBE)
 
 
 def reward_under(record: Row, key: str) -> Outcome:
@@ -182,17 +179,15 @@ def explained(outcome: Outcome, record: Row, keys: Iterable[str]) -> Outcome:
     for key in keys:
         value = record.get(key)
         if is_tally(record, key):
-            shown = f"`{quoted(key, 60)}` says {quoted(str(value), 60)}"
-            return Outcome(reason=f"{shown}, a count beside others and no verdict")
+            return unread(key, value, "a count beside others and no verdict")
         if isinstance(value, int | float) or (isinstance(value, str) and value.strip()):
             return unread(key, value)
     return outcome
 
 
-def unread(key: str, value: object) -> Outcome:
-    """Return the unknown outcome of a record whose `key` holds no verdict and no reward."""
-    shown = f"`{quoted(key, 60)}` says {quoted(str(value), 60)}"
-    return Outcome(reason=f"{shown}, neither a verdict nor a reward")
+def unread(key: str, value: object, why: str = _NEITHER) -> Outcome:
+    """Return the unknown outcome of a record, whose reason is what stands under a key."""
+    return Outcome(reason=f"`{quoted(key, 60)}` says {quoted(str(value), 60)}, {why}")
 
 
 def is_tally(record: Row, key: str) -> bool:

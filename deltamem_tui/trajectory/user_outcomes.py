@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, TextLine
+from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, Record, TextLine, located
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import ID_KEYS, REWARD_KEYS, is_tally, reward_under
 from deltamem_tui.trajectory.outcomes import decided, stated, together, verdict_of
@@ -148,29 +147,25 @@ def _by_id(outcomes: Mapping[str, Outcome]) -> UserOutcomes:
 def _read(log: Log, success_at: float) -> UserOutcomes:
     if log.layout == "text" and not log.preview().head.lstrip().startswith("["):
         return _from_rows(_table(log), success_at)
-    rows = list(_values(log))
-    if log.layout == "lines" and len(rows) > 1:
-        return _from_rows(rows, success_at)
-    return _from_document(log.document(), success_at)
+    _check_keys(log)
+    if log.layout != "lines":
+        return _from_document(log.document(), success_at)
+    records = list(log.records())
+    if refused := next((each for each in records if isinstance(each, RecordError)), None):
+        raise refused
+    rows = [(each.value, each.position) for each in records if isinstance(each, Record)]
+    return _from_rows(rows, success_at) if len(rows) > 1 else _from_document(rows[0][0], success_at)
 
 
-def _values(log: Log) -> Iterator[_Row]:
-    """Yield the JSON values of a file, none of which has one key twice: parsers keep the last."""
+def _check_keys(log: Log) -> None:
+    """See that no object has one key twice with different values: parsers keep the last."""
     for item in log.values():
-        if isinstance(item, RecordError):
-            if log.layout == "lines":
-                raise item
-            continue  # which the parser of the whole document tells
         try:
-            with suppress(ValueError, RecursionError):
-                json.loads(item.data, object_pairs_hook=_unique)
+            json.loads(getattr(item, "data", b""), object_pairs_hook=_unique)
+        except (ValueError, RecursionError):
+            continue  # which is told by whoever parses it for good
         except RecordError as error:
-            error.position = item.position
-            raise
-        for record in log.parsed(item):
-            if isinstance(record, RecordError):
-                raise record
-            yield record.value, record.position
+            raise located(error, "", item.position) from None
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

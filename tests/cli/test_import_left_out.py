@@ -23,7 +23,7 @@ def test_what_is_left_out_by_design_is_told_and_rejects_nothing(program: Program
     assert answer.code == 0
     assert "rejected\t0\n" in answer.out
     assert "session.jsonl, line 1: 2 messages are left out: the conversation went" in answer.err
-    assert "session.jsonl, line 4: 1 message of sub-agents is left out" in answer.err
+    assert "session.jsonl, line 1: 1 message is left out: the work of sub-agents" in answer.err
     (tried,) = program.json("formats", "try", log).data["logs"][0]["trials"]
     assert (tried["episodes"], tried["rejected"], tried["first_rejection"]) == (1, 0, None)
     again = program.json("import", "kitchen", log)
@@ -31,10 +31,10 @@ def test_what_is_left_out_by_design_is_told_and_rejects_nothing(program: Program
     assert (again.data["rejected"], again.data["duplicates"]) == (0, 1)
     assert again.data["left_out"]["total"] == 2
     assert again.data["left_out"]["listed"][1] == {
-        "message": "1 message of sub-agents is left out: their work is not the session's",
+        "message": "1 message is left out: the work of sub-agents is not the session's",
         "source": "session.jsonl",
-        "position": "line 4",
-        "hint": "a file of a sub-agent alone is an episode",
+        "position": "line 1",
+        "hint": None,
     }
 
 

@@ -155,18 +155,6 @@ def test_every_name_of_an_id(tmp_path: Path, key: str) -> None:
     assert side_file(tmp_path, json.dumps({key: "a", "success": True})) == expected
 
 
-def test_the_surest_of_several_ids_counts(tmp_path: Path) -> None:
-    row = {"name": "c", "instance_id": "b", "id": "", "success": True}
-    assert side_file(tmp_path, json.dumps([row])).by_id.keys() == {"b"}
-
-
-def test_numbers_may_be_ids(tmp_path: Path) -> None:
-    rows = [{"task_id": 7, "success": True}, {"task_id": 8, "success": False}]
-    expected = outcomes({"7": True, "8": False})
-    assert side_file(tmp_path, json.dumps(rows)) == expected
-    assert side_file(tmp_path, "7,true\n8,false\n") == expected
-
-
 def test_a_reward_below_nought_is_nought_as_it_is_in_a_log(tmp_path: Path) -> None:
     failed = UserOutcomes({"a": Outcome(False, 0.0, "user")}, only_identified=True)
     for content in ('{"a": -1}', '{"a": {"reward": -1.0}}', "id,score\na,-1\n", "a,-1\n"):

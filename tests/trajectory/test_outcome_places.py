@@ -80,13 +80,6 @@ def test_two_verdicts_that_differ_are_none(record: dict[str, object]) -> None:
     assert outcome.reason.startswith("the log contradicts itself: ")
 
 
-@pytest.mark.parametrize("record", CONTRADICTIONS)
-def test_a_chat_that_contradicts_itself_waits(tmp_path: Path, record: dict[str, object]) -> None:
-    found = episode(tmp_path, lines({"messages": CHAT, **record}))
-    assert (found.source.format, found.outcome.source) == ("openai-chat", "unknown")
-    assert found.outcome.reason.startswith("the log contradicts itself: ")
-
-
 def test_a_chat_s_own_words_count(tmp_path: Path) -> None:
     chats = lines({"messages": CHAT, "outcome": {"success": True}, "status": "failed"})
     assert episode(tmp_path, chats).outcome == Outcome(True, source="stated")

@@ -15,12 +15,9 @@ from deltamem_tui.trajectory.outcomes import (
     ReasonTally,
     attributed,
     decided,
-    number,
     stated,
     together,
     undisputed,
-    unit_reward,
-    verdict_of,
 )
 
 
@@ -212,58 +209,11 @@ def test_what_is_known_and_nobody_is_named_for_is_the_logs_own() -> None:
         assert attributed(left) is left
 
 
-@pytest.mark.parametrize(
-    ("value", "outcome"),
-    [
-        (1, Outcome(True, 1.0, "stated")),
-        ("0", Outcome(False, 0.0, "stated")),
-        (True, Outcome(True, None, "stated")),
-        (0.5, Outcome(None, 0.5, "stated")),
-        (50, Outcome()),
-        (None, Outcome()),
-    ],
-)
-def test_a_verdict_is_a_flag_also_as_a_number(value: object, outcome: Outcome) -> None:
-    assert verdict_of(value) == outcome
-    assert verdict_of(100, best=100) == Outcome(None, 1.0, "stated")
-    assert verdict_of(1, best=100) == Outcome(True, 1.0, "stated")
-
-
 def test_success_at_moves_the_line_for_rewards_only() -> None:
     assert decided(stated(0.75), success_at=0.7).success is True
     assert decided(stated(0.75), success_at=0.8).success is False
     assert decided(Outcome(False, 0.75, "stated"), success_at=0.7).success is False
     assert decided(Outcome(), success_at=0.1).success is None
-
-
-def test_scores_on_another_scale() -> None:
-    assert unit_reward(25, best=100) == 0.25
-    assert unit_reward(101, best=100) is None
-    assert unit_reward(5, best=0) is None
-
-
-@given(st.one_of(st.floats(), st.integers(), st.text(), st.booleans(), st.none()))
-def test_a_reward_is_a_share_or_nothing(value: object) -> None:
-    reward = stated(value).reward
-    assert reward is None or 0.0 <= reward <= 1.0
-
-
-def test_a_flag_is_no_number() -> None:
-    assert number(True) is None
-    assert number("0.2") == 0.2
-
-
-def test_only_what_is_unknown_for_a_reason_counts() -> None:
-    tally = ReasonTally()
-    for outcome in (
-        Outcome(reason="`score` says 85%"),
-        Outcome(),
-        Outcome(reason="`score` says 85%"),
-        Outcome(False, None, "stated", "step limit"),
-    ):
-        tally.add(outcome)
-    assert tally.listed == {"`score` says 85%": 2}
-    assert (tally.total, tally.unlisted) == (2, 0)
 
 
 def test_it_does_not_grow_with_the_log() -> None:

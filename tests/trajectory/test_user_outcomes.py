@@ -77,49 +77,6 @@ def test_a_word_for_all_is_for_those_of_whom_nothing_was_said() -> None:
     assert user_outcomes("success").apply(told) is told
 
 
-def test_a_count_of_tests_is_no_outcome(tmp_path: Path) -> None:
-    rows = [{"id": "a", "correct": 1, "total": 5}]
-    with pytest.raises(UsageError, match="not an outcome"):
-        user_outcomes(given(tmp_path / "o.json", rows))
-    rows = [{"id": "a", "correct": 1, "total": 5, "reward": 0.2}]
-    outcome = user_outcomes(given(tmp_path / "o.json", rows)).apply(episode("a")).outcome
-    assert (outcome.success, outcome.reward) == (False, 0.2)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"a": True, "b": 0.25},
-        {"a": "success", "b": {"success": False, "reward": 0.25}},
-        [{"instance_id": "a", "resolved": True}, {"instance_id": "b", "reward": 0.25}],
-        '{"id": "a", "success": 1.0}\n{"id": "b", "score": 0.25}\n',
-        "id,reward\na,1\nb,0.25\n",
-        "a;true\nb;0.25\n",
-        "name\tsuccess\na\tyes\nb\t0.25\n",
-    ],
-    ids=["mapping", "nested", "records", "jsonl", "csv", "bare-table", "tsv"],
-)
-def test_side_files(tmp_path: Path, content: object) -> None:
-    outcomes = user_outcomes(given(tmp_path / "outcomes", content))
-    assert outcomes.apply(episode("a")).outcome.success is True
-    failed = outcomes.apply(episode("b")).outcome
-    assert (failed.success, failed.reward, failed.source) == (False, 0.25, "user")
-    assert not outcomes.apply(episode("c")).outcome.known
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "id,success,reward\na,0,0.9\nb,1,0.5\n",
-        {"a": {"success": 0, "reward": 0.9}, "b": {"resolved": 1, "score": 0.5}},
-        [{"id": "a", "correct": "0", "score": 0.9}, {"id": "b", "outcome": "1", "score": 0.5}],
-    ],
-)
-def test_a_verdict_in_numbers_counts_more_than_a_reward(tmp_path: Path, content: object) -> None:
-    outcomes = user_outcomes(given(tmp_path / "outcomes", content))
-    assert outcomes.by_id == {"a": Outcome(False, 0.9, "user"), "b": Outcome(True, 0.5, "user")}
-
-
 KEYS = ["success", "resolved", "solved", "is_success", "passed", "pass", "correct"]
 KEYS += ["outcome", "result", "status"]
 WORDS = [("true", "false"), ("yes", "No"), ("Pass", "fail"), ("passed", "FAILED")]
@@ -141,12 +98,6 @@ def test_columns_of_a_plain_meaning(tmp_path: Path, key: str, good: str, bad: st
 def test_a_status_that_is_no_outcome_is_passed_over_beside_one_that_is(tmp_path: Path) -> None:
     outcomes = user_outcomes(given(tmp_path / "o", "id,status,result,success\na,done,42.7,no\n"))
     assert outcomes.by_id == {"a": USER_FAILURE}
-
-
-def test_success_at_reads_rewards(tmp_path: Path) -> None:
-    choice = given(tmp_path / "o.json", {"a": 0.8})
-    assert user_outcomes(choice).apply(episode("a")).outcome.success is False
-    assert user_outcomes(choice, success_at=0.8).apply(episode("a")).outcome.success is True
 
 
 def test_ids_are_trajectory_ids_or_the_logs_own(tmp_path: Path) -> None:
@@ -195,8 +146,3 @@ def test_what_a_file_says_of_an_episode_is_told_beside_what_its_log_states(tmp_p
     assert user_outcomes(given(tmp_path / "o", ["b"])).verdict_on(told) is False
     assert user_outcomes(given(tmp_path / "o", {"b": False})).verdict_on(told) is None
     assert user_outcomes("failure").verdict_on(told) is None
-
-
-def test_neither_word_nor_file() -> None:
-    with pytest.raises(UsageError, match="succes"):
-        user_outcomes("succes")

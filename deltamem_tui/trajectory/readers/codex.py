@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass, field
-from typing import ClassVar
 
-from deltamem_tui.trajectory.model import StepStatus, Trajectory
+from deltamem_tui.trajectory.model import StepStatus
 from deltamem_tui.trajectory.readers.coding import exit_status, own_words
-from deltamem_tui.trajectory.readers.coding_agents import WENT_BACK, pass_over_unknown
+from deltamem_tui.trajectory.readers.coding_agents import (
+    WENT_BACK,
+    AgentSession,
+    Program,
+    agent_reader,
+)
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker, unknown_speaker
-from deltamem_tui.trajectory.readers.reader import json_reader
-from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
+from deltamem_tui.trajectory.readers.sessions import stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.workspace import workspace
 
 _LINE_TYPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "session_state"}
@@ -35,136 +35,99 @@ _SERVED = {
     "image_generation_call": ("image_generation", "revised_prompt"),
     "web_search_call": ("web_search", "action"),
 }
+# What the program puts between the items for itself.
+_NOTES = frozenset(
+    {"ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other"}
+)
+_ITEMS = _ANSWERS | _CALLS | _NOTES | _SERVED.keys() | {"message", "reasoning"}
 # What the program puts before the output of a command, and of a tool of another server.
 _PRINTED = re.compile(
     r"(?:Chunk ID: .*\n)?(?:Exit code: (?P<early>-?\d{1,9})\n)?Wall time: .*\n"
     r"(?:Process (?:exited with code (?P<code>-?\d{1,9})|running with .*)\n)?"
     r"(?:(?:Original token count|Total output lines): .*\n)*Output:(?:\n|\Z)"
 )
-_NOTHING: tuple[object, ...] = (None, "", {})
-# What the program puts between the items for itself.
-_NOTES = frozenset(
-    {"ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other"}
-)
-_ITEMS = _ANSWERS | _CALLS | _NOTES | _SERVED.keys() | {"message", "reasoning"}
+# Events that tell what an item may tell too, and where; that of a rollback is a number of turns.
+_EVENTS = {
+    "user_message": "message",
+    "agent_message": "message",
+    "task_complete": "last_agent_message",
+    "thread_rolled_back": "num_turns",
+}
 
 
-@dataclass(slots=True)
-class _CodexSession(Session):
-    """What the lines say, the conversation kept in order until all of it is known.
+def _take(session: AgentSession, line: Json) -> None:
+    kind, payload = line.get("type"), line.get("payload")
+    if not isinstance(kind, str) or not isinstance(payload, dict):
+        raise stray("it has no `type` or no `payload`")
+    inner = as_text(payload.get("type"))
+    if kind in ("session_meta", "turn_context"):
+        session.forks.add(as_text(payload.get("forked_from_id")))
+        address = as_text(as_mapping(payload.get("git")).get("repository_url"))
+        session.repository = session.repository or address
+        session.directory = session.directory or as_text(payload.get("cwd"))
+        session.agent = session.agent or as_text(payload.get("model"))
+    elif kind == "event_msg":
+        if inner in _EVENTS:
+            session.add("", {"event": inner, "told": payload.get(_EVENTS[inner])})
+    elif kind == "response_item" and inner in _ITEMS:
+        if payload.get("role") == "user":
+            found = _SYSTEM.finditer(content_text(payload.get("content")))
+            session.system = session.system or next(filter(str.strip, (m[1] for m in found)), "")
+        session.add("", payload)
+    elif kind == "response_item" or kind not in _LINE_TYPES:
+        session.unknown[inner if kind == "response_item" else kind] += 1
 
-    Events repeat the items, but for one: they alone say what the user really typed. The sets have
-    what was typed and told in events, and what the agent said in items.
+
+def _settled(conversation: Conversation, items: list[Json]) -> list[Json]:
+    """Return what was said and done, once each, without the turns that were rolled back.
+
+    Events repeat the items, but for one: they alone say what the user really typed.
     """
+    typed = {_words(item) for item in items if item.get("event") == "user_message"}
+    told = {_words(item) for item in items if item.get("event") == "agent_message"}
+    said = {_words(item) for item in items if item.get("role") not in ("user", None)}
+    begun = not typed  # before the first words that an event tells, the program gives its context
+    kept: list[Json] = []
+    for item in items:
+        event, words = item.get("event"), _words(item)
+        begun = begun or event == "user_message"
+        if event == "thread_rolled_back":
+            turns = [i for i, each in enumerate(kept) if _speaker(each) == "user"]
+            count = item["told"] if type(item["told"]) is int else 0
+            first = turns[-min(count, len(turns))] if turns and count > 0 else len(kept)
+            conversation.pass_over("message", WENT_BACK, len(kept) - first)
+            del kept[first:]
+        elif event == "task_complete":
+            kept += [item] if words not in told | said else []
+        elif event == "agent_message":
+            kept += [item] if words not in said else []
+        elif item.get("role") != "user" or (begun and words and words not in typed):
+            kept.append(item)
+    return kept
 
-    names_calls: ClassVar[bool] = True
-    facts: dict[str, str] = field(default_factory=dict)
-    items: list[Json] = field(default_factory=list)
-    rolled_back: list[Json] = field(default_factory=list)
-    forks: set[str] = field(default_factory=set)
-    typed: set[str] = field(default_factory=set)
-    told: set[str] = field(default_factory=set)
-    said: set[str] = field(default_factory=set)
-    unknown: Counter[str] = field(default_factory=Counter)
 
-    def begins_another(self, value: object) -> bool:
-        """Return True if a line is another session's header; a fork opens with two."""
-        line = as_mapping(value)
-        name = as_text(as_mapping(line.get("payload")).get("id"))
-        if line.get("type") != "session_meta" or name in (self.facts.get("id"), *self.forks):
-            return False
-        return bool(self.items or self.rolled_back)
+def _words(item: Json) -> str:
+    """Return what is said in an item or an event, however it is spaced."""
+    text = as_text(item.get("told")) if "event" in item else content_text(item.get("content"))
+    return " ".join((own_words(text) if _speaker(item) == "user" else text).split())
 
-    def take(self, value: object) -> None:
-        line = as_mapping(value)
-        if not _has_payload(line):
-            raise stray("it has no `type` or no `payload`")
-        kind, payload = as_text(line["type"]), as_mapping(line["payload"])
-        if kind == "session_meta":
-            self.forks.add(as_text(payload.get("forked_from_id")))
-            address = as_mapping(payload.get("git")).get("repository_url")
-            self._note(id=payload.get("id"), directory=payload.get("cwd"), repository=address)
-        elif kind == "turn_context":
-            self._note(directory=payload.get("cwd"), agent=payload.get("model"))
-        elif kind == "event_msg":
-            self._take_event(payload)
-        elif kind == "response_item":
-            self._take_item(payload)
-        elif kind not in _LINE_TYPES:
-            self.unknown[kind] += 1
 
-    def _note(self, **facts: object) -> None:
-        for name, fact in facts.items():
-            self.facts[name] = self.facts.get(name) or as_text(fact)
-
-    def _take_event(self, event: Json) -> None:
-        kind = event.get("type")
-        if kind == "user_message":
-            self.typed.add(_folded(own_words(as_text(event.get("message")))))
-            self.items.append({"user_event": event.get("message")})
-        elif kind == "agent_message":
-            self.items.append({"agent_event": event.get("message")})
-            self.told.add(_folded(event.get("message")))
-        elif kind == "task_complete":
-            if _folded(event.get("last_agent_message")) not in self.told:
-                self.items.append({"agent_event": event.get("last_agent_message")})
-        elif kind == "thread_rolled_back":
-            turns = event.get("num_turns")
-            begins = [index for index, item in enumerate(self.items) if self._is_turn(item)]
-            if type(turns) is int and turns > 0 and begins:
-                first = begins[-min(turns, len(begins))]
-                self.rolled_back += self.items[first:]
-                del self.items[first:]
-
-    def _is_turn(self, item: Json) -> bool:
-        """Return True if an item is what the user says, which begins a turn."""
-        return "user_event" in item or (item.get("role") == "user" and self._is_new(item))
-
-    def _is_new(self, item: Json) -> bool:
-        """Return True if an item is part of the conversation, and no event repeats it."""
-        if "agent_event" in item:
-            return _folded(item["agent_event"]) not in self.said
-        if item.get("role") != "user":
-            return True
-        words = _folded(own_words(content_text(item.get("content"))))
-        # Before the first words that an event tells, the program gives its context.
-        is_context = bool(self.typed) and item.get("is_early") is True
-        return bool(words) and not is_context and words not in self.typed
-
-    def _take_item(self, item: Json) -> None:
-        kind = as_text(item.get("type"))
-        if kind not in _ITEMS:
-            self.unknown[kind] += 1
-        elif item.get("role") == "user":
-            systems = _SYSTEM.finditer(content_text(item.get("content")))
-            self._note(system=next(filter(None, (match[1].strip() for match in systems)), ""))
-            self.items.append({**item, "is_early": not self.typed})
-        else:
-            if kind == "message":
-                self.said.add(_folded(content_text(item.get("content"))))
-            self.items.append(item)
-
-    def episode(self, conversation: Conversation) -> Trajectory:
-        for item in filter(self._is_new, self.items):
-            _add(conversation, item)
-        conversation.pass_over("message", WENT_BACK, sum(map(self._is_new, self.rolled_back)))
-        pass_over_unknown(conversation, self.unknown)
-        places = {key: self.facts.get(key, "") for key in ("repository", "system", "directory")}
-        return conversation.episode(
-            environment=workspace(**places),
-            agent=self.facts.get("agent", ""),
-            metadata={"id": self.facts.get("id", "")},
-        )
+def _speaker(item: Json) -> object:
+    event = item.get("event")
+    return item.get("role") if event is None else "user" if event == "user_message" else "agent"
 
 
 def _add(conversation: Conversation, item: Json) -> None:
     kind, call_id = as_text(item.get("type")), as_text(item.get("call_id"))
-    if "agent_event" in item:
-        conversation.say(as_text(item["agent_event"]))
-    elif "user_event" in item:
-        conversation.user(own_words(as_text(item["user_event"])))
-    elif kind == "message":
-        _add_message(conversation, item)
+    if "event" in item or kind == "message":
+        text = as_text(item.get("told")) if "event" in item else content_text(item.get("content"))
+        who = speaker(_speaker(item))
+        if who is None:
+            raise unknown_speaker(as_text(item.get("role")))
+        if who == "user":
+            conversation.user(own_words(text))
+        elif who == "agent":
+            conversation.say(text)
     elif kind == "reasoning":
         for part in (*as_list(item.get("summary")), *as_list(item.get("content"))):
             conversation.think(content_text(part))
@@ -175,18 +138,7 @@ def _add(conversation: Conversation, item: Json) -> None:
         conversation.call(*_call(kind, item), call_id)
 
 
-def _add_message(conversation: Conversation, item: Json) -> None:
-    who, text = speaker(item.get("role")), content_text(item.get("content"))
-    if who is None:
-        raise unknown_speaker(as_text(item.get("role")))
-    if who == "user":
-        conversation.user(own_words(text))
-    elif who == "agent":
-        conversation.say(text)
-
-
 def _call(kind: str, item: Json) -> tuple[str, object]:
-    """Return the name and the arguments of a call."""
     if kind in _CALLS:
         names = (as_text(item.get("namespace")), as_text(item.get("name")) or "tool")
         return "__".join(filter(None, names)), item.get("arguments", item.get("input"))
@@ -195,13 +147,8 @@ def _call(kind: str, item: Json) -> tuple[str, object]:
     if kind == "web_search_call":
         return name, {"query": given.get("query")}
     if kind == "local_shell_call":  # without what the program puts beside the command
-        return name, {k: v for k, v in given.items() if k != "type" and v not in _NOTHING}
+        return name, {k: v for k, v in given.items() if k != "type" and v not in (None, "", {})}
     return name, item.get(key)
-
-
-def _folded(said: object) -> str:
-    """Return what is said, however it is spaced."""
-    return " ".join(as_text(said).split())
 
 
 def _result(output: object) -> tuple[str, bool, StepStatus | None]:
@@ -220,18 +167,19 @@ def _result(output: object) -> tuple[str, bool, StepStatus | None]:
     return (f"{text.rstrip()}\n(exit code {code})".lstrip() if code else text), failed, status
 
 
+def _session(line: Json) -> str:
+    payload = as_mapping(line.get("payload"))
+    return as_text(payload.get("id")) if line.get("type") == "session_meta" else ""
+
+
 def _is_line(value: object) -> bool:
     line = as_mapping(value)
-    return _has_payload(line) and line["type"] in _LINE_TYPES
+    return line.get("type") in tuple(_LINE_TYPES) and isinstance(line.get("payload"), dict)
 
 
-def _has_payload(line: Json) -> bool:
-    return isinstance(line.get("type"), str) and isinstance(line.get("payload"), dict)
-
-
-READER = json_reader(
-    name="codex",
-    description="Codex: rollout JSONL of response items and events",
-    is_own=_is_line,
-    read=sessions(_CodexSession),
+READER = agent_reader(
+    "codex",
+    "Codex: rollout JSONL of response items and events",
+    _is_line,
+    Program(_take, _session, _add, settle=_settled, has_headers=True),
 )

@@ -142,7 +142,16 @@ def without_elements(text: str, opening: re.Pattern[str]) -> str:
 # Agents name the tool that runs a shell command in many ways. Its action is the command
 # itself, so that the same work reads the same whichever agent did it.
 _SHELLS = frozenset(
-    {"bash", "bash_command", "cmd", "exec", "exec_command", "execute_bash", "execute_command"}
+    {
+        "bash",
+        "bash_command",
+        "cmd",
+        "developer__shell",
+        "exec",
+        "exec_command",
+        "execute_bash",
+        "execute_command",
+    }
     | {"local_shell", "powershell", "run", "run_command", "run_shell_command"}
     | {"run_terminal_cmd", "run_terminal_command", "sh", "shell", "shell_command", "terminal"}
 )

@@ -52,7 +52,7 @@ _STATUSES: dict[str, StepStatus] = {
 
 
 @dataclass(slots=True)
-class _AgentSession:
+class AgentSession:
     """One conversation of a log, its messages in order: a user's, or one with a sub-agent.
 
     Attributes:
@@ -60,16 +60,19 @@ class _AgentSession:
         position: Where it begins.
         messages: In order, by name; one that is written again keeps its place.
         unknown: How many lines there are of each kind that is not known.
+        forks: The sessions that it goes on with, whose lines it repeats.
     """
 
     id: str
     position: str
     directory: str = ""
     repository: str = ""
+    system: str = ""
     agent: str = ""
     branches: Branches = field(default_factory=Branches)
     messages: dict[str, SessionMessage] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
+    forks: set[str] = field(default_factory=set)
 
     def add(self, name: str, message: Json, *, grows: bool = False) -> None:
         """Add a message, by the name by which others follow it; if it `grows`, the last counts."""
@@ -79,7 +82,7 @@ class _AgentSession:
 
 
 @dataclass(frozen=True, slots=True)
-class _Program:
+class Program:
     """How a program writes its sessions.
 
     Attributes:
@@ -87,24 +90,32 @@ class _Program:
         session: The id of the session that a line opens or is of; empty if it does not say.
         add: Adds a message of a session to a conversation.
         helper: The sub-agent that a line is of; None if it is of the user's conversation.
+        settle: Leaves out messages that others repeat or take back.
+        has_headers: Whether a session opens with headers, of which the first names it.
     """
 
-    take: Callable[[_AgentSession, Json], None]
+    take: Callable[[AgentSession, Json], None]
     session: Callable[[Json], str]
     add: Callable[[Conversation, Json], None] = add_message
     helper: Callable[[Json], str | None] = lambda _: None
+    settle: Callable[[Conversation, list[Json]], list[Json]] = lambda _, messages: messages
+    has_headers: bool = False
 
     def read(self, log: Log) -> Iterator[Reading]:
         """Yield the episodes of a log: users' conversations, and sub-agents' that stand alone."""
         return whole_log(self._gather)(log)
 
     def _gather(self, records: Records) -> Iterator[Reading]:
-        found: dict[tuple[str, str | None], _AgentSession] = {}
+        found: dict[tuple[str, str | None], AgentSession] = {}
         name = ""
         for record, line in _lines_of(records):
-            name = self.session(line) or name
+            named, at_hand = self.session(line), found.get((name, None))
+            if named and name and at_hand and self.has_headers and not at_hand.messages:
+                at_hand.forks.add(named)
+            if named and not (at_hand and named in at_hand.forks):
+                name = named
             helper = self.helper(line)
-            fresh = _AgentSession(helper or name, record.position)
+            fresh = AgentSession(helper or name, record.position)
             session = found.setdefault((name, helper), fresh)
             try:
                 self.take(session, line)
@@ -122,27 +133,25 @@ class _Program:
             )
 
     def _episode(
-        self, conversation: Conversation, session: _AgentSession, helped: int, *, has_gaps: bool
+        self, conversation: Conversation, session: AgentSession, helped: int, *, has_gaps: bool
     ) -> Trajectory:
         conversation.has_gaps = has_gaps
-        taken = session.branches.taken([*session.messages.values()])
-        for each in taken:
-            self.add(conversation, each.message)
-        conversation.pass_over("message", WENT_BACK, len(session.messages) - len(taken))
+        branch = session.branches.taken([*session.messages.values()])
+        taken = self.settle(conversation, [each.message for each in branch])
+        for message in taken:
+            self.add(conversation, message)
+        conversation.pass_over("message", WENT_BACK, len(session.messages) - len(branch))
         conversation.pass_over("message", _HELPED, helped)
-        pass_over_unknown(conversation, session.unknown)
+        for kind, count in session.unknown.items():
+            why = f"of the unknown kind {quoted(kind, 40)}" if kind else "of no kind"
+            conversation.pass_over("line", why, count)
         return conversation.episode(
-            environment=workspace(repository=session.repository, directory=session.directory),
+            environment=workspace(
+                repository=session.repository, system=session.system, directory=session.directory
+            ),
             agent=session.agent,
             metadata={"id": session.id},
         )
-
-
-def pass_over_unknown(conversation: Conversation, kinds: Counter[str]) -> None:
-    """Note lines of kinds that are not known, such as those of later versions."""
-    for kind, count in kinds.items():
-        why = f"of the unknown kind {quoted(kind, 40)}" if kind else "of no kind"
-        conversation.pass_over("line", why, count)
 
 
 def _lines_of(records: Records) -> Iterator[tuple[Record, Json]]:
@@ -154,9 +163,10 @@ def _lines_of(records: Records) -> Iterator[tuple[Record, Json]]:
             yield record, as_mapping(line)
 
 
-def _reader(
-    name: str, description: str, is_own: Callable[[object], bool], program: _Program
+def agent_reader(
+    name: str, description: str, is_own: Callable[[object], bool], program: Program
 ) -> Reader:
+    """Return the reader of a program's sessions."""
     return json_reader(name, description, is_own, program.read, sureness=0.96)
 
 
@@ -179,7 +189,7 @@ _CLAUDE_KEYS = ("uuid", "sessionId", "leafUuid", "messageId")
 _NOT_SAID = ("isMeta", "isCompactSummary", "isApiErrorMessage")
 
 
-def _take_claude(session: _AgentSession, line: Json) -> None:
+def _take_claude(session: AgentSession, line: Json) -> None:
     kind, message = line.get("type"), line.get("message")
     name = as_text(line.get("uuid"))
     session.branches.add(name, as_text(line.get("parentUuid")))
@@ -221,15 +231,15 @@ def _is_claude(value: object) -> bool:
     return any(key in line for key in _CLAUDE_KEYS)
 
 
-CLAUDE_CODE = _reader(
+CLAUDE_CODE = agent_reader(
     "claude-code",
     "Claude Code: JSONL sessions, and those of the web as `loglines`",
     _is_claude,
-    _Program(_take_claude, _session_id, _add_claude, _claude_helper),
+    Program(_take_claude, _session_id, _add_claude, _claude_helper),
 )
 
 
-def _take_qwen(session: _AgentSession, line: Json) -> None:
+def _take_qwen(session: AgentSession, line: Json) -> None:
     kind, message = as_text(line.get("type")), as_mapping(line.get("message"))
     name = as_text(line.get("uuid"))
     session.branches.add(name, as_text(line.get("parentUuid")))
@@ -269,7 +279,7 @@ def _copilot_session(line: Json) -> str:
     return _session_id(as_mapping(line.get("data"))) if line.get("type") == "session.start" else ""
 
 
-def _take_copilot(session: _AgentSession, line: Json) -> None:
+def _take_copilot(session: AgentSession, line: Json) -> None:
     kind, data = as_text(line.get("type")), as_mapping(line.get("data"))
     if kind == "session.start":
         context = as_mapping(data.get("context"))
@@ -321,7 +331,7 @@ _OPENCLAW_NOTES = frozenset(
 _ASIDE = frozenset({"bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"})
 
 
-def _take_openclaw(session: _AgentSession, line: Json) -> None:
+def _take_openclaw(session: AgentSession, line: Json) -> None:
     kind, name = as_text(line.get("type")), as_text(line.get("id"))
     message = as_mapping(line.get("message"))
     session.branches.add(name, as_text(line.get("parentId")))
@@ -353,7 +363,7 @@ def _gemini_session(line: Json) -> str:
     return _session_id(line) if "type" not in line else ""
 
 
-def _take_gemini(session: _AgentSession, line: Json) -> None:
+def _take_gemini(session: AgentSession, line: Json) -> None:
     messages = line.get("messages", as_mapping(line.get("$set")).get("messages"))
     for message in map(as_mapping, as_list(messages) if isinstance(messages, list) else [line]):
         kind = as_text(message.get("type"))
@@ -425,14 +435,14 @@ def _claims_gemini(preview: Preview) -> float:
     return 0.95 * share(preview, _is_gemini) if is_sure else 0.0
 
 
-_GEMINI = _Program(_take_gemini, _gemini_session, _add_gemini)
+_GEMINI = Program(_take_gemini, _gemini_session, _add_gemini)
 READERS = (
     CLAUDE_CODE,
-    _reader(
+    agent_reader(
         "openclaw",
         "OpenClaw: JSONL sessions of user, assistant and toolResult messages",
         _is_openclaw,
-        _Program(
+        Program(
             _take_openclaw,
             lambda line: as_text(line.get("id")) if line.get("type") == "session" else "",
         ),
@@ -443,21 +453,21 @@ READERS = (
         _claims_gemini,
         _GEMINI.read,
     ),
-    _reader(
+    agent_reader(
         "copilot-cli",
         "Copilot CLI: JSONL of events with type, data and parentId",
         _is_copilot,
-        _Program(
+        Program(
             _take_copilot,
             _copilot_session,
             _add_copilot,
             lambda line: as_text(as_mapping(line.get("data")).get("parentToolCallId")) or None,
         ),
     ),
-    _reader(
+    agent_reader(
         "qwen-code",
         "Qwen Code: JSONL sessions with sessionId and message of role and parts",
         _is_qwen,
-        _Program(_take_qwen, _session_id, _add_qwen),
+        Program(_take_qwen, _session_id, _add_qwen),
     ),
 )

@@ -46,8 +46,10 @@ _BEDROCK_PARTS = {
     "toolResult": ("tool_result", {"toolUseId": "tool_use_id"}),
 }
 _TEXT_PARTS = frozenset({"", "text", "input_text", "output_text", "refusal"})
-_TEXT_KEYS = ("text", "content", "thinking", "value")
-_THOUGHT_PARTS = frozenset({"thinking", "reasoning", "thought", "summary_text", "reasoning_text"})
+_TEXT_KEYS = ("text", "content", "thinking", "think", "value")
+_THOUGHT_PARTS = frozenset(
+    {"thinking", "think", "reasoning", "thought", "summary_text", "reasoning_text"}
+)
 _CALL_PARTS = frozenset({"tool_use", "tool_call", "toolcall", "functioncall", "function_call"})
 _ANSWER_PARTS = frozenset({"tool_result", "tool_call_response", "function_call_output"})
 _DEEPEST = 16  # parts of a content in one another; none is known of more than three
@@ -359,7 +361,8 @@ def _add_answer(conversation: Conversation, answer: Json, text: str, call_id: st
     is_ok = answer.get("status") == "success" or any(each is False for each in marks)
     if error and error is not True and not text.strip():
         text = content_text(as_mapping(error).get("message") or error)
-    status: StepStatus | None = "ok" if is_ok else None
+    stated: StepStatus | None = "ok" if is_ok else None
+    status = exit_status(answer.get("exit_code")) or stated
     conversation.answer(without_reminders(text), call_id, failed=failed, status=status)
 
 

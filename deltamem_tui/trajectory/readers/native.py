@@ -25,7 +25,7 @@ from deltamem_tui.trajectory.model import (
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, Json, as_mapping
+from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, Json, as_list, as_mapping
 from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets, quoted
 from deltamem_tui.trajectory.validation import admitted, is_clean, misfit
 from deltamem_tui.typed import converted
@@ -223,36 +223,23 @@ def _fits(key: str, value: object) -> bool:
 
 def _unread(record: Json, reported: set[str]) -> Iterator[Notice]:
     """Yield a notice of each key of a record that is ignored, such as `succes`, once a log."""
-    steps = [as_mapping(each) for each in record["steps"] if isinstance(each, dict)]  # type: ignore[attr-defined]
-    for within, found, known in (
-        ("", [record], _RECORD_KEYS),
-        *((f"{part}.", [as_mapping(record.get(part))], keys) for part, keys in _PART_KEYS.items()),
-        ("steps[].", steps, _STEP_KEYS),
-    ):
-        for key, value in ((key, value) for each in found for key, value in each.items()):
+    steps = list(map(as_mapping, as_list(record.get("steps"))))
+    parts: list[tuple[str, list[Json], tuple[str, ...]]] = [("", [record], _RECORD_KEYS)]
+    parts += [(f"{part}.", [as_mapping(record.get(part))], _PART_KEYS[part]) for part in _PART_KEYS]
+    for within, rows, known in [*parts, ("steps[].", steps, _STEP_KEYS)]:
+        for key, value in (pair for row in rows for pair in row.items()):
             name = f"{within}{key}"
-            is_misfit = within == "steps[]." and bool(value) and not _fits(key, value)
+            is_misfit = rows is steps and bool(value) and not _fits(key, value)
             if (key in known and not is_misfit) or name in reported:
                 continue
-            if len(reported) > _REPORTED_KEYS:
+            if len(reported) >= _REPORTED_KEYS:
                 return
             reported.add(name)
-            if len(reported) > _REPORTED_KEYS:
-                yield Notice("further unknown keys are ignored")
-                return
-            yield _notice_of(name, key, known) if key not in known else _notice_of_value(name, key)
-
-
-def _notice_of(name: str, key: str, known: tuple[str, ...]) -> Notice:
-    near = [each for each in known if len(key) > 2 and each.startswith(key.lower())]
-    near = near or get_close_matches(key.lower(), known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-    return Notice(f"unknown key `{quoted(name, 60)}` is ignored", hint=hint)
-
-
-def _notice_of_value(name: str, key: str) -> Notice:
-    expected = STEP_WORDS.get(key, ("an object" if key == "arguments" else "text",))
-    return Notice(f"the value of `{name}` is ignored", hint=f"expected {', '.join(expected)}")
+            near = [each for each in known if len(key) > 2 and each.startswith(key.lower())]
+            near = near or get_close_matches(key.lower(), known, n=1)
+            known_ones = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+            hint = "its value is of another kind" if is_misfit else known_ones
+            yield Notice(f"`{quoted(name, 60)}` is ignored", hint=hint)
 
 
 def _is_native(record: object) -> bool:

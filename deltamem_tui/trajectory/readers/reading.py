@@ -54,9 +54,8 @@ def read_logs(
 ) -> Iterator[Reading]:
     """Read the episodes of logs, one at a time.
 
-    What is wrong with a call is reported before the first episode: a path that
-    does not exist, or a file named by itself that no reader knows. Files found in a folder
-    or by a pattern are reported one by one instead.
+    What is wrong with a call is reported before the first episode; files found in a folder or by a
+    pattern are reported one by one instead.
 
     Args:
         paths: Files, folders, patterns, or `-` for standard input, one or several; read in
@@ -66,10 +65,6 @@ def read_logs(
             a reward and no verdict.
         limits: How much of each log is taken.
         progress: Notes what there is to read, and then how far that has come.
-
-    Returns:
-        Trajectories, a `RecordError` for every record that should be one and is none, and a
-        `Notice` for what is left out by design.
 
     Raises:
         TrajectoryError: A path does not exist or cannot be opened, or no file is there.

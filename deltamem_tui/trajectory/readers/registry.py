@@ -5,7 +5,6 @@ A new format is a TOML file in `formats`, or a module beside this one and two li
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,7 @@ from deltamem_tui.trajectory.readers import (
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
 from deltamem_tui.trajectory.readers.reader import Reader
-from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
+from deltamem_tui.trajectory.readers.shapes import as_mapping
 
 READERS: tuple[Reader, ...] = (
     native.READER,
@@ -64,14 +63,7 @@ READERS: tuple[Reader, ...] = (
 
 # Two claims closer than this are a tie: no reader's sureness is finer.
 _TIE = 1e-6
-_RESULTS = "it looks like results of episodes"
 _REPORT_KEYS = frozenset({"resolved_ids", "unresolved_ids", "resolved_instances"})
-# Words of descriptions that are not keys.
-_WORD = re.compile(r"[A-Za-z_]{3,}")
-_NO_KEYS = frozenset(
-    {"action", "also", "and", "beside", "blocks", "flat", "inside", "json", "jsonl", "name"}
-    | {"messages", "object", "objects", "one", "outcome", "runs", "side", "text", "type", "with"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +150,10 @@ def _unknown(name: str, preview: Preview) -> LogFormatError:
         return LogFormatError(reason, source=name, position=refusal.position, hint=refusal.hint)
     if preview.layout == "array" and not preview.records:
         return LogFormatError("a list with no record in it", source=name)
-    likeness = _likeness(preview.records) if preview.records else ""
-    hint = Remedy.GIVE_RESULTS if likeness == _RESULTS else Remedy.DECLARE_FORMAT
-    why = f"; {likeness}" if likeness else ""
-    return LogFormatError(f"no reader knows this format{why}", source=name, hint=hint)
+    if preview.records and _are_results(preview.records):
+        reason = "no reader knows this format; it looks like results of episodes"
+        return LogFormatError(reason, source=name, hint=Remedy.GIVE_RESULTS)
+    return LogFormatError("no reader knows this format", source=name, hint=Remedy.DECLARE_FORMAT)
 
 
 def is_no_log(log: Log) -> bool:
@@ -173,20 +165,6 @@ def is_no_log(log: Log) -> bool:
         return True
     records = log.preview().records if log.layout in ("lines", "array", "values") else ()
     return len(records) == 1 and not _has_rows(records[0])
-
-
-def _likeness(records: tuple[object, ...]) -> str:
-    """Return what records look like that no reader claims: results, or nearly a known format."""
-    if _are_results(records):
-        return _RESULTS
-    keys = set().union(*map(_keys, records))
-    found = {reader.name: [key in keys for key in _described(reader)] for reader in READERS}
-    shares = {name: sum(each) / len(each) for name, each in found.items() if sum(each) > 1}
-    nearest = max(shares, key=lambda name: shares[name], default="")
-    if shares.get(nearest, 0.0) < 0.5:
-        return ""
-    missed = ", ".join(f"`{key}`" for key in _described(reader_named(nearest)) if key not in keys)
-    return f"it is most like {nearest}, {f'without {missed}' if missed else 'but differs'}"
 
 
 def _are_results(records: Iterable[object]) -> bool:
@@ -207,23 +185,9 @@ def _are_results(records: Iterable[object]) -> bool:
     return True
 
 
-def _keys(record: object) -> set[object]:
-    """Return the keys of a record, and of what it holds."""
-    found: set[object] = set(as_mapping(record))
-    for value in as_mapping(record).values():
-        found.update(*(as_mapping(each) for each in (value, *as_list(value)[:2])))
-    return found
-
-
 def _has_rows(record: object) -> bool:
     """Return True if there is a list of objects somewhere in a record, as all logs have one."""
     inner = record if isinstance(record, list) else [*as_mapping(record).values()]
     if isinstance(record, list) and any(isinstance(each, dict) for each in inner):
         return True
     return any(_has_rows(value) for value in inner if isinstance(value, dict | list))
-
-
-def _described(reader: Reader) -> list[str]:
-    """Return the keys that a reader's description names, behind its colon."""
-    words = _WORD.findall(reader.description.partition(": ")[2])
-    return [word for word in dict.fromkeys(words) if word not in _NO_KEYS]

@@ -21,7 +21,6 @@ from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
 from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
-from deltamem_tui.trajectory.secrets.redaction import quoted
 
 BESIDE = 500
 """Bytes that a record takes beside its text, or why it is refused."""
@@ -240,12 +239,6 @@ def whole_log(gather: Callable[[Records], Iterable[Reading]]) -> Callable[[Log],
 def stray(why: str, position: str | None = None) -> RecordError:
     """Return the refusal of a record that is not part of its session."""
     return RecordError(f"no part of the session: {why}", position=position, hint=Remedy.SPLIT_LOG)
-
-
-def stray_kind(kind: str, what: str = "a line") -> RecordError:
-    """Return why a record is refused of a kind that its format does not have."""
-    shown = quoted(kind, 60)
-    return stray(f"{what} of unknown kind {shown}" if shown else f"{what} that names no kind")
 
 
 def rest_refused(position: str) -> RecordError:

@@ -203,13 +203,3 @@ def test_what_came_before_the_users_task_is_told_by_what_it_was() -> None:
     (told,) = conversation.left_out()
     assert str(told) == "2 calls are left out: made before the user's task"
     assert steps_of(conversation) == (Step("cat a.py"),)
-
-
-def test_what_a_tool_says_to_mere_words_before_the_task_answers_a_call_that_was_lost() -> None:
-    conversation = Conversation()
-    conversation.say("Hello.")
-    conversation.answer("a.py", "a")
-    conversation.user("Do it.")
-    (told,) = conversation.left_out()
-    assert isinstance(told, RecordError)
-    assert str(told).startswith("1 tool result is left out: the log holds no call before it")

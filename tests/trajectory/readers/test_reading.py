@@ -87,16 +87,6 @@ def test_a_log_of_which_nothing_can_be_read_says_why(
         read_logs([path], limits=LogLimits(record_bytes=2_000_000))
 
 
-def test_each_of_the_records_is_named_where_none_can_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b'{"a": "\xe9"}\n{"b": "\xe9"}\n{"c": "\xe9"}\n')
-    with pytest.raises(LogFormatError) as told:
-        read_logs([path])
-    assert str(told.value).startswith("log.jsonl, line 1: not valid UTF-8")
-    assert told.value.message.endswith("; nor can line 2, line 3 be read")
-    assert told.value.hint == "save the log as UTF-8"
-
-
 @pytest.mark.parametrize("content", ["[]", " [ \n ]\n"])
 def test_a_list_without_records_says_so(tmp_path: Path, content: str) -> None:
     path = tmp_path / "log.json"
@@ -167,12 +157,6 @@ def test_a_ten_megabyte_observation_is_one_clear_line(tmp_path: Path) -> None:
     assert "line 1: the observation of step 1 has 10,000,000 characters" in str(refused)
     assert len(str(refused)) < 200
     assert isinstance(good, Trajectory)
-
-
-def test_names_are_unique_and_described() -> None:
-    names = [reader.name for reader in readers()]
-    assert len(set(names)) == len(names)
-    assert all(reader.description for reader in readers())
 
 
 KEYS = ["task", "steps", "action", "task_description", "traj", "result", "outcome", "success"]

@@ -11,8 +11,6 @@ import pytest
 from deltamem_tui.errors import LogFormatError, Remedy
 from tests.trajectory.readers.samples import readings
 
-ROW = {"task_id": 1, "traj": [{"role": "user"}]}
-
 
 @pytest.mark.parametrize(
     ("text", "likeness"),
@@ -21,7 +19,6 @@ ROW = {"task_id": 1, "traj": [{"role": "user"}]}
         (json.dumps({"a": {"resolved": True}, "b": {"resolved": False}}), "results"),
         (json.dumps([{"instance_id": "a", "resolved": True}]), "results"),
         (json.dumps({"resolved_ids": ["a"], "total": 2}), "results"),
-        (json.dumps({**ROW, "trial": 0, "info": {}}), "most like tau-bench, without `reward`"),
         (json.dumps({"prompt": "You are an agent. " * 20}), ""),
         (json.dumps({"rows": [{"x": 1}, {"x": 2}]}), ""),
         ("Dear diary,\ntoday nothing happened.\n", ""),
