@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import orjson
 
@@ -27,14 +26,10 @@ _NESTING = frozenset({dict, list})
 
 
 def parse_json(data: bytes, nesting: int = DEFAULT_LIMITS.nesting) -> object:
-    """Parse one JSON value, as leniently as its meaning stays beyond doubt.
-
-    Python writes NaN, lone surrogates and raw control characters, which strict JSON
-    forbids; those are taken. Anything else that is not JSON is refused.
+    """Parse one JSON value; NaN, lone surrogates and control characters are taken as Python does.
 
     Raises:
-        RecordError: It is not JSON, not UTF-8, or nested too deep. The position is the
-            reader's to add.
+        RecordError: It is not JSON, not UTF-8, or nested too deep.
     """
     try:
         value: object = orjson.loads(data)
@@ -87,16 +82,8 @@ def _complaint(data: bytes, error: orjson.JSONDecodeError) -> str:
     return f"not JSON: {one_line(error.msg, 120)} (column {error.pos + 1} of the record)"
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """One piece of a stream of JSON values.
-
-    Attributes:
-        kind: `value` for a whole object or array, `refused` for one that breaks a limit or
-            has no end, `junk` for what lies between values.
-        data: The value's bytes; for junk its first few.
-        reason: Why it was refused, or what the junk is.
-    """
+class Cut(NamedTuple):
+    """One piece of a stream: a whole value, one that is refused, or the junk between values."""
 
     kind: Literal["value", "refused", "junk"]
     data: bytes = b""
@@ -104,11 +91,7 @@ class Cut:
 
 
 class ValueCutter:
-    """Cuts chunks of bytes into the objects and arrays they hold, in bounded memory.
-
-    It counts brackets outside strings, nothing more, so it works on values of any layout:
-    indented, one after another, or as the elements of one long array.
-    """
+    """Cuts chunks of bytes into objects and arrays, in bounded memory, by counting brackets."""
 
     def __init__(self, limits: LogLimits, *, in_array: bool) -> None:
         self._limits = limits

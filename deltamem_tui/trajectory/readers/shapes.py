@@ -25,7 +25,7 @@ _MEDIA = frozenset({"image", "audio", "video"})
 _IMAGE_WORDS = ("image", "blob", "inline_data", "inlinedata")
 _IMAGE = re.compile("|".join(_IMAGE_WORDS))
 # Where parts of messages say of what kind their bytes are.
-_KIND_KEYS = ("mimeType", "mime_type", "media_type")
+_KIND_KEYS = ("mimeType", "mime_type", "media_type", "mediaType", "mime")
 # Where OpenAI's, Google's and Bedrock's parts keep bytes under a name, and what kind they are
 # if they do not say.
 _WRAPPED = {
@@ -53,14 +53,14 @@ def medium_in(part: Json, kind: str) -> str:
             return _named_kind(inner) or usual
     if _IMAGE.search(kind) or not part.keys().isdisjoint(_IMAGE_WORDS):
         return _named_kind(part) or "image"
-    if kind in ("input_file", "document") and _has_bytes(part):
-        return "document"
+    if kind in ("file", "input_file", "document") and _has_bytes(part):
+        return _named_kind(part) or "document"
     return ""
 
 
 def _has_bytes(part: Json) -> bool:
-    source = as_mapping(part.get("source"))
-    return "file_data" in part or source.get("type") in ("base64", "url", "file")
+    kind = as_mapping(part.get("source")).get("type")
+    return "file_data" in part or "url" in part or kind in ("base64", "url", "file")
 
 
 def _named_kind(part: Json) -> str:

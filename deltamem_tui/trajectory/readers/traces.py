@@ -155,21 +155,9 @@ def moment(value: object) -> tuple[int, float, str]:
 class Span:
     """One span of a trace: a call of a model, of a tool, or what an agent did in all.
 
-    Attributes:
-        id: Its name in the trace.
-        parent: The name of the span that it was made for.
-        name: What was called.
-        start: When it began, as a key to sort by.
-        is_agent: Whether it is an agent's, in which calls are a sub-agent's own.
-        is_tool: Whether it is the call of a tool, in which another agent may work too.
-        asked: The conversation so far that a model was given.
-        answered: The messages that it answered.
-        model: The model.
-        given: A tool's arguments.
-        answer: What it answered.
-        call_id: The model's call that it was made for.
-        failed: Whether it failed.
-        depth: How many agents and tools it lies in.
+    A model was `asked` the conversation so far, and `answered` in messages; a tool was `given`
+    arguments for the model's call `call_id`. `start` is a key to sort by, and `depth` how many
+    agents and tools it lies in, each of which may have another agent at work.
     """
 
     id: str = ""
@@ -200,13 +188,13 @@ def trace_episode(
 ) -> Trajectory:
     """Return the episode of one trace, whose spans are in order of time.
 
-    The longest model call that begins with the task holds the conversation; those that lie
-    deeper, in a tool or in another agent, are a sub-agent's, and are told to be left out.
+    The longest model call that begins with the task holds the conversation; those that are
+    deeper, in a tool or in another agent, are a sub-agent's, and are told to be left out. The
+    tools' spans answer its calls, and are the steps where it holds none.
 
     Args:
         conversation: A new one; afterwards it knows what was left out.
-        spans: Tools' answer the calls that a model's messages hold, and are the steps where
-            those hold none.
+        spans: All of the trace.
         task: The goal, if the trace names it; else the first thing the user says.
         asked: What the trace was given, where that is not a goal in itself.
         ended: The agent's last message, if the trace as a whole gave one back.
@@ -306,28 +294,15 @@ def _add_answer(
 
 def _join(made: Sequence[StepDraft], tools: Sequence[Span]) -> None:
     """Answer the calls that no message answers by what was traced of the same calls."""
-    by_text, by_name = defaultdict[str, list[Span]](list), defaultdict[str, list[Span]](list)
+    runs, calls = defaultdict[str, list[Span]](list), defaultdict[str, list[StepDraft]](list)
     for span in tools:
-        by_text[call_text(span.name, as_object(span.given))].append(span)
-        by_name[span.name].append(span)
-    calls, named = defaultdict[str, list[StepDraft]](list), defaultdict[str, list[StepDraft]](list)
+        runs[call_text(span.name, as_object(span.given))].append(span)
     for call in made:
         calls[call.action].append(call)
-        named[call.tool or ""].append(call)
-    other = [call for call in made if not call.answered and call.action not in by_text]
-    for text, runs in by_text.items():
-        _answer_each(calls[text], runs[-len(calls[text]) :])
-    for name, runs in by_name.items():
-        # Its arguments are written in another way: then it must be the only one.
-        alone = [call for call in other if call.tool == name]
-        if len(alone) == 1 and len(runs) == len(named[name]):
-            _answer_each(alone, [runs[named[name].index(alone[0])]])
-
-
-def _answer_each(calls: Sequence[StepDraft], runs: Sequence[Span]) -> None:
-    for call, run in zip(calls, runs, strict=False):
-        if not call.answered:
-            call.answer(content_text(run.answer), failed=run.failed)
+    for text, found in runs.items():
+        for call, run in zip(calls[text], found[-len(calls[text]) :], strict=False):
+            if not call.answered:
+                call.answer(content_text(run.answer), failed=run.failed)
 
 
 def _add_steps(conversation: Conversation, tools: Sequence[Span]) -> None:
