@@ -1,7 +1,6 @@
-"""Receipts: which nodes an agent was shown, as a bank hands them out and episodes bring them back.
+"""Receipts: which nodes an agent had recalled, handed out by a bank and brought back by episodes.
 
-Only what was shown can have helped or harmed. Without a receipt one can merely work out what
-would have been recalled, which proves nothing.
+Only what was recalled can have helped or harmed.
 """
 
 from __future__ import annotations

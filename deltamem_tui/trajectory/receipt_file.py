@@ -1,8 +1,7 @@
-"""Receipts that a person kept in files, joined to the episodes that they belong to.
+"""Receipts in files of a person's, joined to the episodes that they belong to.
 
-A line of such a file is a receipt, with `episode` if the person named the episode that it is for.
-One without a name is for the episodes with its task, and its scene where several have that task;
-if it is still not plain which was shown to an episode, none is taken for it: credit is not guessed.
+One without the name of an `episode` is for those with its task, and its scene where several have
+that task; where it is still not plain, none is taken: credit is not guessed.
 """
 
 from __future__ import annotations
@@ -86,10 +85,7 @@ def _differ(receipts: Iterable[Receipt]) -> bool:
 
 
 def read_receipts(path: str) -> ReceiptFile:
-    """Return the receipts in a file, or in all files of a folder.
-
-    Each is one JSON value: a receipt as `recall --receipt` wrote it, or what `recall --json`
-    printed.
+    """Return the receipts in a file or a folder, as `recall --receipt` or `--json` writes them.
 
     Raises:
         UsageError: One of the files holds something else.

@@ -264,18 +264,8 @@ def _labelled(conversation: Conversation, lines: Sequence[str]) -> Trajectory:
     asked = (_QUESTION if _QUESTION.match(asked) else _TASK).sub(r"\g<text>", asked, count=1)
     numbered = [TextLine(number, line) for number, line in enumerate(lines[first:], 1)]
     events = [event for event, _ in _turns(numbered, _PART)]
-    _cut_last(conversation, events)
     asked = _REFLECTIONS.split(asked, maxsplit=1)[0].strip()
     return events_episode(conversation, [("user", {"text": asked}), *events])
-
-
-def _cut_last(conversation: Conversation, events: list[Event]) -> None:
-    """Cut what a program prints behind the last answer; a blank line is before it."""
-    seen = [as_text(row["text"]) for kind, row in events if kind == "tool"]
-    if len(seen) > 1 and events[-1][0] == "tool" and not any("\n\n" in each for each in seen[:-1]):
-        text, cut, _ = seen[-1].partition("\n\n")
-        events[-1] = ("tool", {"text": text})
-        conversation.pass_over("part", "it stands behind the last observation", bool(cut))
 
 
 def _read_plain(log: Log) -> Iterator[Reading]:
