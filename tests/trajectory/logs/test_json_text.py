@@ -97,21 +97,3 @@ def test_what_python_writes_is_taken(data: bytes) -> None:
 def test_what_is_no_json(data: bytes, words: str) -> None:
     with pytest.raises(RecordError, match=words):
         parse_json(data)
-
-
-@given(
-    st.lists(containers, max_size=4),
-    st.integers(1, 40),
-    st.sampled_from(['"', '\\"', "}", "]", "{", '{"a":', "x" * 40, '"}"', ""]),
-)
-def test_what_follows_a_value_nested_too_deep_is_read(
-    values: list[object], chunk: int, inside: str
-) -> None:
-    """However the deep part is passed over, its end is found."""
-    deep: object = {"a": inside, "b": [inside]}
-    for _ in range(60):
-        deep = [{inside: deep, "a": inside}, inside, {}]
-    data = "\n".join(json.dumps(value) for value in [deep, *values]).encode()
-    refused, *found = cuts(data, chunk=chunk, limits=LogLimits(nesting=20))
-    assert (refused.kind, refused.reason) == ("refused", "JSON nested more than 20 deep")
-    assert [orjson.loads(cut.data) for cut in found] == values

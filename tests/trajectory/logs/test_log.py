@@ -130,16 +130,6 @@ def test_a_long_line_is_passed_over(tmp_path: Path) -> None:
     assert "line 2: a record of more than 1000 bytes" in str(refused)
 
 
-def test_a_truncated_gzip_gives_what_came_before(tmp_path: Path) -> None:
-    lines = b"".join(b'{"a": %d}\n' % number for number in range(20_000))
-    data = gzip.compress(lines)
-    found = list(log_of(tmp_path, data[: len(data) // 2]).records())
-    assert len(found) > 100
-    assert all(isinstance(item, Record) for item in found[:-1])
-    assert isinstance(found[-1], RecordError)
-    assert "gzip data" in str(found[-1])
-
-
 def cut_gzip(tmp_path: Path, lines: list[bytes], share: float) -> Log:
     data = gzip.compress(b"".join(lines))
     return log_of(tmp_path, data[: int(len(data) * share)])
