@@ -57,7 +57,9 @@ _TEXTS = ("text", "content", "message", "value", "body", "data")
 _TOOLS = ("tool", "tool_name", "name", "function")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "tool_input")
 _CALL_IDS = ("call_id", "tool_call_id", "tool_use_id", "toolCallId", "id")
-_INPUT = re.compile(r"(?P<tool>[^\n]*)\nAction Input:[ \t]?(?P<given>.*)", re.IGNORECASE | re.DOTALL)
+_INPUT = re.compile(
+    r"(?P<tool>[^\n]*)\nAction Input:[ \t]?(?P<given>.*)", re.IGNORECASE | re.DOTALL
+)
 
 
 def first_text(row: Json, keys: Iterable[str]) -> str:
