@@ -91,7 +91,7 @@ class Configuration:
                 "there is no folder of prompts here",
                 source=one_line(str(self.prompts)),
                 position=self.origins.get("prompts"),
-                hint="`deltamem prompts export DIR` makes one",
+                hint="`deltamem model export DIR` makes one",
             )
         return (self.prompts, *usual)
 

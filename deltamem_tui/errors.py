@@ -52,11 +52,13 @@ class Remedy(StrEnum):
     words for each.
     """
 
-    ALLOW_WRITING = "`deltamem unfreeze` allows writing; if it came with the package, copy it first"
-    UNPACK = "`deltamem install --unfreeze` unpacks one that can be"
-    REPAIR = "`deltamem verify --repair` cuts it back to its last whole commit, if that is all"
+    ALLOW_WRITING = (
+        "`deltamem bank unfreeze` allows writing; if it came with the package, copy it first"
+    )
+    UNPACK = "`deltamem bank install --unfreeze` unpacks one that can be"
+    REPAIR = "`deltamem bank verify --repair` cuts it back to its last whole commit, if that is all"
     MAKE_BANK = "`deltamem init` makes a new one"
-    LIST_BANKS = "`deltamem list` names all banks"
+    LIST_BANKS = "`deltamem bank list` names all banks"
     REPLACE = "`--replace` writes over it"
     NAME_LOG = "a path, a folder, a pattern in quotes, or - for standard input"
     PIPE_LOG = "- reads standard input"

@@ -17,9 +17,10 @@ from pathlib import Path
 import msgspec
 
 from deltamem_tui.lab.contestants import BASELINES
-from deltamem_tui.lab.report import main_table, title_of, warnings
+from deltamem_tui.lab.report import Cell, interval, tables, title_of, warnings
 from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.memory.methods import names
+from deltamem_tui.text import clean
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results.md"
@@ -122,7 +123,7 @@ def played(
     games = min(options.games or MOST[environment], MOST[environment])
     out = KEPT / code_digest() / f"{environment}-{number}-{games}-{options.embedder}"
     log = ["--learn-from", str(LOGS[environment])] if experiment.learns else []
-    asked = ["lab", environment, "--split", "test", "--games", str(games), *log]
+    asked = ["lab", "play", environment, "--split", "test", "--games", str(games), *log]
     rest = [*GAMES.get(environment, ()), "--parallel", str(options.parallel), "--out", str(out)]
     command = [sys.executable, "-m", "deltamem_tui", *asked, *experiment.options, *rest, "--json"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
@@ -172,6 +173,30 @@ def code_digest() -> str:
     for path in sorted([*ROOT.glob("deltamem_tui/**/*.py"), *ROOT.glob("prompts/**/*.md")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def main_table(found: ContestResult) -> list[str]:
+    """Return the contestants with all their numbers in Markdown, the score with its interval."""
+    first = next(tables(found))
+    rows: list[Sequence[Cell]] = []
+    for (name, _, *rest), each in zip(first.rows, found.contestants, strict=True):
+        measure = next(iter(each.measures.values()))
+        rows.append((name, interval(measure.estimate), *rest))
+    return _table(first.head, rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
+    lines = [[_escaped(each) for each in head], ["---"] * len(head)]
+    lines += [["" if cell is None else _escaped(_text(cell)) for cell in row] for row in rows]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _text(cell: str | int | float) -> str:
+    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+
+
+def _escaped(text: str) -> str:
+    return clean(text).replace("\n", " ").replace("|", "\\|").replace("<", "&lt;")
 
 
 if __name__ == "__main__":

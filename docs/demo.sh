@@ -13,11 +13,11 @@ mkdir "$banks"
 run init lab --domain alfworld
 run import lab docs/sample/alfworld.jsonl.gz
 run extract lab --extractor rules
-run info lab
-run tree lab --tree task --depth 2 --limit 24
+run bank info lab
+run node tree lab --tree task --depth 2 --limit 24
 match=$(deltamem --banks "$banks" recall lab "$task" --json |
     sed -n '/"match":/{s/.*"match": "\([^"]*\)".*/\1/p;q;}')
-run chain lab "$match"
+run node chain lab "$match"
 run recall lab "$task" --env "$scene"
 
 printf '\nThat was %s/lab. It is plain files: look into it, or open the browser with\n\n' "$banks"

@@ -86,7 +86,7 @@ def test_a_missing_bank_names_its_neighbours_and_where_it_looked(house: Path) ->
     assert "'alfwrld'" in str(caught.value)
     assert "did you mean alfworld?" in str(caught.value)
     assert str(house / "banks") in str(caught.value)
-    with pytest.raises(BankNotFoundError, match="deltamem list"):
+    with pytest.raises(BankNotFoundError, match="deltamem bank list"):
         paths.find_bank("quite-different", house / "banks")
 
 

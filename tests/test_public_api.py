@@ -232,7 +232,7 @@ def test_a_bank_of_the_package_is_copied_before_it_is_written(bank: Bank) -> Non
     bank.freeze()
     with pytest.raises(BankFrozenError, match="copy it first") as caught:
         deltamem_tui.learn(bank, episode((1, 0, 0)), EchoExtractor(), embedder=ChosenEmbedder())
-    assert "deltamem unfreeze" in str(caught.value)
+    assert "deltamem bank unfreeze" in str(caught.value)
 
 
 def test_a_bank_is_never_made_over_another(bank: Bank) -> None:

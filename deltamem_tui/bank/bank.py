@@ -357,7 +357,7 @@ class Bank:
             raise NodeNotFoundError(
                 f"no node {one_line(prefix, 40)!r}",
                 source=str(self.path),
-                hint="`deltamem tree` lists the nodes with their ids",
+                hint="`deltamem node tree` lists the nodes with their ids",
             )
         names = ", ".join(f"{node_id} ({name})" for name, node_id in found[:5])
         raise NodeNotFoundError(

@@ -277,7 +277,7 @@ class Tree:
         if row is None or (self.snapshot.index["deleted"][row] and self.node_at(row).deleted):
             raise NodeNotFoundError(
                 f"no node {node_id} in the {self.name} tree",
-                hint="`deltamem tree` lists the nodes with their ids",
+                hint="`deltamem node tree` lists the nodes with their ids",
             )
         return row
 
@@ -352,7 +352,7 @@ class Tree:
             f"contradicts line {row + 1} of {table.lines_name}",
             source=str(table.index_file.path),
             position=f"row {row}",
-            hint=f"{cure}; `deltamem verify` lists all that is broken",
+            hint=f"{cure}; `deltamem bank verify` lists all that is broken",
         )
 
     def _broken(self, row: int) -> BankCorruptError:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from deltamem_tui.cli.commands import COMMANDS, OLD_SPELLINGS, HelpRequestError, LazyGroup
+from deltamem_tui.cli.commands import LazyGroup, meant, renewed
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output
 from deltamem_tui.cli.result import ExitCode, InterruptionError, Result
@@ -24,22 +24,18 @@ application = typer.Typer(
     cls=LazyGroup,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`deltamem COMMAND --help` has options and an example; before or after any command: "
+    "--json (one JSON document on stdout), --banks DIR (where banks are looked up by name), "
+    "--debug, --version. BANK is a bank's name there, or a path.",
 )
 
 
 @application.callback(invoke_without_command=True)
-def _root(context: typer.Context) -> Result | None:
-    """See, trust, repair and ship what LLM agents have learnt.
-
-    BANK is a bank's name in the banks folder, or a path.
-    """
-    if context.invoked_subcommand is not None:
-        return None
-    return _help(context.get_help())
-
-
-def _help(text: str) -> Result:
-    return Result("help", {"help": text}, view=lambda page: page.text(text))
+def _root(context: typer.Context) -> None:
+    """See, trust, repair and ship what LLM agents have learnt."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit
 
 
 def main() -> NoReturn:
@@ -52,39 +48,38 @@ def run(arguments: Sequence[str], output: Output | None = None) -> int:
 
     Everything goes to stdout and stderr, in the form that was asked for, if no `output` is given.
     """
-    options, rest = SharedOptions.take(arguments)
+    options, typed = SharedOptions.take(arguments)
     output = output or Output(json=options.json, debug=options.debug)
-    if rest and rest[0] in OLD_SPELLINGS:
-        now = OLD_SPELLINGS[rest[0]]
-        output.note(f"`{PROGRAM} {rest[0]}` is `{PROGRAM} {' '.join(now)}` now")
-        rest = [*now, *rest[1:]]
+    words, note = renewed(typed)
+    if note:
+        output.note(note)
     try:
-        result = _result(Invocation(options, output), rest)
+        result = _result(Invocation(options, output), words)
         return result if isinstance(result, int) else output.publish(result)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- no traceback reaches a user
         output.trace(error)
-        return output.publish(Result.failed(_command(rest), for_people(error)))
+        command = meant(words)
+        name = command.reported if command else PROGRAM
+        return output.publish(Result.failed(name, for_people(error)))
 
 
-def _result(invocation: Invocation, arguments: list[str]) -> Result | int:
-    """Return what the command returned, help, or the exit code of one that printed completions."""
+def _result(invocation: Invocation, words: list[str]) -> Result | int:
+    """Return what the command returned, or the exit code of one that printed help."""
     if invocation.options.version:
         return _version()
     try:
         returned = typer.main.get_command(application).main(
-            arguments, prog_name=PROGRAM, standalone_mode=False, obj=invocation
+            words, prog_name=PROGRAM, standalone_mode=False, obj=invocation
         )
-    except HelpRequestError as request:
-        return _help(request.text)
     except typer.TyperException as error:
-        raise _usage_error(error, arguments) from error
+        raise _usage_error(error, words) from error
     except typer.Abort as error:
         raise KeyboardInterrupt from error
     if returned == ExitCode.INTERRUPTED:  # how typer reports Ctrl+C
         raise KeyboardInterrupt
     if isinstance(returned, Result | int):
         return returned
-    raise TypeError(f"the command {_command(arguments)} returned no result")
+    raise TypeError(f"the command {words} returned no result")
 
 
 def _version() -> Result:
@@ -96,18 +91,12 @@ def _version() -> Result:
     )
 
 
-def _command(arguments: Sequence[str]) -> str:
-    """Return the command that was meant, if it can be recognised; else the program's name."""
-    names = {entry.name for entry in COMMANDS}
-    return next((argument for argument in arguments if argument in names), PROGRAM)
-
-
-def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> UsageError:
+def _usage_error(error: typer.TyperException, words: Sequence[str]) -> UsageError:
     message = one_line(error.format_message()).removesuffix(".")
-    command = _command(arguments)
-    call = PROGRAM if command == PROGRAM else f"{PROGRAM} {command}"
+    command = meant(words)
+    call = f"{PROGRAM} {command.name}" if command else PROGRAM
     hint = f"see `{call} --help`"
-    if any(argument.startswith("-") and " " in argument for argument in arguments):
+    if any(word.startswith("-") and " " in word for word in words):
         hint = f"a text that begins with - stands at the end, after --: `{call} … -- TEXT`"
     return UsageError(message[:1].lower() + message[1:], hint=hint)
 

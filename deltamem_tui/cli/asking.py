@@ -1,4 +1,4 @@
-"""Commands that ask a bank: recall and search."""
+"""Commands that ask a bank: recall, search, and the browser where there is no terminal."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
     penalty = ["penalty"] * display.penalised
     title = key_label(bank, answer.collection)
     columns = ("", "node", "similarity", *penalty, "score", *["fresh"] * stale, title)
-    page.table(columns, rows, headed=True)
+    page.table(columns, rows)
 
 
 def _candidate_mark(answer: CollectionRecall, candidate: Candidate) -> str:
@@ -250,7 +250,6 @@ def search(
                 for answer in answers
                 for candidate in answer.candidates
             ],
-            headed=True,
         )
 
     records = [
@@ -259,3 +258,22 @@ def search(
         for candidate in answer.candidates
     ]
     return Result("search", {"nodes": records}, view=view)
+
+
+OptionalBank = Annotated[
+    str | None,
+    typer.Argument(metavar="BANK", help="A bank's name or path, or results of the lab."),
+]
+
+
+def browse(context: typer.Context, bank: OptionalBank = None) -> Result:
+    """Look at banks in the terminal, ask them, and put them right.
+
+    With a terminal the browser opens before this command is read.
+    """
+    from deltamem_tui.paths import results_named
+
+    if bank is not None and results_named(bank) is None:
+        Invocation.of(context).bank(bank)
+    notes = ["the browser needs a terminal; `deltamem --help` lists the commands"]
+    return Result("browse", {}, notes=notes)

@@ -1,4 +1,4 @@
-"""Commands about whole banks: made, listed, counted, frozen, proved and compacted."""
+"""Commands about whole banks: made, listed, counted, copied, renamed, removed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.upkeep.verify import Flaw
     from deltamem_tui.memory.views.statistics import TreeStatistics
 
 
@@ -74,7 +73,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="The memory method that the bank is for; `deltamem methods` lists them.",
+        help="The memory method that the bank is for; `deltamem bank methods` lists them.",
     ),
 ]
 EpisodesFrom = Annotated[
@@ -99,8 +98,8 @@ def init(
 ) -> Result:
     """Make a new bank, empty or with the episodes of another one.
 
-    The embedder is met once, and the bank will accept no other. The parameters are the
-    domain's published preset.
+    The embedder is fixed when the bank is made (`deltamem bank reembed` changes it later). The
+    parameters are the domain's published preset.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.banks import create_bank
@@ -146,8 +145,8 @@ def _preset_notes(made: Bank) -> list[str]:
     notes, model, presets = list[str](), manifest.embedder["model"], numbers.presets()
     if numbers.published_for not in ("", model):
         notes.append(
-            f"the thresholds were published for {numbers.published_for}; the first `deltamem "
-            f"extract {made.name}` takes some for {model} from the bank's own episodes"
+            f"these thresholds were tuned for {numbers.published_for}; the first `deltamem extract "
+            f"{made.name}` recalibrates them for {model}"
         )
     if presets and manifest.domain not in presets:
         notes.append(
@@ -195,7 +194,7 @@ def info(context: typer.Context, bank: options.Bank) -> Result:
         facts: dict[str, Any] = {**about, **episodes}
         page.facts({name.replace("_", " "): fact for name, fact in facts.items()})
         trees = {name: each for name, each in statistics.trees.items() if is_shown(opened, name)}
-        page.table(("tree", *trees), _number_rows(opened, trees), headed=True)
+        page.table(("tree", *trees), _number_rows(opened, trees))
         for name, each in credit.items():
             page.facts({f"{name} {fact}": value for fact, value in each.facts(pairs=True).items()})
         if past.usage.calls or past.usage.cached:
@@ -229,10 +228,10 @@ def info(context: typer.Context, bank: options.Bank) -> Result:
 
 def _without_outcome(waiting: int, bank: str) -> str:
     """Return how to give waiting episodes an outcome."""
+    some = counted(waiting, "episode waits", "episodes wait")
     return (
-        f"{counted(waiting, 'episode waits', 'episodes wait')} for an outcome: import again with "
-        "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
-        f"`deltamem judge {bank}`"
+        f"{some} for an outcome: `deltamem episode list {bank} --waiting` lists them; import again "
+        f"with `--outcome FILE`, or ask a model: `deltamem episode judge {bank} --model NAME`"
     )
 
 
@@ -281,136 +280,7 @@ def methods() -> Result:
     return Result("methods", {"methods": data}, view=view)
 
 
-def freeze(context: typer.Context, bank: options.Bank) -> Result:
-    """Forbid all writing to a bank, and note each file's digest."""
-    from deltamem_tui.bank.bank import Bank
-
-    opened = Bank.open(Invocation.of(context).writable_bank(bank))
-    opened.freeze()
-    notes = (f"{bank} is frozen; `deltamem verify {bank}` proves its files",)
-    data = {"bank": opened.name, "frozen": True, "digests": opened.manifest.digests}
-    return Result("freeze", data, notes=notes)
-
-
-def unfreeze(context: typer.Context, bank: options.Bank) -> Result:
-    """Allow writing to a frozen bank again."""
-    from deltamem_tui.bank.bank import Bank
-
-    opened = Bank.open(Invocation.of(context).writable_bank(bank))
-    was_frozen = opened.unfreeze()
-    state = "can be written again" if was_frozen else "was not frozen"
-    return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {state}",))
-
-
-Vectors = Annotated[
-    bool,
-    typer.Option("--vectors", help="Embed every text again, and compare. Loads the bank's model."),
-]
-
-Repair = Annotated[
-    bool,
-    typer.Option(
-        "--repair",
-        help="First cut a torn journal back to its last whole commit, as a power cut may need.",
-    ),
-]
-
-_UNPROVED = "whether each vector is of its own line: `deltamem verify --vectors` embeds them again"
-
-
-def verify(
-    context: typer.Context, bank: options.Bank, vectors: Vectors = False, repair: Repair = False
-) -> Result:
-    """Check every file, line, vector and counter of a bank. Only --repair changes anything."""
-    from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.upkeep import verify as verifying
-    from deltamem_tui.errors import BankCorruptError
-
-    invocation = Invocation.of(context)
-    path = invocation.bank(bank)
-    torn = verifying.repair(path) if repair else b""
-    opened = Bank.open(path)
-    with invocation.output.progress("verifying"):
-        flaws = verifying.verify(opened)
-    if vectors and not flaws:
-        flaws = _strange_vectors(invocation, opened)
-    errors = tuple(
-        BankCorruptError(flaw.message, source=flaw.source, position=flaw.position, hint=flaw.hint)
-        for flaw in flaws
-    )
-    missing = [*verifying.unchecked(opened), *([] if vectors else [_UNPROVED])]
-    data = {
-        "bank": opened.name,
-        "frozen": opened.frozen,
-        "sound": not flaws,
-        "flaws": flaws,
-        "unchecked": missing,
-        "cut": {"bytes": len(torn), "text": _beginning(torn)} if torn else None,
-    }
-    sound = [] if flaws else [f"{bank} is sound"]
-    cut = f"journal.jsonl: cut off {len(torn):,} bytes behind the last whole commit"
-    cut_off = [f"{cut}: {_beginning(torn) or 'nothing that can be read'}"] if torn else []
-    notes = [*cut_off, *sound, *(f"not checked: {each}" for each in missing)]
-    return Result("verify", data, errors, "error" if flaws else "success", notes=notes)
-
-
-def _beginning(torn: bytes) -> str:
-    return one_line(torn.replace(b"\0", b"").decode("utf-8", "replace"), 120)
-
-
-def _strange_vectors(invocation: Invocation, bank: Bank) -> list[Flaw]:
-    """Return the vectors that are not of their lines; a bank whose files have flaws is not
-    embedded.
-    """
-    from deltamem_tui.memory.vectors.embedder import embedder_of
-    from deltamem_tui.memory.vectors.reembed import strange_vectors
-
-    embedder = embedder_of(bank)
-    total = sum(
-        snapshot.extent.rows for snapshot in map(bank.snapshots.get, bank.trees) if snapshot
-    )
-    with invocation.output.progress("embedding", total) as advance:
-        return list(strange_vectors(bank, embedder, advance=advance))
-
-
-def compact(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = False) -> Result:
-    """Drop earlier revisions and the journal's old lines. All knowledge and all counts stay.
-
-    Deleted nodes keep their ids, so that no merge brings them back, but not their text. The
-    journal becomes one line that sums it up: earlier changes cannot be undone any more.
-    """
-    from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.upkeep.compact import compact, planned
-
-    invocation = Invocation.of(context)
-    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    opened.require_folder()
-    with invocation.output.progress("compacting"):
-        found = planned(opened) if dry_run else compact(opened)
-    data = {
-        "bank": opened.name,
-        "compacted": found.done,
-        "bytes_saved": found.bytes_saved if found.worthwhile else 0,
-        "rows_saved": found.rows_saved if found.worthwhile else 0,
-        "files": [asdict(saving) for saving in found.savings] if found.worthwhile else [],
-        "folded": found.folded if found.worthwhile else {},
-    }
-    if not found.worthwhile:
-        return Result("compact", data, notes=(f"there is nothing to save in {bank}",))
-
-    def view(page: Page) -> None:
-        columns = ("file", "rows", "rows then", "bytes", "bytes then")
-        page.table(columns, [tuple(asdict(saving).values()) for saving in found.savings])
-
-    would = "would save" if dry_run else "saved"
-    lines = found.savings[-1].rows_before - found.savings[-1].rows_after
-    saved = f"outdated lines: {found.rows_saved:,}, lines of the journal: {lines:,}"
-    notes = (f"{would} {counted(found.bytes_saved, 'byte')} in {bank}; {saved}",)
-    return Result("compact", data, view=view, notes=notes)
-
-
 NewName = Annotated[str, typer.Argument(metavar="NAME", help="The new name.")]
-Sure = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
 
 
 def rename(context: typer.Context, bank: options.Bank, name: NewName) -> Result:
@@ -435,7 +305,7 @@ def copy(context: typer.Context, bank: options.Bank, name: options.NewBank) -> R
     )
 
 
-def remove(context: typer.Context, bank: options.Bank, yes: Sure = False) -> Result:
+def remove(context: typer.Context, bank: options.Bank, yes: options.Sure = False) -> Result:
     """Remove a bank with all that is in its folder, for good."""
     from deltamem_tui.bank import place
 

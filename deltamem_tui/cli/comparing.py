@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,7 @@ from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange, TreeDiff
+    from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.union.merge import MergePlan
     from deltamem_tui.memory.display import Display
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 MergedBanks = Annotated[
     list[str],
-    typer.Argument(metavar="BANK…", help="Two banks or more. Without -o the first gets all."),
+    typer.Argument(metavar="BANK...", help="Two banks or more. Without -o the first gets all."),
 ]
 Into = Annotated[
     str | None,
@@ -42,7 +43,7 @@ NearPolicy = Annotated[
     typer.Option(
         "--near-policy",
         metavar="|".join(NEAR_POLICIES),
-        help="Keep a near root, or leave it out with all below.",
+        help="Keep a near root, or drop it with its subtree.",
     ),
 ]
 NoNear = Annotated[bool, typer.Option("--no-near", help="Look for no near roots.")]
@@ -107,9 +108,9 @@ def _notes(done: Merge, target: str, dry_run: bool) -> list[str]:
     if not done.changed:
         return [f"{target} holds all of it already; nothing was changed"]
     if dry_run:
-        return ["nothing was written; without --dry-run it is"]
+        return ["dry run: nothing was written"]
     names = ", ".join(bank.name for bank in done.plan.banks)
-    return [f"{target} holds what {names} have learnt"]
+    return [f"{target} now holds what was learnt in {names}"]
 
 
 def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
@@ -154,7 +155,7 @@ def diff(
     from deltamem_tui.bank.diff import diff as compare
 
     if len(banks or []) != 2:
-        raise UsageError("a difference is between two banks", hint="`deltamem diff BANK BANK`")
+        raise UsageError("a difference is between two banks", hint="`deltamem bank diff BANK BANK`")
     invocation = Invocation.of(context)
     before, after = (Bank.open(invocation.bank(bank)) for bank in banks or [])
     with invocation.output.progress("comparing"):
@@ -162,7 +163,7 @@ def diff(
     return Result(
         "diff",
         {"before": before.name, "after": after.name, **_diff_record(found)},
-        view=lambda page: _show_diff(page, found, after),
+        view=lambda page: _show_diff(page, found, (before, after)),
         notes=("nothing differs",) if found.empty else (),
         code=ExitCode.FAILURE if exit_code and not found.empty else None,
     )
@@ -170,71 +171,51 @@ def diff(
 
 def _diff_record(found: BankDiff) -> dict[str, Any]:
     """Return a difference as JSON."""
+
+    def changes(some: Sequence[NodeChange]) -> list[dict[str, Any]]:
+        return [{"id": e.node.id, "fields": [asdict(each) for each in e.fields]} for e in some]
+
+    def nodes(some: Sequence[Node]) -> list[dict[str, Any]]:
+        plain = ("id", "parent", "kind", "label", "depth")
+        return [{name: getattr(e, name) for name in plain} | {**e.payload} for e in some]
+
+    trees = {
+        name: {
+            "added": nodes(tree.added),
+            "removed": nodes(tree.removed),
+            "changed": changes(tree.changed),
+            "moved": changes(tree.moved),
+            "counted": [asdict(each) for each in tree.counted],
+        }
+        for name, tree in found.trees.items()
+    }
     return {
         "different": not found.empty,
         "manifest": [asdict(each) for each in found.manifest],
-        "trees": {name: _tree_record(tree) for name, tree in found.trees.items()},
+        "trees": trees,
         "episodes": asdict(found.episodes),
     }
 
 
-def _tree_record(tree: TreeDiff) -> dict[str, Any]:
-    return {
-        "added": [_node_record(node) for node in tree.added],
-        "removed": [_node_record(node) for node in tree.removed],
-        "changed": [_change_record(each) for each in tree.changed],
-        "moved": [_change_record(each) for each in tree.moved],
-        "counted": [asdict(each) for each in tree.counted],
-    }
-
-
-def _node_record(node: Node) -> dict[str, Any]:
-    return {
-        "id": node.id,
-        "parent": node.parent,
-        "kind": node.kind,
-        "label": node.label,
-        "depth": node.depth,
-        **node.payload,
-    }
-
-
-def _change_record(change: NodeChange) -> dict[str, Any]:
-    return {"id": change.node.id, "fields": [asdict(each) for each in change.fields]}
-
-
-def _show_diff(page: Page, found: BankDiff, bank: Bank) -> None:
-    """Show a difference, a sign before each thing that differs; nodes as a bank shows them."""
+def _show_diff(page: Page, found: BankDiff, banks: Sequence[Bank]) -> None:
+    """Show a difference, a sign before each thing that differs; nodes as the banks show them."""
     from deltamem_tui.memory.methods import display_of
-    from deltamem_tui.memory.reports.transfer import value_change
+    from deltamem_tui.memory.reports.transfer import field_text, value_change
 
     for change in found.manifest:
         page.text(f"~ {change.name}: {value_change(change)}", style=_CHANGED)
     for name, tree in found.trees.items():
-        display = display_of(bank, name)
+        display = display_of(banks[-1], name)
         for node in tree.removed:
             page.text(f"− {name} {_node_text(display, node)}", style=_GONE)
         for node in tree.added:
             page.text(f"+ {name} {_node_text(display, node)}", style=_NEW)
         for other in (*tree.changed, *tree.moved):
-            _show_change(page, name, display, other)
+            page.text(f"~ {name} {_node_text(display, other.node)}", style=_CHANGED)
+            for each in other.fields:
+                page.text(field_text(each))
         for counted in tree.counted:
             page.text(f"~ {name} {counted.node[:8]} {_counts_text(counted)}", style=_CHANGED)
-    _show_episodes(page, found)
-
-
-_NEW, _GONE, _CHANGED = "green", "red", "yellow"
-
-
-def _show_change(page: Page, tree: str, display: Display, change: NodeChange) -> None:
-    from deltamem_tui.memory.reports.transfer import field_text
-
-    page.text(f"~ {tree} {_node_text(display, change.node)}", style=_CHANGED)
-    for each in change.fields:
-        page.text(field_text(each))
-
-
-def _show_episodes(page: Page, found: BankDiff) -> None:
     episodes = found.episodes
     for sign, ids, words, style in (
         ("−", episodes.removed, "episode", _GONE),
@@ -242,8 +223,19 @@ def _show_episodes(page: Page, found: BankDiff) -> None:
         ("~", episodes.changed, "another record of episode", _CHANGED),
         ("~", episodes.learnt, "learnt in one bank alone: episode", _CHANGED),
     ):
-        for each in ids:
-            page.text(f"{sign} {words} {each}", style=style)
+        for name in ids:
+            page.text(f"{sign} {words} {name[:8]} {_task(banks, name)}".rstrip(), style=style)
+
+
+_NEW, _GONE, _CHANGED = "green", "red", "yellow"
+
+
+def _task(banks: Sequence[Bank], episode_id: str) -> str:
+    """Return the task of an episode of one of the banks; empty if none keeps it."""
+    from deltamem_tui.memory.episodes.stored_episodes import episode
+
+    kept = (episode(bank, episode_id) for bank in banks)
+    return next((one_line(each.task, 80) for each in kept if each), "")
 
 
 def _node_text(display: Display, node: Node) -> str:

@@ -170,7 +170,7 @@ def _node(invocation: Invocation, bank: str, node: str, tree: str | None) -> tup
 
 def _result(command: str, change: Change, bank: str) -> Result:
     nodes = [each.id for each in change.nodes]
-    done = f"{command}: {counted(len(nodes), 'node')}; `deltamem undo {bank}` takes it back"
+    done = f"{command}: {counted(len(nodes), 'node')}; `deltamem node undo {bank}` takes it back"
     return Result(command, {"tree": change.tree, "nodes": nodes}, notes=[done])
 
 

@@ -1,9 +1,9 @@
-"""`deltamem export`: a bank as one file, or as what other programs read."""
+"""A bank as one file, or as what other programs read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,109 +19,30 @@ from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.transfer.export import Leak, PreparedExport
+    from deltamem_tui.memory.transfer.export import Leak
 
-
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """True if an earlier export may be written over, and even files changed in it since."""
-
-    allowed: bool = False
-    changed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A form in which a bank can be written.
-
-    Attributes:
-        ending: What the name of the file or folder ends with.
-        note: What to do with it, for a person.
-        write: Writes a bank to a path, and returns what was written.
-    """
-
-    ending: str
-    note: str
-    write: Callable[[Bank, Path, Replacement], dict[str, Any]]
-
-
-def _skills(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
-    from deltamem_tui.memory.skills.export import write_skills
-
-    written = write_skills(bank, path, replace=replacing.allowed, discard_changes=replacing.changed)
-    return asdict(written) | {"folder": path}
-
-
-def _markdown(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
-    from deltamem_tui.memory.transfer.plain import write_markdown
-
-    write_markdown(bank, path, replace=replacing.allowed)
-    return {"file": path, "nodes": _nodes(bank)}
-
-
-def _jsonl(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
-    from deltamem_tui.memory.transfer.plain import write_jsonl
-
-    write_jsonl(bank, path, replace=replacing.allowed)
-    return {"file": path, "nodes": _nodes(bank)}
-
-
-def _atif(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
-    from deltamem_tui.memory.episodes.stored_episodes import episodes
-    from deltamem_tui.memory.transfer.atif import write_atif
-
-    count = write_atif(path, episodes(bank), replace=replacing.allowed)
-    return {"file": path, "episodes": count}
-
-
-def _nodes(bank: Bank) -> int:
-    return sum(map(len, bank.trees.values()))
-
-
-_EPISODES = "atif"
-FORMS: Mapping[str, Form] = {
-    "skills": Form(
-        "-skills",
-        "put the folders where your agent looks for skills; `deltamem install` reads them back",
-        _skills,
-    ),
-    "markdown": Form(".md", "a document to read; it cannot be installed again", _markdown),
-    "jsonl": Form(".jsonl", "a node a line, with its chain; it cannot be installed again", _jsonl),
-    _EPISODES: Form(
-        ".atif.jsonl",
-        "the episodes that it was learnt from, in the format that agents exchange",
-        _atif,
-    ),
+_ENDINGS = {
+    "archive": ARCHIVE_SUFFIX,
+    "skills": "-skills",
+    "markdown": ".md",
+    "jsonl": ".jsonl",
+    "atif": ".atif.jsonl",
 }
+"""The forms that a bank is written in, and how their names end."""
 
-_ENDINGS = {"archive": ARCHIVE_SUFFIX, "markdown": ".md", "jsonl": ".jsonl"}
-
-
-def _checked_name(form: str, path: Path) -> Path:
-    """Return a path to write a form to, unless its name ends as that of another form."""
-    for other, ending in _ENDINGS.items():
-        is_own = other == form or (form == _EPISODES and other == "jsonl")
-        if not is_own and path.name.endswith(ending):
-            raise UsageError(
-                f"{one_line(path.name, 80)} has the ending of {other}, not of {form}",
-                hint=f"end it with {FORMS[form].ending}, or leave --as {form}",
-            )
-    return path
-
-
-_ARCHIVE = "archive"
-_FORM_NAMES = (_ARCHIVE, *FORMS)
+_NOTES = {
+    "skills": "put the folders where your agent looks for skills; `deltamem bank install` reads "
+    "them back",
+    "markdown": "a document to read; it cannot be installed again",
+    "jsonl": "a node a line, with its chain; it cannot be installed again",
+    "atif": "the episodes that it was learnt from, in the format that agents exchange",
+}
 
 Out = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--out",
-        metavar="PATH",
-        help=f"Where to write; ./<bank>{ARCHIVE_SUFFIX} if not given.",
-    ),
+    typer.Option("-o", "--out", metavar="PATH", help="Where to write; here, if not given."),
 ]
-As = Annotated[str, typer.Option("--as", metavar="|".join(_FORM_NAMES), help="What to write.")]
+As = Annotated[str, typer.Option("--as", metavar="|".join(_ENDINGS), help="What to write.")]
 Episodes = Annotated[
     bool, typer.Option("--episodes", help="Include the episodes that it was learnt from.")
 ]
@@ -141,12 +62,12 @@ AllowSecrets = Annotated[
 ]
 
 
-def run(
+def export(
     context: typer.Context,
     bank: options.Bank,
     *,
     out: Out = None,
-    form: As = _ARCHIVE,
+    form: As = "archive",
     episodes: Episodes = False,
     journal: Journal = False,
     builder: Builder = "",
@@ -154,98 +75,102 @@ def run(
     discard_changes: DiscardChanges = False,
     allow_secrets: AllowSecrets = False,
 ) -> Result:
-    """Write a bank into one file: frozen, with digests, searched for secrets.
+    """Write a bank into one file: frozen, with digests, scanned for secrets.
 
-    The same state of a bank gives the same bytes. What it learnt goes along always, what it
-    learnt from only if asked for. The digest that is printed can be given to
-    `deltamem install --digest` where the file arrives. `--as` writes what other programs read
-    instead: a folder of Agent Skills, a markdown document, JSON Lines, or its episodes as ATIF.
+    The same state of a bank gives the same bytes. The nodes always go along, the episodes only if
+    asked for. The digest that is printed can be given to `deltamem bank install --digest` where
+    the file arrives. `--as` writes what other programs read instead: a folder of Agent Skills, a
+    markdown document, JSON Lines, or its episodes as ATIF.
     """
-    if form not in _FORM_NAMES:
+    if form not in _ENDINGS:
         raise UsageError(
-            f"a bank cannot be written as {one_line(form, 40)!r}", hint=" or ".join(_FORM_NAMES)
+            f"a bank cannot be written as {one_line(form, 40)!r}", hint=" or ".join(_ENDINGS)
         )
-    if form != _ARCHIVE and (episodes or journal or builder):
+    is_archived = form == "archive"
+    if not is_archived and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
     if discard_changes and not (form == "skills" and replace):
         raise UsageError("--discard-changes goes with --as skills --replace")
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.reports.transfer import view_export
     from deltamem_tui.memory.transfer import export
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank))
-    _require_elsewhere(out or Path())
+    path = _checked_path(out, opened.name, form)
     with invocation.output.progress("exporting"):
-        if form != _ARCHIVE:
-            leaks = export.leaks(opened, with_episodes=form == _EPISODES)
+        if not is_archived:
+            leaks = export.leaks(opened, with_episodes=form == "atif")
             if leaks and not allow_secrets:
-                return _kept_here(opened, leaks)
-            return _in_form(
-                opened, form, out, leaks, Replacement(allowed=replace, changed=discard_changes)
-            )
+                return _withheld(opened, leaks)
+            written = _write(opened, form, path, replace=replace, discard_changes=discard_changes)
+            data = {"bank": opened.name, "form": form, **written, "secrets": leaks}
+            facts = {name: str(fact) for name, fact in written.items()}
+            return _exported(data, facts, _NOTES[form], leaks)
         ready = export.prepare(
             opened, with_episodes=episodes, with_journal=journal, builder=one_line(builder, 200)
         )
         if ready.leaks and not allow_secrets:
-            return _kept_here(opened, ready.leaks)
-        path = _path(out, opened.name, ARCHIVE_SUFFIX)
-        _require_export(path)
+            return _withheld(opened, ready.leaks)
+        if path.is_file() and not is_archive(path):
+            hint = "choose another name, or move it away first"
+            raise BankExistsError("the file here is not an export", source=str(path), hint=hint)
         digest = ready.package.write(path, replace=replace)
-    return _result(path, digest, ready)
+    record = view_export(ready).record
+    data = {"bank": ready.package.manifest.name, "file": path, "digest": digest, **record}
+    note = f"install it with `deltamem bank install {one_line(str(path))} --digest {digest}`"
+    facts = {"file": str(path), "digest": digest, "bytes": record["bytes"]}
+    return _exported(data, facts, note, ready.leaks)
 
 
-def _require_elsewhere(out: Path) -> None:
-    """Check that nothing is written among the files of a bank."""
-    for place in (out.expanduser(), out.expanduser().parent):
+def _checked_path(out: Path | None, name: str, form: str) -> Path:
+    """Return where to write: what was named, or a path called like the bank.
+
+    Raises:
+        UsageError: It is among the files of a bank, or ends as that of another form.
+    """
+    named = (out or Path()).expanduser()
+    for place in (named, named.parent):
         if is_bank_folder(place):
+            source = one_line(str(place), 200)
+            raise UsageError(f"{source} is a bank's folder", hint="name another place with -o")
+    ending = _ENDINGS[form]
+    path = Path(Path(name).name + ending) if out is None else named
+    if out is not None and ending.startswith(".") and named.is_dir():
+        path = named / (Path(name).name + ending)
+    for other in ("archive", "markdown", "jsonl"):
+        is_own = other == form or (form, other) == ("atif", "jsonl")
+        if not is_own and path.name.endswith(_ENDINGS[other]) and form != "archive":
             raise UsageError(
-                f"{one_line(str(place), 200)} is a bank's folder",
-                hint="name another place with -o",
+                f"{one_line(path.name, 80)} has the ending of {other}, not of {form}",
+                hint=f"end it with {ending}, or leave --as {form}",
             )
+    return path
 
 
-def _require_export(path: Path) -> None:
-    """Check that a file to be written over is an export."""
-    if path.is_file() and not is_archive(path):
-        raise BankExistsError(
-            "the file here is not an export",
-            source=str(path),
-            hint="choose another name, or move it away first",
-        )
+def _write(
+    bank: Bank, form: str, path: Path, *, replace: bool, discard_changes: bool
+) -> dict[str, Any]:
+    """Write a bank in another form than an archive; return what was written."""
+    from deltamem_tui.memory.episodes.stored_episodes import episodes
+    from deltamem_tui.memory.skills.export import write_skills
+    from deltamem_tui.memory.transfer.atif import write_atif
+    from deltamem_tui.memory.transfer.plain import write_jsonl, write_markdown
+
+    if form == "skills":
+        skills = write_skills(bank, path, replace=replace, discard_changes=discard_changes)
+        return asdict(skills) | {"folder": path}
+    if form == "atif":
+        return {"file": path, "episodes": write_atif(path, episodes(bank), replace=replace)}
+    (write_jsonl if form == "jsonl" else write_markdown)(bank, path, replace=replace)
+    return {"file": path, "nodes": sum(map(len, bank.trees.values()))}
 
 
-def _path(out: Path | None, name: str, ending: str) -> Path:
-    """Return where to write: what was named, or a path called like the bank."""
-    own = Path(name).name + ending
-    if out is None:
-        return Path(own)
-    out = out.expanduser()
-    return out / own if ending.startswith(".") and out.is_dir() else out
-
-
-def _in_form(
-    bank: Bank, form: str, out: Path | None, leaks: Sequence[Leak], replacing: Replacement
-) -> Result:
-    chosen = FORMS[form]
-    path = _checked_name(form, _path(out, bank.name, chosen.ending))
-    written = chosen.write(bank, path, replacing)
-    data = {"bank": bank.name, "form": form, **written, "secrets": leaks}
-
-    def view(page: Page) -> None:
-        page.facts({name: str(fact) for name, fact in written.items()})
-
-    return Result("export", data, view=view, notes=[chosen.note, *_allowed(leaks)])
-
-
-def _kept_here(bank: Bank, leaks: Sequence[Leak]) -> Result:
-    """Return the bank stays where it is, because of the secrets in it."""
-    return Result("export", {"bank": bank.name, "secrets": leaks}, _errors(leaks), "error")
-
-
-def _errors(leaks: Sequence[Leak]) -> tuple[DeltaMemError, ...]:
+def _withheld(bank: Bank, leaks: Sequence[Leak]) -> Result:
+    """Return that nothing was written, because of the secrets in it."""
     from deltamem_tui.memory.reports.transfer import leak_position
 
-    found = [
+    found: list[DeltaMemError] = [
         BankError(f"holds a secret: {leak.kind}", source=leak.place, position=leak_position(leak))
         for leak in leaks
     ]
@@ -253,25 +178,17 @@ def _errors(leaks: Sequence[Leak]) -> tuple[DeltaMemError, ...]:
         f"{counted(len(found), 'secret')} would leave with the bank, so nothing was written",
         hint="remove them in `deltamem browse`, or write them with --allow-secrets",
     )
-    return (*found, last)
+    return Result("export", {"bank": bank.name, "secrets": leaks}, [*found, last], "error")
 
 
-def _result(path: Path, digest: str, outgoing: PreparedExport) -> Result:
-    from deltamem_tui.memory.reports.transfer import view_export
-
-    record = view_export(outgoing).record
-    data = {"bank": outgoing.package.manifest.name, "file": path, "digest": digest, **record}
+def _exported(
+    data: dict[str, Any], facts: Mapping[str, Any], note: str, leaks: Sequence[Leak]
+) -> Result:
+    notes = [note]
+    if leaks:
+        notes.append(f"{counted(len(leaks), 'secret')} left with it, as --allow-secrets permits")
 
     def view(page: Page) -> None:
-        page.facts({"file": str(path), "digest": digest, "bytes": record["bytes"]})
+        page.facts(facts)
 
-    notes = [f"install it with `deltamem install {one_line(str(path))} --digest {digest}`"]
-    return Result("export", data, view=view, notes=[*notes, *_allowed(outgoing.leaks)])
-
-
-def _allowed(leaks: Sequence[Leak]) -> list[str]:
-    return (
-        [f"{counted(len(leaks), 'secret')} left with it, as --allow-secrets permits"]
-        if leaks
-        else []
-    )
+    return Result("export", data, view=view, notes=notes)

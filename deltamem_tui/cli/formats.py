@@ -1,4 +1,4 @@
-"""`deltamem formats`: the log formats that can be read, and what each would make of a log."""
+"""The log formats that can be read, and what each would make of a log."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typer
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import Result
-from deltamem_tui.errors import DeltaMemError, LogFormatError, TrajectoryError, UsageError
+from deltamem_tui.cli.result import Result, View
+from deltamem_tui.errors import DeltaMemError, LogFormatError, TrajectoryError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -25,56 +25,40 @@ _COLUMNS = (
 )
 _SHOWN_REASONS = 3  # of each log
 
-Action = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[try LOG…]", help="Show what each format would make of files, folders, patterns."
-    ),
+Logs = Annotated[
+    list[str], typer.Argument(metavar="LOG...", help="Files, folders, patterns, or - for stdin.")
 ]
 
 
-def run(context: typer.Context, action: Action = None, format: options.Format = None) -> Result:  # noqa: A002
-    """List the formats of logs, or what each would make of one.
-
-    `deltamem formats try LOG…` shows the latter. Only formats that claim the log are tried,
-    and the one that you name with --format, which may be a file that you are just writing.
-    Nothing is imported.
-    """
-    if not action:
-        return _listed(format)
-    if action[0] != "try":
-        raise UsageError(
-            f"cannot make sense of `formats {one_line(action[0], 100)}`",
-            hint="`deltamem formats`, or `deltamem formats try LOG`",
-        )
-    if not action[1:]:
-        raise UsageError("no log to try", hint="`deltamem formats try LOG`")
-    return _tried(Invocation.of(context), action[1:], format)
-
-
-def _listed(name: str | None) -> Result:
+def formats(
+    context: typer.Context,  # noqa: ARG001 - a command's first parameter
+    format: options.Format = None,  # noqa: A002 - the word that people type
+) -> Result:
+    """List the formats of logs that can be read."""
     from deltamem_tui.trajectory.readers import reader_named, readers
 
-    found = readers() if name is None else (reader_named(name),)
-
-    def view(page: Page) -> None:
-        rows = [(reader.name, reader.description) for reader in found]
-        page.table(("format", "description"), rows)
-
-    data = [{"name": reader.name, "description": reader.description} for reader in found]
+    found = readers() if format is None else (reader_named(format),)
+    rows = [(reader.name, reader.description) for reader in found]
+    data = [{"name": name, "description": description} for name, description in rows]
+    view: View = lambda page: page.table(("format", "description"), rows)  # noqa: E731
     return Result("formats", {"formats": data}, view=view)
 
 
-def _tried(invocation: Invocation, paths: list[str], name: str | None) -> Result:
+def try_(context: typer.Context, logs: Logs, format: options.Format = None) -> Result:  # noqa: A002
+    """Show what each format would make of logs; nothing is imported.
+
+    Only formats that claim the log are tried, and the one that you name with --format, which may
+    be a file that you are just writing.
+    """
     from deltamem_tui.trajectory.logs.sources import find_logs
     from deltamem_tui.trajectory.readers import reader_named
 
-    named = reader_named(name) if name else None
-    logs = [found.log for found in find_logs(paths)]
+    named = reader_named(format) if format else None
+    files = [found.log for found in find_logs(logs)]
     tried: list[tuple[str, str | None, list[Trial]]] = []
     errors: list[DeltaMemError] = []
-    with invocation.output.progress("trying", len(logs)) as advance:
-        for log in logs:
+    with Invocation.of(context).output.progress("trying", len(files)) as advance:
+        for log in files:
             try:
                 tried.append((log.name, *_attempt(log, named, errors)))
             except TrajectoryError as error:  # it cannot even be opened
@@ -82,14 +66,10 @@ def _tried(invocation: Invocation, paths: list[str], name: str | None) -> Result
             advance()
 
     def view(page: Page) -> None:
-        page.table(_COLUMNS, [row for each in tried for row in _rows(*each)], headed=True)
+        page.table(_COLUMNS, [row for each in tried for row in _rows(*each)])
 
     data = [
-        {
-            "source": source,
-            "format": chosen,
-            "trials": [_record(trial) for trial in trials],
-        }
+        {"source": source, "format": chosen, "trials": [_record(trial) for trial in trials]}
         for source, chosen, trials in tried
     ]
     done = sum(chosen is not None for _, chosen, _ in tried)

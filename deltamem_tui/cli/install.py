@@ -1,4 +1,4 @@
-"""`deltamem install`: a bank from elsewhere, checked and put among the banks."""
+"""A bank from elsewhere, checked and put among the banks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Source = Annotated[
     Path,
     typer.Argument(
         metavar="FILE|FOLDER",
-        help="An archive of `deltamem export`, a bank, or a folder of Agent Skills.",
+        help="An archive of `deltamem bank export`, a bank, or a folder of Agent Skills.",
     ),
 ]
 Name = Annotated[
@@ -42,7 +42,7 @@ Replace = Annotated[
 Unfreeze = Annotated[bool, typer.Option("--unfreeze", help="Leave it writable.")]
 
 
-def run(
+def install(
     context: typer.Context,
     source: Source,
     *,
@@ -81,7 +81,7 @@ def run(
     if embedder:
         raise UsageError(
             "a bank has vectors of its own, so --embedder is not used",
-            hint="`deltamem reembed` gives an installed bank those of another",
+            hint="`deltamem bank reembed` gives an installed bank those of another",
         )
     pinned = installing.checked_digest(digest)
     with invocation.output.progress("installing"):
@@ -127,15 +127,19 @@ def _install_skills(
 ) -> Result:
     """Make a bank of a folder of skills, which may name the bank and its embedder."""
     from deltamem_tui.embedding.load import load
+    from deltamem_tui.memory.reports.transfer import node_facts
     from deltamem_tui.memory.skills.install import embedder_name, install_skills, read_skills
+    from deltamem_tui.memory.skills.layout import method_of_skills
 
     book = read_skills(source)
-    path = invocation.bank_to_install(name, _own_name(book, source), replace=replace)
+    said = book.facts.get("name")
+    own_name = said if isinstance(said, str) and said else source.resolve().name
+    path = invocation.bank_to_install(name, own_name, replace=replace)
     own = embedder_name(book) if book.facts else None
     model = embedder or own or invocation.configuration.embedder
-    nodes = sum(len(nodes) for nodes in book.nodes.values())
+    sizes = {name: len(nodes) for name, nodes in book.nodes.items()}
     if not dry_run:
-        with invocation.output.progress("embedding", nodes) as advance:
+        with invocation.output.progress("embedding", sum(sizes.values())) as advance:
             install_skills(
                 book,
                 path,
@@ -144,27 +148,13 @@ def _install_skills(
                 frozen=frozen,
                 advance=advance,
             )
-    return _skills_result(book, path, model, frozen=frozen, dry_run=dry_run)
-
-
-def _own_name(book: SkillBook, source: Path) -> str:
-    name = book.facts.get("name")
-    return name if isinstance(name, str) and name else source.resolve().name
-
-
-def _skills_result(
-    book: SkillBook, path: Path, model: str, *, frozen: bool, dry_run: bool
-) -> Result:
-    from deltamem_tui.memory.reports.transfer import node_facts
-    from deltamem_tui.memory.skills.layout import method_of_skills
-
     method = method_of_skills(book.facts.get("method")).name
     data: dict[str, Any] = {
         "bank": path.name,
         "path": path,
         "embedder": model,
         "method": method,
-        **{f"{name}_nodes": len(nodes) for name, nodes in book.nodes.items()},
+        **{f"{name}_nodes": size for name, size in sizes.items()},
         "changed": list(book.changed),
         "adopted": list(book.adopted),
         "missing": list(book.missing),
@@ -174,14 +164,18 @@ def _skills_result(
     }
 
     def view(page: Page) -> None:
-        sizes = {name: len(nodes) for name, nodes in book.nodes.items()}
         shown = {key: data[key] for key in ("bank", "method", "embedder")}
         page.facts({**shown, **node_facts(method, sizes), "folder": str(path)})
 
-    return Result("install", data, view=view, notes=_skills_notes(book, path, data))
+    notes = _skills_notes(book)
+    if dry_run:
+        return Result("install", data, view=view, notes=[*notes, "sound; nothing was written"])
+    notes.append(f"{path.name} is installed" + (", and frozen" if frozen else ""))
+    notes.append("counts start at 0: a folder of skills has none")
+    return Result("install", data, view=view, notes=notes)
 
 
-def _skills_notes(book: SkillBook, path: Path, data: dict[str, Any]) -> list[str]:
+def _skills_notes(book: SkillBook) -> list[str]:
     notes = [one_line(str(each), 300) for each in book.left[:_SHOWN]]
     if len(book.left) > _SHOWN:
         notes.append(f"{len(book.left) - _SHOWN:,} more are left out; --json lists them")
@@ -194,8 +188,4 @@ def _skills_notes(book: SkillBook, path: Path, data: dict[str, Any]) -> list[str
     if book.adopted:
         skills = counted(len(book.adopted), "skill")
         notes.append(f"{skills} from elsewhere, added to the roots")
-    if data["dry_run"]:
-        return [*notes, "sound; nothing was written"]
-    notes.append(f"{path.name} is installed" + (", and frozen" if data["frozen"] else ""))
-    notes.append("counts start at 0: a folder of skills has none")
     return notes

@@ -1,17 +1,21 @@
-"""What every command gets: the options that all commands share, settings, and paths.
+"""What every command gets: shared options, settings, the banks' paths, and Ctrl+C.
 
-The shared options may stand before the command's name or anywhere after it, so they are
+The shared options may come before the command's name or anywhere after it, so they are
 taken out of the arguments before the command reads the rest.
 """
 
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Self
 
 from deltamem_tui import config, paths
@@ -22,12 +26,6 @@ from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     import typer
-
-SHARED_OPTIONS = (
-    ("--banks DIR", "The folder in which banks are looked up by name."),
-    ("--json", "Print one JSON document on stdout, for errors too."),
-    ("--debug", "Show where in the program an error comes from."),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ class Invocation:
         """Return the folder of an existing bank that may be written to.
 
         Raises:
-            BankFrozenError: The bank came with the package, or lies in an archive.
+            BankFrozenError: The bank came with the package, or is an archive.
             BankNotFoundError: There is none.
             UsageError: Neither a possible name nor a path.
         """
@@ -141,7 +139,7 @@ class Invocation:
             raise BankFrozenError(
                 "the bank is an archive, which is never written",
                 source=one_line(str(path)),
-                hint="`deltamem install --unfreeze` unpacks one that can be",
+                hint="`deltamem bank install --unfreeze` unpacks one that can be",
             )
         if not paths.is_shipped(path, self.banks_folder):
             return path
@@ -149,54 +147,85 @@ class Invocation:
             "the bank came with the package and is read only",
             source=one_line(str(path)),
             hint="write to a copy: "
-            f"`deltamem install {shlex.quote(one_line(str(path)))} --unfreeze` makes one",
+            f"`deltamem bank install {shlex.quote(one_line(str(path)))} --unfreeze` makes one",
         )
 
     def own_bank(self, bank: str) -> Path:
-        """Return the folder or archive of a bank that did not come with the package.
-
-        Raises:
-            BankFrozenError: The bank came with the package.
-            BankNotFoundError: There is none.
-        """
+        """Return the folder or archive of a bank that did not come with the package."""
         path = self.bank(bank)
         return path if path.is_file() else self.writable_bank(bank)
 
     def new_bank(self, bank: str) -> Path:
-        """Return where a bank that is to be made will lie.
+        """Return where a bank that is to be made will be.
 
         Raises:
-            BankExistsError: Something lies there already.
+            BankExistsError: Something is there already.
             UsageError: The name is not one a bank can have.
         """
         return paths.new_bank_path(bank, self.banks_folder)
 
     def bank_to_install(self, name: str | None, own_name: str, *, replace: bool) -> Path:
-        """Return where a bank from elsewhere will lie: under `name`, else as it calls itself.
-
-        A name is not used as a path.
+        """Return where a bank from elsewhere will be: under `name`, else as it calls itself.
 
         Raises:
-            BankExistsError: Something lies there already, and is not to be replaced.
-            UsageError: The name is not one a bank can have.
+            BankExistsError: Something is there already, and is not to be replaced.
+            UsageError: The name is not one a bank can have, or a path.
         """
-        if name is None:
-            name = own_name
-            try:
-                paths.check_bank_name(name)
-            except UsageError as error:
-                raise UsageError(
-                    f"{error.message}, but this bank has that name",
-                    hint="name it with --name",
-                ) from error
-        else:
-            paths.check_bank_name(name)  # a path would place it where no bank is looked for
-        if replace:
-            path = self.banks_folder / name
-            if path.is_dir() and not path.is_symlink():
-                return path
         try:
-            return self.new_bank(name)
+            paths.check_bank_name(own_name if name is None else name)
+        except UsageError as error:
+            if name is not None:
+                raise
+            what = f"{error.message}, but this bank has that name"
+            raise UsageError(what, hint="name it with --name") from error
+        path = self.banks_folder / (own_name if name is None else name)
+        if replace and path.is_dir() and not path.is_symlink():
+            return path
+        try:
+            return self.new_bank(path.name)
         except BankExistsError as error:
             hint = "--name gives it another name, --replace replaces the bank there"
             raise BankExistsError(error.message, source=error.source, hint=hint) from error
+
+
+class Interruption:
+    """True if Ctrl+C was pressed or SIGTERM came; called, it returns the same."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+
+    def __bool__(self) -> bool:
+        return self._asked.is_set()
+
+    __call__ = __bool__
+
+    def ask(self) -> None:
+        """Ask the work to stop."""
+        self._asked.set()
+
+
+@contextmanager
+def interruptible() -> Iterator[Interruption]:
+    """Let Ctrl+C or SIGTERM ask the block to stop where nothing is half done.
+
+    The second one raises `KeyboardInterrupt` at once. Further ones are ignored, also after the
+    block: the result is still to be reported.
+    """
+    interruption = Interruption()
+    if threading.current_thread() is not threading.main_thread():
+        yield interruption  # only the main thread may say what a signal does
+        return
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        if interruption:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            raise KeyboardInterrupt
+        interruption.ask()
+
+    at_ctrl_c = signal.signal(signal.SIGINT, handle)
+    at_end = signal.signal(signal.SIGTERM, handle)
+    try:
+        yield interruption
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN if interruption else at_ctrl_c)
+        signal.signal(signal.SIGTERM, at_end)  # a second one ends the program

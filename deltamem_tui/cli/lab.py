@@ -1,11 +1,11 @@
-"""`deltamem lab`: a contest of memories, in games that an agent plays or over a log."""
+"""Contests of memories: in games that an agent plays, or over a log."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,17 +13,11 @@ import typer
 
 from deltamem_tui import paths
 from deltamem_tui.cli import options
-from deltamem_tui.cli.interruption import Interruption, interruptible
-from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.logs import episodes_of_bank, read_logs_once
-from deltamem_tui.cli.models import (
-    ModelOptions,
-    checked_prompts,
-    extractor_for,
-    model_client,
-    writer_key,
-)
-from deltamem_tui.cli.option_struct import with_options
+from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
+from deltamem_tui.cli.logs import logs_as_bank
+from deltamem_tui.cli.models import checked_prompts, extractor_for, model_client
+from deltamem_tui.cli.options import ModelOptions, spread
+from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
 from deltamem_tui.lab.environment import ENVIRONMENTS
@@ -32,57 +26,30 @@ from deltamem_tui.llm.cost import Budget
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.lab.contest import Tools
-    from deltamem_tui.lab.contestants import Contestant
-    from deltamem_tui.lab.grounds import GameGround, Ground, LogGround
-    from deltamem_tui.lab.plan import ContestPlan
+    from deltamem_tui.lab.grounds import Ground
     from deltamem_tui.lab.play import Agent
     from deltamem_tui.lab.result import ContestResult
     from deltamem_tui.trajectory.model import Trajectory
 
-RULES, EXPLORER, REPLAY = "rules", "explorer", "replay"
+RULES, EXPLORER = "rules", "explorer"
 
 
 def _option(name: str, metavar: str, text: str, **limits: Any) -> Any:
     return typer.Option(name, metavar=metavar, help=text, **limits)
 
 
-def _argument(metavar: str, text: str) -> Any:
-    return typer.Argument(metavar=metavar, help=text)
-
-
 @dataclass(frozen=True, slots=True)
-class LabOptions:
-    """A parameter of the command for each field."""
+class ContestOptions(ModelOptions):
+    """The options of both kinds of contests."""
 
-    what: Annotated[
-        str,
-        _argument("WHAT", f"{', '.join(ENVIRONMENTS)}, FILE.py:NAME of your own; or replay LOG…"),
-    ]
-    logs: Annotated[
-        list[str] | None,
-        _argument("[LOG…]", "With replay: files, folders, patterns, or - for stdin; or a bank."),
-    ] = None
-    agent: Annotated[
-        str,
-        _option(
-            "--agent",
-            "rules|explorer|MODEL",
-            "Who plays: the agent without a model, which does what a text says; one that then "
-            "explores; or a model as litellm names it.",
-        ),
-    ] = RULES
-    agent_command: Annotated[
-        str | None, _option("--agent-command", "CMD", "A program that plays, in JSON lines.")
-    ] = None
     protocol: Annotated[
         str | None,
         _option(
             "--protocol",
             "none|online|frozen|unfrozen",
-            "No memories; memories that begin empty and learn from each game; that have learnt and "
-            "are not written; or that go on learning. If not given: frozen where something was "
-            "learnt, else online.",
+            "No memories; empty ones that learn from each game; ones that have learnt and are not "
+            "written; or that go on learning. If not given: frozen where something was learnt, "
+            "else online.",
         ),
     ] = None
     method: Annotated[
@@ -90,8 +57,8 @@ class LabOptions:
         _option(
             "--method",
             "NAME[:PARAMETER=VALUE,…]",
-            "A memory method with parameters of its bank, or nothing, raw, weighted, kind; or "
-            "several. The others are compared with the first.",
+            "A memory method with parameters of its bank, or nothing, raw, weighted, kind. Can be "
+            "repeated; the others are compared with the first.",
         ),
     ] = None
     bank: Annotated[
@@ -102,15 +69,9 @@ class LabOptions:
     ] = None
     format: options.Format = None
     domain: options.Domain = None
-    split: Annotated[
-        str | None, _option("--split", "NAME", "The games that count; the first if not given.")
-    ] = None
     games: Annotated[
         int | None,
         _option("--games", "N", "How many, evenly of all kinds; all if not given.", min=1),
-    ] = None
-    games_from: Annotated[
-        Path | None, _option("--games-from", "PATH", "Where the games are, if not as usual.")
     ] = None
     order: Annotated[
         str,
@@ -129,9 +90,6 @@ class LabOptions:
             max=1.0,
         ),
     ] = None
-    kind_field: Annotated[
-        str, _option("--kind-field", "NAME", "The field of a log's metadata with the kind of task.")
-    ] = "task_type"
     out: Annotated[
         Path | None, _option("--out", "DIR", "Where the contest is kept, to go on with it.")
     ] = None
@@ -145,253 +103,312 @@ class LabOptions:
             max=64,
         ),
     ] = 1
-    dry_run: options.DryRun = False
-    markdown: Annotated[
-        Path | None, _option("--markdown", "FILE", "Write the result as a page, too.")
-    ] = None
     embedder: options.Embedder = None
     extractor: options.Extractor = None
-    model: options.Model = None
-    api_base: options.ApiBase = None
-    max_cost: options.MaxCost = None
-    no_cache: options.NoCache = False
-    prompts: options.Prompts = None
-    timeout: options.Timeout = None
 
 
-@with_options(LabOptions)
-def run(context: typer.Context, wishes: LabOptions) -> Result:
-    """Compare memories: by games that an agent plays with them, or by what they recall of a log.
+What = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAMES", help=f"{', '.join(ENVIRONMENTS)}, or FILE.py:NAME of your own."
+    ),
+]
+AgentName = Annotated[
+    str,
+    _option(
+        "--agent",
+        "rules|explorer|MODEL",
+        "Who plays: the agent without a model, which does what a text says; one that then "
+        "explores; or a model as litellm names it.",
+    ),
+]
+AgentCommand = Annotated[
+    str | None, _option("--agent-command", "CMD", "A program that plays, in JSON lines.")
+]
+Split = Annotated[
+    str | None, _option("--split", "NAME", "The games that count; the first if not given.")
+]
+GamesFrom = Annotated[
+    Path | None, _option("--games-from", "PATH", "Where the games are, if not as usual.")
+]
 
-    All contestants meet the same games in the same order. Options with several values are
-    repeated. What is finished is kept: the same command goes on with a contest that was
-    interrupted, and shows one that is done. `deltamem browse DIR` opens it.
+
+@spread
+def play(
+    context: typer.Context,
+    what: What,
+    agent: AgentName = RULES,
+    agent_command: AgentCommand = None,
+    split: Split = None,
+    games_from: GamesFrom = None,
+    *,
+    wishes: ContestOptions,
+) -> Result:
+    """Compare memories by games that an agent plays with them.
+
+    All contestants meet the same games in the same order. What is finished is kept: the same
+    command goes on with a contest that was interrupted, and shows one that is done.
     """
+    from deltamem_tui.lab.environment import no_such_split
+    from deltamem_tui.lab.grounds import GameGround
+    from deltamem_tui.lab.plan import drawn, in_order
+    from deltamem_tui.lab.workers import Workers
+
     with interruptible() as stop, ExitStack() as stack:
-        setup = _Setup(Invocation.of(context), wishes, stop, stack)
-        plan, tools = setup.ready()
-        folder = (wishes.out or paths.contests_folder() / plan.digest).expanduser()
-        if wishes.dry_run:
-            return _estimated(setup, plan, tools, folder)
-        found, is_new = _held(setup, plan, tools, folder)
-    if wishes.markdown is not None:
-        from deltamem_tui.bank.disk import files
-        from deltamem_tui.lab.report import markdown_page
-
-        files.replace(wishes.markdown, markdown_page(found).encode())
-    return _shown(found, setup.errors, folder, is_new=is_new)
-
-
-class _Setup:
-    """The parts of a contest, from the options of its command."""
-
-    def __init__(
-        self, invocation: Invocation, wishes: LabOptions, stop: Interruption, stack: ExitStack
-    ) -> None:
-        self.invocation, self.wishes, self.stop, self._stack = invocation, wishes, stop, stack
-        self.log: list[Trajectory] = []
-        self.source: Bank | None = None
-        self.excluded: dict[str, int] = {}
-        self.errors: list[DeltaMemError] = []
-        self.models = ModelOptions(
-            *(wishes.model, wishes.api_base, wishes.max_cost, wishes.no_cache, wishes.prompts),
-            *(wishes.dry_run, wishes.timeout),
-            budget=Budget(wishes.max_cost),
-        )
-
-    def ready(self) -> tuple[ContestPlan, Tools]:
-        """Return the plan and its tools; processes that are started end with the stack."""
-        from dataclasses import asdict
-
-        from msgspec import json
-
-        from deltamem_tui.lab.contest import Tools
-        from deltamem_tui.lab.plan import (
-            ORDERS,
-            PROTOCOLS,
-            ContestPlan,
-            chosen,
-            digest_of_bank,
-            digest_of_episodes,
-        )
-
-        wishes = self.wishes
-        contestants, banks = self._contestants()
-        usual = "frozen" if wishes.learn_from or banks else "online"
-        self.protocol = chosen("protocol", wishes.protocol or usual, PROTOCOLS)
-        self.order = chosen("order", wishes.order, ORDERS)
-        of_log = wishes.what == REPLAY
-        ground: Ground
-        facts, ground = self._over_log(contestants) if of_log else self._over_games()
-        writer, key = self._writer(facts["domain"], contestants, banks)
-        embedder = self._embedder(contestants, [*banks, *([self.source] if self.source else [])])
-        plan = ContestPlan(
-            contestants=contestants,
-            protocol=self.protocol,
-            order=self.order,
-            seed=wishes.seed,
-            judge_error=wishes.judge_error,
-            banks=tuple(digest_of_bank(each) for each in banks),
-            embedder=embedder.card.model,
-            vectors=hashlib.sha256(json.encode(asdict(embedder.card))).hexdigest()[:16],
-            writer=key,
-            learnt_from=digest_of_episodes(self.log),
-            **facts,
-        )
-        plan.check()
-        give_up = getattr(ground, "give_up", lambda: None)
-        return plan, Tools(ground, embedder, writer, wishes.parallel, give_up)
-
-    def _over_games(self) -> tuple[dict[str, Any], GameGround]:
-        from deltamem_tui.lab.environment import no_such_split
-        from deltamem_tui.lab.grounds import GameGround
-        from deltamem_tui.lab.plan import drawn, in_order
-        from deltamem_tui.lab.workers import Workers
-
-        wishes = self.wishes
-        if wishes.logs:
-            raise UsageError("only replay takes logs", hint="--learn-from names what is learnt")
-        made = Workers(wishes.what, wishes.parallel, games=wishes.games_from)
-        workers = self._stack.enter_context(made)
+        contest = _Contest(Invocation.of(context), wishes, stop)
+        workers = stack.enter_context(Workers(what, wishes.parallel, games=games_from))
         environment = workers.environment
-        split = wishes.split or environment.splits[0]
-        if split not in environment.splits:  # a user's own need not look at the name
-            raise no_such_split(split, environment.splits)
-        games = drawn(workers.games(split), wishes.games, wishes.seed)
-        agent = self._agent(environment.domain)
-        self.log = [each for each in self._learn_from(environment.domain) if each.outcome.known]
-        facts: dict[str, Any] = {
+        chosen = split or environment.splits[0]
+        if chosen not in environment.splits:  # a user's own need not look at the name
+            raise no_such_split(chosen, environment.splits)
+        games = drawn(workers.games(chosen), wishes.games, wishes.seed)
+        player = contest.agent(agent, agent_command, environment.domain)
+        log = [each for each in contest.learn_from(environment.domain) if each.outcome.known]
+        ground = GameGround(workers, player, environment.limit, environment.domain)
+        facts = {
             "environment": environment.name,
-            "split": split,
-            "games": in_order(games, self.order, wishes.seed),
+            "split": chosen,
+            "games": in_order(games, contest.order, wishes.seed),
             "limit": environment.limit,
-            "agent": agent.name,
-            "own": _own_file(wishes.what),
+            "agent": player.name,
+            "own": _own_file(what),
             "domain": environment.domain,
         }
-        return facts, GameGround(workers, agent, environment.limit, environment.domain)
+        return contest.hold(ground, facts, log, ground.give_up)
 
-    def _over_log(self, contestants: Sequence[Contestant]) -> tuple[dict[str, Any], LogGround]:
-        from deltamem_tui.lab.contestants import judged_by_chance, true_outcome
-        from deltamem_tui.lab.environment import GameInfo
-        from deltamem_tui.lab.grounds import LogGround, kinds_of
-        from deltamem_tui.lab.plan import LOG, drawn, in_order
 
-        wishes = self.wishes
-        if wishes.agent != RULES or wishes.agent_command or wishes.split or wishes.games_from:
-            hint = "leave out --agent, --agent-command, --split and --games-from"
-            raise UsageError("no agent plays a log", hint=hint)
-        read = self._read_log()
-        stated = self.source.manifest.domain if self.source else _common_domain(read)
-        domain = wishes.domain or stated
+Logs = Annotated[
+    list[str],
+    typer.Argument(metavar="LOG...", help="Files, folders, patterns, - for stdin; or a bank."),
+]
+KindField = Annotated[
+    str, _option("--kind-field", "NAME", "The field of a log's metadata with the kind of task.")
+]
+
+
+@spread
+def replay(
+    context: typer.Context,
+    logs: Logs,
+    kind_field: KindField = "task_type",
+    *,
+    wishes: ContestOptions,
+) -> Result:
+    """Compare memories by what they recall for each episode of a log.
+
+    No agent acts, so none of the numbers is a success rate; `deltamem lab work` measures whether
+    a memory would have pointed to what the next sessions needed.
+    """
+    from deltamem_tui.lab.contestants import judged_by_chance, true_outcome
+    from deltamem_tui.lab.environment import GameInfo
+    from deltamem_tui.lab.grounds import LogGround, kinds_of
+    from deltamem_tui.lab.plan import LOG, drawn, in_order
+
+    with interruptible() as stop:
+        contest = _Contest(Invocation.of(context), wishes, stop)
+        read, stated = contest.read_log(logs)
+        domain = wishes.domain or stated or _common_domain(read)
         asked = [each for each in read if true_outcome(each)]
-        self.log = [each for each in self._learn_from(domain) if true_outcome(each)]
+        log = [each for each in contest.learn_from(domain) if true_outcome(each)]
         if missing := len(read) - len(asked):
-            self.excluded["without an outcome"] = missing
+            contest.excluded["without an outcome"] = missing
         if not asked:
-            hint = "`deltamem import --outcome` can give one"
+            hint = "`deltamem import --outcome FILE` can give one"
             raise UsageError("no episode has an outcome from the log or a person", hint=hint)
         if (error := wishes.judge_error) is not None:
             asked = [judged_by_chance(each, error, wishes.seed) for each in asked]
-            self.log = [judged_by_chance(each, error, wishes.seed) for each in self.log]
-        verdicts = (each for e in (*asked, *self.log) for each in (e.outcome, *e.verdicts))
-        coarse = any(each.admission == "coarse" for each in contestants)
+            log = [judged_by_chance(each, error, wishes.seed) for each in log]
+        verdicts = (each for e in (*asked, *log) for each in (e.outcome, *e.verdicts))
+        coarse = any(each.admission == "coarse" for each in contest.contestants)
         if coarse and all(each.source != "judge" for each in verdicts):
-            hint = "`--judge-error .2` simulates one; or replay a bank after `deltamem judge --all`"
+            hint = "`--judge-error .2` simulates a judge; or replay a bank that one has judged"
             what = 'no episode has a judge\'s verdict; "coarse" would admit nothing'
             raise UsageError(what, hint=hint)
-        kinds = kinds_of((*self.log, *asked), domain, wishes.kind_field)
+        kinds = kinds_of((*log, *asked), domain, kind_field)
         games = [GameInfo(each.id, "", kinds[each.id]) for each in asked]
-        ordered = in_order(drawn(games, wishes.games, wishes.seed), self.order, wishes.seed)
+        ordered = in_order(drawn(games, wishes.games, wishes.seed), contest.order, wishes.seed)
         by_id = {each.id: each for each in asked}
-        learns = self.protocol in ("online", "unfrozen")
-        ground = LogGround(self.log, [by_id[e.name] for e in ordered], kinds, learns=learns)
-        return {"environment": LOG, "split": "", "games": ordered, "domain": domain}, ground
+        learns = contest.protocol in ("online", "unfrozen")
+        ground = LogGround(log, [by_id[e.name] for e in ordered], kinds, learns=learns)
+        facts = {"environment": LOG, "split": "", "games": ordered, "domain": domain}
+        return contest.hold(ground, facts, log)
 
-    def _contestants(self) -> tuple[tuple[Contestant, ...], list[Bank]]:
+
+class _Contest:
+    """The parts of a contest that do not depend on its ground."""
+
+    def __init__(self, invocation: Invocation, wishes: ContestOptions, stop: Interruption) -> None:
         from deltamem_tui.bank.bank import Bank
         from deltamem_tui.lab.contestants import BASELINES, contestants
+        from deltamem_tui.lab.plan import ORDERS, PROTOCOLS, chosen
         from deltamem_tui.memory.methods import names
 
-        wishes = self.wishes
+        self.invocation, self.wishes, self.stop = invocation, wishes, stop
+        self.excluded: dict[str, int] = {}
+        self.errors: list[DeltaMemError] = []
+        self.source: Bank | None = None
+        self._budget = Budget(wishes.max_cost)
         methods: Sequence[str] | None = wishes.method
         if methods is None:
             alone = wishes.bank or wishes.protocol == "none"
             methods = ["nothing"] if alone else [*BASELINES, *names()]
-        places = {name: self.invocation.bank(name) for name in wishes.bank or ()}
-        found = contestants(methods, places)
-        return found, [Bank.open(each.bank) for each in found if each.bank]
+        places = {name: invocation.bank(name) for name in wishes.bank or ()}
+        self.contestants = contestants(methods, places)
+        self.banks = [Bank.open(each.bank) for each in self.contestants if each.bank]
+        usual = "frozen" if wishes.learn_from or self.banks else "online"
+        self.protocol = chosen("protocol", wishes.protocol or usual, PROTOCOLS)
+        self.order = chosen("order", wishes.order, ORDERS)
 
-    def _agent(self, domain: str) -> Agent:
+    def agent(self, name: str, command: str | None, domain: str) -> Agent:
         """Return who plays: a program, an agent without a model, or a model."""
-        wishes, timeout = self.wishes, self.models.timeout
-        if wishes.agent_command is not None:
+        if command is not None:
             from deltamem_tui.lab.agents.program import ProgramAgent
 
-            if wishes.agent != RULES:
+            if name != RULES:
                 raise UsageError("--agent and --agent-command are two agents: leave one out")
-            return ProgramAgent(wishes.agent_command, **({"timeout": timeout} if timeout else {}))
-        if wishes.agent in (RULES, EXPLORER):
+            return ProgramAgent(command, timeout=self.wishes.timeout or 120.0)
+        if name in (RULES, EXPLORER):
             from deltamem_tui.lab.agents.rules import RulesAgent
 
-            return RulesAgent(domain, explores=wishes.agent == EXPLORER)
+            return RulesAgent(domain, explores=name == EXPLORER)
         from deltamem_tui.lab.agents.react import ReActAgent
 
-        folders = checked_prompts(self.invocation, self.models.prompts)
-        client = model_client(self.invocation, replace(self.models, model=wishes.agent))
-        return ReActAgent(client, domain, folders)
-
-    def _writer(
-        self, domain: str, contestants: Sequence[Contestant], banks: Sequence[Bank]
-    ) -> tuple[Any, str]:
-        """Return what puts experience into words, and its key: rules unless a model is named."""
-        extractor = self.wishes.extractor
-        if self.models.model is None and extractor in (None, RULES):
-            from deltamem_tui.memory.rules_extractor import RulesExtractor
-
-            return RulesExtractor(), RULES
-        methods = [each.method for each in contestants if each.sort == "method"]
-        wanted = [*methods, *(each.manifest.method for each in banks)] or ["deltamem"]
-        made = extractor_for(self.invocation, domain, wanted, extractor, self.models)
-        return made, writer_key(self.invocation, self.models, extractor)
-
-    def _embedder(self, contestants: Sequence[Contestant], banks: Sequence[Bank]) -> Embedder:
-        from deltamem_tui.embedding.load import load
-
-        fitting = str(banks[0].manifest.embedder.get("model") or "") if banks else ""
-        if all(each.method == "nothing" for each in contestants):
-            fitting = "hashing"  # it is not asked for any vector: no weights need be there
-        wanted = self.wishes.embedder or fitting or None
-        return load(self.invocation.settings(embedder=wanted).embedder)
-
-    def _read(self, logs: Sequence[str], domain: str | None) -> list[Trajectory]:
-        found, excluded, errors = read_logs_once(
-            self.invocation, logs, self.wishes.format, domain, self.stop, "nothing was played yet"
+        folders = checked_prompts(self.invocation, self.wishes.prompts)
+        wanted = replace(self.wishes, model=name)
+        return ReActAgent(
+            model_client(self.invocation, wanted, budget=self._budget), domain, folders
         )
-        self.errors += errors
-        for why, count in excluded.items():
-            if count:
-                self.excluded[why] = self.excluded.get(why, 0) + count
-        return found
 
-    def _learn_from(self, domain: str) -> list[Trajectory]:
+    def learn_from(self, domain: str) -> list[Trajectory]:
+        """Return the episodes that are learnt before."""
         return self._read(self.wishes.learn_from, domain) if self.wishes.learn_from else []
 
-    def _read_log(self) -> list[Trajectory]:
-        """Return the episodes of a log, or of a bank that is named in its place."""
+    def read_log(self, logs: Sequence[str]) -> tuple[list[Trajectory], str]:
+        """Return the episodes of a log, or of a bank in its place and that bank's domain."""
         from deltamem_tui.bank.bank import Bank
+        from deltamem_tui.memory.episodes.stored_episodes import episodes
 
-        logs = self.wishes.logs or []
-        if not logs:
-            raise UsageError("name a log", hint="`deltamem lab replay LOG…`")
         if len(logs) == 1 and (paths.is_bank(Path(logs[0])) or not Path(logs[0]).exists()):
             try:
                 self.source = Bank.open(self.invocation.bank(logs[0]))
             except (BankNotFoundError, UsageError):
                 pass
             else:
-                return episodes_of_bank(self.source)
-        return self._read(logs, self.wishes.domain)
+                return [*episodes(self.source)], self.source.manifest.domain
+        return self._read(logs, self.wishes.domain or ""), ""
+
+    def hold(
+        self,
+        ground: Ground,
+        facts: dict[str, Any],
+        log: Sequence[Trajectory],
+        give_up: Any = lambda: None,
+    ) -> Result:
+        """Play what is left of the contest, and return what it came to."""
+        from msgspec import json
+
+        from deltamem_tui.lab import contest
+        from deltamem_tui.lab.plan import ContestPlan, digest_of_bank, digest_of_episodes
+
+        wishes = self.wishes
+        writer, key = self._writer(facts["domain"])
+        embedder = self._embedder()
+        plan = ContestPlan(
+            contestants=self.contestants,
+            protocol=self.protocol,
+            order=self.order,
+            seed=wishes.seed,
+            judge_error=wishes.judge_error,
+            banks=tuple(digest_of_bank(each) for each in self.banks),
+            embedder=embedder.card.model,
+            vectors=hashlib.sha256(json.encode(asdict(embedder.card))).hexdigest()[:16],
+            writer=key,
+            learnt_from=digest_of_episodes(log),
+            **facts,
+        )
+        plan.check()
+        tools = contest.Tools(ground, embedder, writer, wishes.parallel, give_up)
+        folder = (wishes.out or paths.contests_folder() / plan.digest).expanduser()
+        if wishes.dry_run:
+            left = contest.what_is_left(plan, folder, len(log))
+            notes = ["dry run: nothing was played"]
+            shown = {name.replace("_", " "): value for name, value in left.items()}
+            view = lambda page: page.facts(shown)  # noqa: E731
+            return Result("lab", {"folder": folder, **left}, view=view, notes=notes)
+        begun: list[bool] = []
+
+        def between() -> None:
+            begun[:] = [True]
+            if self.stop:
+                raise KeyboardInterrupt
+
+        total = len(plan.games) * len(plan.contestants)
+        with self.invocation.output.progress("playing", total) as advance:
+            try:
+                found = contest.hold(
+                    plan,
+                    tools,
+                    folder,
+                    log=log,
+                    excluded=self.excluded,
+                    between=between,
+                    advance=lambda each: advance(1, each.name),
+                )
+            except KeyboardInterrupt as error:
+                hint = "what is finished is kept; the same command goes on"
+                raise InterruptionError("interrupted", source=str(folder), hint=hint) from error
+        return _shown(found, self.errors, folder, is_new=bool(begun))
+
+    def _writer(self, domain: str) -> tuple[Any, str]:
+        """Return what puts experience into words, and its key: rules unless a model is named."""
+        extractor, wishes = self.wishes.extractor, self.wishes
+        if wishes.model is None and extractor in (None, RULES):
+            from deltamem_tui.memory.rules_extractor import RulesExtractor
+
+            return RulesExtractor(), RULES
+        methods = [each.method for each in self.contestants if each.sort == "method"]
+        wanted = [*methods, *(each.manifest.method for each in self.banks)] or ["deltamem"]
+        only_model = ModelOptions(
+            wishes.model,
+            wishes.api_base,
+            wishes.max_cost,
+            wishes.no_cache,
+            wishes.prompts,
+            wishes.timeout,
+            wishes.dry_run,
+        )
+        made = extractor_for(
+            self.invocation, domain, wanted, extractor, only_model, budget=self._budget
+        )
+        digest = hashlib.sha256()
+        for folder in checked_prompts(self.invocation, wishes.prompts):
+            for path in sorted(folder.glob("*/*.md")):
+                digest.update(path.read_bytes())
+        model = self.invocation.settings(model=wishes.model).model
+        return made, extractor or f"{model} {digest.hexdigest()}"
+
+    def _embedder(self) -> Embedder:
+        from deltamem_tui.embedding.load import load
+
+        banks = [*self.banks, *([self.source] if self.source else [])]
+        fitting = str(banks[0].manifest.embedder.get("model") or "") if banks else ""
+        if all(each.method == "nothing" for each in self.contestants):
+            fitting = "hashing"  # it is not asked for any vector: no weights need be there
+        wanted = self.wishes.embedder or fitting or None
+        return load(self.invocation.settings(embedder=wanted).embedder)
+
+    def _read(self, logs: Sequence[str], domain: str) -> list[Trajectory]:
+        from deltamem_tui.memory.episodes.stored_episodes import episodes
+
+        choices = {"format": self.wishes.format, "domain": domain}
+        with logs_as_bank(self.invocation, logs, self.stop, **choices) as (bank, report):
+            found = [*episodes(bank)]
+        self.errors += report.refusals
+        duplicates = report.count("duplicate") + report.count("updated")
+        for why, count in (("recorded before", duplicates), ("cannot be read", report.refused)):
+            if count:
+                self.excluded[why] = self.excluded.get(why, 0) + count
+        return found
 
 
 def _common_domain(episodes: Sequence[Trajectory]) -> str:
@@ -407,55 +424,6 @@ def _own_file(spec: str) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
-def _held(
-    setup: _Setup, plan: ContestPlan, tools: Tools, folder: Path
-) -> tuple[ContestResult, bool]:
-    """Return what came of it, and True if anything was played for that now."""
-    from deltamem_tui.lab.contest import hold
-
-    begun: list[bool] = []
-
-    def between() -> None:
-        begun[:] = [True]
-        if setup.stop:
-            raise KeyboardInterrupt
-
-    total = len(plan.games) * len(plan.contestants)
-    with setup.invocation.output.progress("playing", total) as advance:
-        calls: dict[str, Any] = {"between": between, "advance": lambda each: advance(1, each.name)}
-        try:
-            found = hold(plan, tools, folder, log=setup.log, excluded=setup.excluded, **calls)
-        except KeyboardInterrupt as error:
-            hint = "what is finished is kept; the same command goes on"
-            raise InterruptionError("interrupted", source=str(folder), hint=hint) from error
-    return found, bool(begun)
-
-
-def _estimated(setup: _Setup, plan: ContestPlan, tools: Tools, folder: Path) -> Result:
-    from msgspec.structs import asdict
-
-    from deltamem_tui.lab.contest import estimate, writer_usage
-
-    written = writer_usage(plan, tools, setup.log)
-    data = {"folder": folder, **asdict(estimate(plan, tools, folder, len(setup.log)))}
-    if written is not None:
-        data |= {"writer_calls": written.calls, "writer_cost": written.cost}
-    notes = ["dry run: nothing was played"]
-    if data["calls"] and not data["played"]:
-        notes.append("costs are those of games that take all actions, without a memory's text")
-    return Result("lab", data, view=lambda page: page.facts(_facts(data)), notes=notes)
-
-
-def _facts(data: Mapping[str, Any]) -> dict[str, Any]:
-    of_models = ("calls", "tokens", "cost", "cost_left")
-    asked = any(data[name] for name in of_models)
-    return {
-        name.replace("_", " "): "unknown" if value is None else value
-        for name, value in data.items()
-        if name != "folder" and (asked or name not in of_models)
-    }
-
-
 def _shown(
     found: ContestResult, errors: Sequence[DeltaMemError], folder: Path, *, is_new: bool
 ) -> Result:
@@ -463,13 +431,13 @@ def _shown(
 
     from deltamem_tui.lab.report import tables, title_of, warnings
 
-    def view(page: Any) -> None:
+    def view(page: Page) -> None:
         page.text(title_of(found), style="bold")
         for table in tables(found):
             if table.title:
                 page.text("")
                 page.text(table.title, style="bold")
-            page.table(table.head, table.rows, headed=True)
+            page.table(table.head, table.rows)
 
     earlier = "" if is_new else "; all of it was played before: remove it to play it again"
     notes = [*warnings(found), f"kept in {folder}{earlier}"]

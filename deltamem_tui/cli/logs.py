@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.interruption import Interruption, interruptible
-from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.page import Cell, Page
+from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
+from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
-from deltamem_tui.errors import DeltaMemError, RecordError, UsageError
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.episodes.import_report import FileTally, Redaction
-    from deltamem_tui.trajectory.logs.record import Notice
-    from deltamem_tui.trajectory.model import Trajectory
-    from deltamem_tui.trajectory.readers.reader import Reading
+    from deltamem_tui.memory.episodes.import_report import FileTally, ImportReport, Redaction
 
 
 Logs = Annotated[
-    list[str], typer.Argument(metavar="LOG…", help="Files, folders, patterns, or - for stdin.")
+    list[str], typer.Argument(metavar="LOG...", help="Files, folders, patterns, or - for stdin.")
 ]
 MaybeLogs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="LOG…", help="Files, folders, patterns, or - for stdin."),
+    typer.Argument(metavar="LOG...", help="Files, folders, patterns, or - for stdin."),
 ]
 Queued = Annotated[
     bool,
     typer.Option(
         "--queued",
-        help="The sessions that agents' hooks left, each into its bank; no LOG is named.",
+        help="Import the sessions that agents' hooks queued, each into its bank.",
     ),
 ]
 Outcome = Annotated[
@@ -56,20 +52,18 @@ Receipts = Annotated[
     typer.Option(
         "--receipts",
         metavar="FILE|FOLDER",
-        help="What the agent was shown, as `recall --receipt` wrote it down: joined to the "
-        "episodes by their names or tasks, also to those that the bank has.",
+        help="What the agent recalled, as `recall --receipt` noted it: joined to the episodes by "
+        "their names or tasks, also to those that the bank has.",
     ),
 ]
 SuccessAt = Annotated[
     float,
-    typer.Option("--success-at", metavar="REWARD", help="The reward from which on it is success."),
+    typer.Option("--success-at", metavar="REWARD", help="The least reward of a success."),
 ]
 RedactPersonal = Annotated[
-    bool, typer.Option("--redact-personal", help="Take out e-mail addresses too, not only secrets.")
+    bool, typer.Option("--redact-personal", help="Redact e-mail addresses too, not only secrets.")
 ]
-NoRedact = Annotated[
-    bool, typer.Option("--no-redact", help="Keep keys, tokens and passwords as they stand.")
-]
+NoRedact = Annotated[bool, typer.Option("--no-redact", help="Keep keys, tokens and passwords.")]
 
 
 def import_(
@@ -96,28 +90,26 @@ def import_(
     from deltamem_tui.memory.episodes.log_import import LogImport
     from deltamem_tui.memory.reports.imports import view_import
     from deltamem_tui.trajectory.receipt_file import read_receipts
-    from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
     if queued:
         if logs:
-            raise UsageError("--queued takes no logs: the hooks left their places")
-        return import_queued(Invocation.of(context), bank)
+            raise UsageError("--queued cannot be combined with LOG")
+        return _import_queued(Invocation.of(context), bank)
     if bank is None or not logs:
         missing = "BANK" if bank is None else "LOG…"
         raise UsageError(f"missing argument '{missing}'", hint="see `deltamem import --help`")
-    redaction = redaction_of(personal=redact_personal, off=no_redact)
+    redaction = _redaction(personal=redact_personal, off=no_redact)
     given_domain = _checked_domain(domain)
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     opened.require_writable()  # a dry run fails where the import would
-    outcomes_name = one_line(PurePath(outcome or "").name, 120)
+    outcomes = user_outcomes_of(outcome, success_at)
     job = LogImport(
         opened,
         logs,
         format=format,
         redaction=redaction,
-        outcomes=user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes(),
-        outcomes_name=outcomes_name,
+        **outcomes,
         receipts=read_receipts(receipts) if receipts else None,
         success_at=success_at,
         domain=given_domain,
@@ -134,12 +126,11 @@ def import_(
     errors: list[DeltaMemError] = [*found.refusals]
     if stop:
         errors.append(_interrupted(0 if dry_run else found.count("imported")))
-    report = view_import(found, outcomes_name)
+    report = view_import(found, outcomes["outcomes_name"])
 
     def view(page: Page) -> None:
         page.facts(report.facts)
-        columns, rows = _COLUMNS, [_row(file, tally) for file, tally in found.files.items()]
-        page.table(*(without_empty(columns, rows) if page.drawn else (columns, rows)), headed=True)
+        page.table(_COLUMNS, [_row(file, tally) for file, tally in found.files.items()])
         for section in report.sections:
             page.text(section.title, style="bold")
             for line in section.lines:
@@ -149,11 +140,19 @@ def import_(
     return Result("import", report.record, errors, status, view=view, notes=report.notes)
 
 
-def redaction_of(*, personal: bool, off: bool) -> Redaction:
+def _redaction(*, personal: bool, off: bool) -> Redaction:
     """Return what is taken out of texts, as two options say it that contradict each other."""
     if personal and off:
         raise UsageError("--redact-personal and --no-redact contradict each other")
     return "personal" if personal else "off" if off else "secrets"
+
+
+def user_outcomes_of(given: str | None, success_at: float) -> dict[str, Any]:
+    """Return what an import is told of the outcomes that the user gives."""
+    from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
+
+    outcomes = user_outcomes(given, success_at=success_at) if given else UserOutcomes()
+    return {"outcomes": outcomes, "outcomes_name": one_line(PurePath(given or "").name, 120)}
 
 
 def _interrupted(kept: int) -> InterruptionError:
@@ -165,7 +164,6 @@ def _checked_domain(domain: str | None) -> str:
     """Return the domain that the user gives, if a bank can have it; empty if none is given."""
     from deltamem_tui.memory.domain import domain_named
     from deltamem_tui.paths import check_domain
-    from deltamem_tui.text import clean
 
     name = clean(domain or "").strip()
     return check_domain(domain_named(name)) if name else ""
@@ -195,55 +193,40 @@ def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
     )
 
 
-def without_empty(
-    columns: Sequence[str], rows: Sequence[Sequence[Cell]]
-) -> tuple[Sequence[str], list[Sequence[Cell]]]:
-    """Return the columns that are neither empty nor zero in every row; all of them without rows."""
-    if not rows:
-        return columns, []
-    kept = [index for index in range(len(columns)) if any(row[index] for row in rows)]
-    chosen = [tuple(row[index] for index in kept) for row in rows]
-    return tuple(columns[index] for index in kept), [*chosen]
-
-
-def import_queued(invocation: Invocation, only: str | None) -> Result:
+def _import_queued(invocation: Invocation, only: str | None) -> Result:
     """Take in the sessions that wait, those of one bank if it is named."""
     from deltamem_tui import paths
-    from deltamem_tui.agents.sessions import QueuedImport, StateFolder, take_queued
+    from deltamem_tui.agents.sessions import StateFolder, take_queued
     from deltamem_tui.bank.bank import Bank
-
-    def record(found: QueuedImport) -> dict[str, Any]:
-        session, report = found.session, found.report
-        counts = ("imported", "grown", "updated", "duplicate")
-        return {
-            "agent": session.agent,
-            "session": session.session,
-            "bank": session.bank,
-            **{name: report.count(name) if report else 0 for name in counts},  # type: ignore[arg-type]
-            "receipts": report.receipts_added if report else 0,
-            "waits": found.waits,
-        }
 
     state = StateFolder(paths.state_folder())
     path = invocation.writable_bank(only) if only else None
-    found = [
-        *take_queued(state, lambda bank: Bank.open(invocation.writable_bank(bank)), path),
-    ]
-    errors: list[DeltaMemError] = [
-        error
+    found = [*take_queued(state, lambda bank: Bank.open(invocation.writable_bank(bank)), path)]
+    records = [
+        {
+            "agent": each.session.agent,
+            "session": each.session.session,
+            "bank": each.session.bank,
+            "imported": each.report.count("imported") if each.report else 0,
+            "grown": each.report.count("grown") if each.report else 0,
+            "updated": each.report.count("updated") if each.report else 0,
+            "duplicate": each.report.count("duplicate") if each.report else 0,
+            "receipts": each.report.receipts_added if each.report else 0,
+            "waits": each.waits,
+        }
         for each in found
-        for error in ([each.error] if each.error else (each.report.refusals if each.report else ()))
     ]
-    records = [record(each) for each in found]
-    data = {"sessions": records, "waiting": state.waiting()}
+    errors = [each.error for each in found if each.error]
+    errors += [error for each in found if each.report for error in each.report.refusals]
 
     def view(page: Page) -> None:
         columns = ("agent", "session", "bank", "imported", "grown", "duplicate", "receipts")
         rows = [tuple(one_line(str(each[name]), 60) for name in columns) for each in records]
-        page.table(columns, rows, headed=True)
+        page.table(columns, rows)
 
     taken = sum(each.report is not None for each in found)
     note = counted(taken, "session was taken in", "sessions were taken in")
+    data = {"sessions": records, "waiting": state.waiting()}
     return Result("import", data, errors, Result.verdict(taken, errors), view=view, notes=[note])
 
 
@@ -269,79 +252,53 @@ def convert(
     the log states, else what you give. Keys, tokens and passwords are removed from every text
     first.
     """
-    redaction = redaction_of(personal=redact_personal, off=no_redact)
-    from deltamem_tui.memory.episodes.log_import import logs_named
+    from deltamem_tui.memory.episodes.stored_episodes import episodes
     from deltamem_tui.memory.transfer.atif import write_atif
-    from deltamem_tui.trajectory.model import Trajectory
-    from deltamem_tui.trajectory.readers import read_logs
-    from deltamem_tui.trajectory.redaction import redact
-    from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
-    outcomes = user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes()
-    outcomes_name = one_line(PurePath(outcome or "").name, 120)
-    refused: list[RecordError] = []
-    notices: list[Notice] = []
-    named: set[str] = set()
-
-    def episodes(found: Iterator[Reading]) -> Iterator[Trajectory]:
-        for reading in found:
-            if isinstance(reading, RecordError):
-                refused.append(reading)
-            elif isinstance(reading, Trajectory):
-                kept = reading if no_redact else redact(reading, personal=redact_personal)[0]
-                named.update(outcomes.names(kept))
-                yield outcomes.apply(kept)
-            else:
-                notices.append(reading)
-
-    path = out.expanduser()
-    with Invocation.of(context).output.progress("converting"):
-        named_logs = logs_named(logs, outcomes, outcomes_name, redaction, format)
-        found = episodes(read_logs(named_logs, format=format, success_at=success_at))
-        first = next(found, None)  # where there is none, no file is written either
-        count = write_atif(path, chain([first], found), replace=replace) if first else 0
-    data = {"file": path, "episodes": count, "rejected": len(refused), "left_out": len(notices)}
+    path, count = out.expanduser(), 0
+    with (
+        interruptible() as stop,
+        logs_as_bank(
+            Invocation.of(context),
+            logs,
+            stop,
+            format=format,
+            redaction=_redaction(personal=redact_personal, off=no_redact),
+            success_at=success_at,
+            **user_outcomes_of(outcome, success_at),
+        ) as (bank, found),
+    ):
+        if len(bank.episodes):  # where there are none, no file is written either
+            count = write_atif(path, episodes(bank), replace=replace)
+    data = {"file": path, "episodes": count, "rejected": found.refused}
+    data["left_out"] = found.notice_count
 
     def view(page: Page) -> None:
         page.facts({name: str(fact) for name, fact in data.items()})
 
-    notes = [f"{counted(count, 'document')} of ATIF-v1.7, one a line", *map(str, notices)]
-    if unmatched := len(outcomes.by_id.keys() - named):
-        ids = f"id of {outcomes_name} matches", f"ids of {outcomes_name} match"
-        notes.append(f"{counted(unmatched, *ids)} no episode of these logs")
-    return Result("convert", data, refused, Result.verdict(count, refused), view=view, notes=notes)
+    notes = [f"{counted(count, 'document')} of ATIF-v1.7, one a line", *map(str, found.notices)]
+    errors = [*found.refusals]
+    return Result("convert", data, errors, Result.verdict(count, errors), view=view, notes=notes)
 
 
-def episodes_of_bank(bank: Bank) -> list[Trajectory]:
-    """Return all that a bank keeps, in order of import."""
-    from deltamem_tui.memory.episodes.stored_episodes import episodes
+@contextmanager
+def logs_as_bank(
+    invocation: Invocation, logs: Sequence[str], stop: Interruption, **choices: Any
+) -> Iterator[tuple[Bank, ImportReport]]:
+    """Import logs into a bank that is gone after the block; `choices` are those of `LogImport`.
 
-    return [*episodes(bank)]
-
-
-def read_logs_once(
-    invocation: Invocation,
-    logs: Sequence[str],
-    format: str | None,  # noqa: A002 - the word that people type
-    domain: str | None,
-    stop: Interruption,
-    consequence: str,
-) -> tuple[list[Trajectory], Mapping[str, int], list[DeltaMemError]]:
-    """Return the episodes of logs as an import keeps them, how many are none, and why.
-
-    `consequence` is what it means if Ctrl+C is pressed meanwhile.
+    Raises:
+        InterruptionError: Ctrl+C was pressed meanwhile.
     """
     from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.memory.episodes.log_import import LogImport
 
+    domain = choices.get("domain") or "generic"
     with tempfile.TemporaryDirectory(prefix="deltamem-log-") as folder:
-        bank = create_bank(Path(folder) / "log", embedder="hashing", domain=domain or "generic")
-        job = LogImport(bank, logs, format=format, domain=domain or "", listed=False)
+        bank = create_bank(Path(folder) / "log", embedder="hashing", domain=domain)
+        job = LogImport(bank, logs, listed=False, **choices)
         with invocation.output.progress("reading", job.total_bytes) as advance:
             job.run(advance=advance, stopped=stop)
         if stop:
-            raise InterruptionError("interrupted", hint=consequence)
-        refusals = list[DeltaMemError](job.report.refusals)
-        duplicates = job.report.count("duplicate") + job.report.count("updated")
-        excluded = {"recorded before": duplicates, "cannot be read": len(refusals)}
-        return episodes_of_bank(bank), excluded, refusals
+            raise InterruptionError("interrupted", hint="nothing was done yet")
+        yield bank, job.report

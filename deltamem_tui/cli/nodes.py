@@ -1,4 +1,4 @@
-"""Commands that show nodes and episodes: outlines, chains, single nodes, lists."""
+"""Commands that show nodes: outlines, chains, single nodes."""
 
 from __future__ import annotations
 
@@ -152,47 +152,3 @@ def chain(
 
     records = [node_record(opened.tree(name), each) for each in chain]
     return Result("chain", {"tree": name, "nodes": records}, view=view)
-
-
-Waiting = Annotated[bool, typer.Option("--waiting", help="Only those that are not learnt yet.")]
-
-
-def episodes(context: typer.Context, bank: options.Bank, waiting: Waiting = False) -> Result:
-    """List a bank's episodes: id, state, outcome and task.
-
-    Example: deltamem episodes work --waiting
-    """
-    from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.episodes import EpisodeState
-    from deltamem_tui.memory.episodes.stored_episodes import episode
-
-    opened = Bank.open(Invocation.of(context).bank(bank))
-    found = []
-    for name in opened.episodes.ids():
-        learnt = opened.episodes.state(name) == EpisodeState.LEARNT
-        kept = episode(opened, name)
-        if kept is None or (waiting and learnt):
-            continue
-        outcome = {True: "success", False: "failure", None: "unknown"}[kept.outcome.success]
-        found.append(
-            {
-                "id": name,
-                "state": "learnt" if learnt else "waiting",
-                "outcome": outcome,
-                "steps": len(kept.steps),
-                "task": one_line(kept.task, 200),
-            }
-        )
-
-    def view(page: Page) -> None:
-        columns = ("id", "state", "outcome", "steps", "task")
-        rows = [[each[name] for name in columns] for each in found]
-        page.table(columns, rows, headed=True)
-
-    unknown = sum(each["outcome"] == "unknown" for each in found)
-    notes = (
-        [f"`deltamem outcome {bank} ID success|failure` says how an episode ended"]
-        if unknown
-        else []
-    )
-    return Result("episodes", {"episodes": found}, view=view, notes=notes)

@@ -6,7 +6,10 @@ An option that falls back to a setting is None when it was not given:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -62,33 +65,6 @@ Embedder = Annotated[
         help="What turns text into vectors: minilm, hashing, or a sentence-transformers model.",
     ),
 ]
-Model = Annotated[
-    str | None,
-    typer.Option("--model", metavar="NAME", help="The language model, as litellm names it."),
-]
-ApiBase = Annotated[
-    str | None,
-    typer.Option("--api-base", metavar="URL", help="The address of your own server."),
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option(
-        "--max-cost", metavar="USD", min=0.0, help="Stop before more than this would be spent."
-    ),
-]
-NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Ask again what was asked before, and keep no answer.")
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        "--timeout",
-        metavar="SECONDS",
-        min=0.1,
-        max=86_400.0,
-        help="How long to wait for each answer; 120 if not given.",
-    ),
-]
 Concurrency = Annotated[
     int,
     typer.Option("--concurrency", metavar="N", min=1, max=256, help="At most N calls at once."),
@@ -104,9 +80,9 @@ Admit = Annotated[
     typer.Option(
         "--admit",
         metavar="none|all|coarse|stated|strict|coarse-then-strict",
-        help="Whose word admits an episode: the log's and yours (strict), the log's alone "
-        "(stated), a judge's alone, even against theirs (coarse), or any (all; "
-        "coarse-then-strict); the bank's parameter `admission` if not given.",
+        help="Which outcomes are learnt from: the log's and yours (strict), the log's (stated), a "
+        "judge's, even against theirs (coarse), or any (all, coarse-then-strict); the bank's "
+        "parameter `admission` if not given.",
     ),
 ]
 """`memory.policies.admission.policy_named(admit)` reads it."""
@@ -116,8 +92,8 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="NAME|FILE.toml",
-        help="How to read the logs: a name of `deltamem formats`, or a file that declares a "
-        "format; by content if not given.",
+        help="How to read the logs: a name of `deltamem episode formats`, or a file that "
+        "declares a format; by content if not given.",
     ),
 ]
 """`reader_named(format)` finds it."""
@@ -165,4 +141,66 @@ Extractor = Annotated[
         "--extractor", metavar="rules", help="Distil by rules, at no cost, instead of by a model."
     ),
 ]
-"""`extractors.chosen_extractor` makes it, or the model's."""
+Sure = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
+Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most N.")]
+Coarse = Annotated[
+    bool, typer.Option("--coarse", help="Use the judge's verdicts instead of the log's and yours.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The options of all commands that ask a model."""
+
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="The language model, as litellm names it."),
+    ] = None
+    api_base: Annotated[
+        str | None,
+        typer.Option("--api-base", metavar="URL", help="The address of your own server."),
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--max-cost", metavar="USD", min=0.0, help="Stop before more than this would be spent."
+        ),
+    ] = None
+    no_cache: Annotated[
+        bool,
+        typer.Option("--no-cache", help="Ask again what was asked before, and keep no answer."),
+    ] = False
+    prompts: Prompts = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            min=0.1,
+            max=86_400.0,
+            help="How long to wait for each answer; 120 if not given.",
+        ),
+    ] = None
+    dry_run: DryRun = False
+
+
+def spread(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command take the fields of its last parameter, a dataclass, as options of its own."""
+    own = dict(inspect.signature(run, eval_str=True).parameters)
+    name, last = own.popitem()
+    hints = get_type_hints(last.annotation, include_extras=True)
+    spread_out = [
+        inspect.Parameter(each.name, last.KEYWORD_ONLY, default=each.default, annotation=hint)
+        for each in fields(last.annotation)
+        for hint in (hints[each.name],)
+    ]
+
+    def command(**given: Any) -> Any:
+        options = {each.name: given.pop(each.name) for each in spread_out}
+        return run(**given, **{name: last.annotation(**options)})
+
+    named = [each.replace(kind=each.KEYWORD_ONLY) for each in own.values()]
+    command.__doc__ = run.__doc__
+    command.__signature__ = inspect.Signature([*named, *spread_out])  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in (*named, *spread_out)}
+    return command

@@ -1,14 +1,14 @@
-"""The one owner of stdout, stderr and exit codes.
+"""Stdout, stderr and progress bars: the only place that writes to them.
 
-A command returns a `Result` and prints nothing. `Output.publish` then either writes it as
-one JSON document, or lets the result's view fill a `Page` for a person. stdout carries
-data; notes and errors go to stderr. All of it is cleaned here once more.
+A command returns a `Result` and prints nothing. stdout carries data, as one JSON document or as a
+page for a person; notes and errors go to stderr.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
@@ -90,40 +90,36 @@ class Output:
 
     @contextmanager
     def progress(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """Show how far a piece of work is and when it will be done, if it takes its time.
-
-        Only for a person: nothing appears with `--json` or when stderr is not a terminal.
+        """Show a person at a terminal how far a piece of work is, if it takes its time.
 
         `label` is what is being done (`learning`), `total` the number of steps, if known.
         """
-        progress = None if self.json else _progress_bar(self._stderr)
-        if progress is None:
+        bar = None if self.json else _progress_bar(self._stderr)
+        if bar is None:
             yield _stand_still
             return
-        task = progress.add_task(one_line(label), total=total)
+        task = bar.add_task(one_line(label), total=total)
+        begun = time.monotonic()
 
         def advance(steps: int = 1, label: str | None = None) -> None:
-            progress.update(
-                task, advance=steps, description=None if label is None else one_line(label)
-            )
+            if time.monotonic() - begun >= self._patience:
+                bar.start()
+            description = None if label is None else one_line(label)
+            bar.update(task, advance=steps, description=description)
 
-        with _shown_after(self._patience, progress):
+        try:
             yield advance
+        finally:
+            bar.stop()
 
     def _write_data(self, result: Result) -> None:
         if self.json:
-            self._write_document(result.document())
+            document = result.document()
+            binary = getattr(self._stdout, "buffer", None)  # UTF-8, whatever the terminal's is
+            binary.write(document) if binary else self._stdout.write(document.decode())
         elif result.view is not None:
             result.view(Page(self._stdout))
         self._stdout.flush()
-
-    def _write_document(self, document: bytes) -> None:
-        """Write UTF-8, whatever the terminal's encoding is."""
-        binary = getattr(self._stdout, "buffer", None)
-        if binary is None:
-            self._stdout.write(document.decode())
-        else:
-            binary.write(document)
 
 
 def _error_lines(errors: Sequence[DeltaMemError]) -> Iterator[str]:
@@ -145,39 +141,17 @@ def _progress_bar(stream: TextIO) -> Progress | None:
         return None
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeElapsedColumn as Elapsed
     from rich.progress import TimeRemainingColumn as Remaining
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        Elapsed(),
         TextColumn("left"),
         Remaining(),
         console=Console(file=stream, force_terminal=True, highlight=False),
         transient=True,
     )
-
-
-@contextmanager
-def _shown_after(patience: float, progress: Progress) -> Iterator[None]:
-    """Show `progress` while the block runs, but not before `patience` seconds went by."""
-    from threading import Timer
-
-    timer = Timer(patience, progress.start)
-    timer.daemon = True
-    if patience > 0:
-        timer.start()
-    else:
-        progress.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        if timer.is_alive():  # it may be just now showing the bar
-            timer.join()
-        progress.stop()
 
 
 def _detach(stream: TextIO) -> None:

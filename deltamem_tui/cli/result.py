@@ -74,14 +74,8 @@ class Result:
         status: Status = "success",
     ) -> Result:
         """Return the result of a command that did what a report shows."""
-        return cls(
-            command,
-            view.record,
-            errors,
-            status,
-            view=lambda page: page.facts(view.facts),
-            notes=view.notes,
-        )
+        show: View = lambda page: page.facts(view.facts)  # noqa: E731
+        return cls(command, view.record, errors, status, view=show, notes=view.notes)
 
     @staticmethod
     def verdict(done: int, errors: Sequence[DeltaMemError]) -> Status:
@@ -117,17 +111,12 @@ class Result:
 
 
 def _described(error: DeltaMemError) -> dict[str, str]:
-    parts = {
-        "message": error.message,
-        "source": error.source,
-        "position": error.position,
-        "hint": error.hint,
-    }
+    parts = {name: getattr(error, name) for name in ("message", "source", "position", "hint")}
     return {name: clean(part) for name, part in parts.items() if part is not None}
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON can hold it, with all its text cleaned."""
+    """Return a value as JSON can hold it, with all its text cleaned."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):

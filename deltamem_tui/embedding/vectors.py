@@ -84,7 +84,7 @@ def require_same(remembered: EmbedderCard, present: EmbedderCard) -> None:
         f"the bank was embedded by another model than {one_line(present.model, 80)}: {difference}",
         source=one_line(remembered.model, 80),
         hint="load the model the bank was built with, or give the bank new vectors with "
-        "`deltamem reembed`",
+        "`deltamem bank reembed`",
     )
 
 

@@ -5,7 +5,6 @@ What is finished is kept, so that a contest that was killed goes on where it was
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
@@ -37,7 +35,6 @@ from deltamem_tui.lab.plan import (
     read_json,
     read_plan,
 )
-from deltamem_tui.lab.play import AgentCost
 from deltamem_tui.lab.result import ContestResult, Finish, contest_result
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank
@@ -250,29 +247,14 @@ def _side_by_side(
             each.result()
 
 
-class ContestEstimate(Struct, frozen=True):
-    """The rest of a contest, of all contestants together; costs are means a game, in dollars.
+def what_is_left(plan: ContestPlan, folder: Path, log: int) -> dict[str, float | None]:
+    """Return how much of a contest is left, and the means of its finished games.
 
-    Attributes:
-        learnt: The most episodes that are still learnt.
-        played: Games that are finished.
-        cost_left: The cost of all games that are left.
+    Args:
+        plan: What is played.
+        folder: Where it is kept; nothing is written there.
+        log: The number of episodes that are learnt before the games.
     """
-
-    contestants: int
-    games: int
-    left: int
-    actions: int
-    learnt: int
-    played: int
-    calls: float | None = None
-    tokens: float | None = None
-    cost: float | None = None
-    cost_left: float | None = None
-
-
-def estimate(plan: ContestPlan, tools: Tools, folder: Path, log: int) -> ContestEstimate:
-    """Estimate what is left of a contest, by the games that are finished. Nothing is written."""
     done: list[TrialResult] = []
     left = learnt = 0
     for each, name in zip(plan.contestants, plan.folders, strict=True):
@@ -282,35 +264,21 @@ def estimate(plan: ContestPlan, tools: Tools, folder: Path, log: int) -> Contest
         left += len(plan.games) - len(mine)
         learnt += (len(plan.games) - len(mine)) * (plan.learns and each.method != "nothing")
         learnt += log * (each.sort == "method" and kept.start is None)
-    usage, count = tools.ground.usual_cost(plan.games[0]), 1
-    if done:
+    found: dict[str, float | None] = {
+        "contestants": len(plan.contestants),
+        "games": len(plan.games),
+        "left": left,
+        "actions": left * plan.limit,
+        "learnt": learnt,
+        "played": len(done),
+    }
+    if any(each.calls for each in done):
         costs = [each.cost for each in done]
-        cost = None if None in costs else sum(each or 0.0 for each in costs)
-        calls, tokens = sum(each.calls for each in done), sum(each.tokens for each in done)
-        usage, count = AgentCost(calls, tokens, cost), len(done)
-    cost = None if usage.cost is None else usage.cost / count
-    return ContestEstimate(
-        *(len(plan.contestants), len(plan.games), left, left * plan.limit, learnt, len(done)),
-        *(usage.calls / count, usage.tokens / count, cost, None if cost is None else cost * left),
-    )
-
-
-def writer_usage(plan: ContestPlan, tools: Tools, log: Sequence[Trajectory]) -> Usage | None:
-    """Estimate what learning takes a model, for all methods; None if the rules write."""
-    from deltamem_tui.memory.runs.estimate import estimate_learning
-    from deltamem_tui.memory.writers.model import ModelExtractor
-
-    if not isinstance(tools.writer, ModelExtractor):
-        return None
-    usage = Usage()
-    learnt = [*log, *(tools.ground.asked if plan.learns else ())]
-    for each in plan.contestants:
-        if each.sort == "method":
-            admitted = [kept for episode in learnt if (kept := each.admitted(episode))]
-            with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
-                bank = _new_bank(Path(folder) / "bank", tools.embedder, plan, each)
-                usage += estimate_learning(bank, admitted, tools.writer, tools.embedder)
-    return usage
+        cost = None if None in costs else sum(each or 0.0 for each in costs) / len(done)
+        found["calls"] = sum(each.calls for each in done) / len(done)
+        found["tokens"] = sum(each.tokens for each in done) / len(done)
+        found |= {"cost": cost, "cost_left": None if cost is None else cost * left}
+    return found
 
 
 def _new_bank(path: Path, embedder: Embedder, plan: ContestPlan, contestant: Contestant) -> Bank:

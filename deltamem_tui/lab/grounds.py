@@ -11,7 +11,7 @@ from deltamem_tui.lab.contestants import Contestant, true_outcome
 from deltamem_tui.lab.environment import GameInfo
 from deltamem_tui.lab.memories import Memory
 from deltamem_tui.lab.plan import TrialResult
-from deltamem_tui.lab.play import Agent, AgentCost, CostlyAgent, Playthrough
+from deltamem_tui.lab.play import Agent, Playthrough
 from deltamem_tui.lab.workers import Workers
 from deltamem_tui.memory.episodes.scenes import goal_of, scene_of
 from deltamem_tui.memory.kinds import task_kind
@@ -24,18 +24,11 @@ Trial = tuple[TrialResult, Trajectory]
 class Ground(Protocol):
     """The ground of a contest: an environment's games, or a log."""
 
-    @property
-    def asked(self) -> Sequence[Trajectory]:
-        """The episodes of a log that are asked about."""
-
     def trial(self, info: GameInfo, contestant: Contestant, memory: Memory) -> Trial:
         """Try a contestant in a game, or with a question; the memory learns nothing yet."""
 
     def game_of(self, episode: Trajectory) -> str:
         """Return the game that an episode was made in; empty if unknown."""
-
-    def usual_cost(self, info: GameInfo) -> AgentCost:
-        """Estimate what a game takes that uses all actions, without a memory's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +39,6 @@ class GameGround:
     agent: Agent
     limit: int
     domain: str
-    asked: Sequence[Trajectory] = ()
 
     def trial(self, info: GameInfo, contestant: Contestant, memory: Memory) -> Trial:  # noqa: ARG002
         """Play a game; once more if its simulator fails. Answers of models are kept anyway."""
@@ -59,17 +51,9 @@ class GameGround:
         """Return the game that an episode was played in; empty if unknown."""
         return self.workers.environment.game_of(episode)
 
-    def usual_cost(self, info: GameInfo) -> AgentCost:
-        """Ask the agent, if it can say."""
-        if not isinstance(self.agent, CostlyAgent):
-            return AgentCost()
-        with self.workers.playing(info) as game:
-            return self.agent.estimate(game.start(), "", self.limit)
-
     def give_up(self) -> None:
         """Have the agent ask nothing more."""
-        if isinstance(self.agent, CostlyAgent):
-            self.agent.cancel()
+        getattr(self.agent, "cancel", lambda: None)()
 
     def _played(self, info: GameInfo, memory: Memory) -> Trial:
         with self.workers.playing(info) as game:
@@ -120,7 +104,6 @@ class LogGround:
         *,
         learns: bool,
     ) -> None:
-        self.asked = asked
         self._episodes = {each.id: each for each in (*learnt, *asked)}
         self._kinds = kinds
         self._solved_before: dict[str, bool] = {}
@@ -152,10 +135,6 @@ class LogGround:
     def game_of(self, episode: Trajectory) -> str:  # noqa: ARG002
         """Return nothing: an episode of a log is not a game."""
         return ""
-
-    def usual_cost(self, info: GameInfo) -> AgentCost:  # noqa: ARG002
-        """Return nothing: no agent plays."""
-        return AgentCost()
 
     def _misjudged(self, contestant: Contestant, episode_id: str) -> bool:
         episode = self._episodes[episode_id]

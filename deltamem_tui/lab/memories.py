@@ -103,7 +103,7 @@ class RawMemory:
             if not self._episodes:
                 return MemoryText()
             found = self._nearest(task, self.episodes)
-            return MemoryText(_as_it_was(found), sources=(frozenset({found.id}),))
+            return MemoryText(as_it_was(found), sources=(frozenset({found.id}),))
 
     def learn(self, episode: Trajectory) -> bool:
         """Keep a success."""
@@ -115,7 +115,7 @@ class RawMemory:
     def size(self) -> MemorySize:
         """Count the episodes as they would be handed over."""
         kept = self.episodes
-        return MemorySize(len(kept), sum(count_tokens(_as_it_was(each)) for each in kept))
+        return MemorySize(len(kept), sum(count_tokens(as_it_was(each)) for each in kept))
 
 
 def baseline(
@@ -160,7 +160,8 @@ def _grams(text: str) -> set[str]:
     return {*words, *(f"{a} {b}" for a, b in pairwise(words))}
 
 
-def _as_it_was(episode: Trajectory) -> str:
+def as_it_was(episode: Trajectory) -> str:
+    """Return the task and the steps of an episode as text."""
     steps = "\n".join(f"> {step.action}\n{step.observation}" for step in episode.steps)
     return f"Task: {episode.task}\n{steps}"
 

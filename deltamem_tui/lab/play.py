@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -62,7 +62,7 @@ def _cleaned(commands: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Agent(Protocol):
-    """Plays games.
+    """Plays games; one that asks a model may have a method `cancel`, to ask nothing more.
 
     Attributes:
         name: Tells it from agents that may play otherwise: part of what names a run.
@@ -77,14 +77,3 @@ class Agent(Protocol):
             LanguageModelError: The model cannot be asked at all.
             UsageError: The agent's program cannot be run, or breaks the protocol.
         """
-
-
-@runtime_checkable
-class CostlyAgent(Protocol):
-    """An agent that costs money, and that can be told to ask nothing more."""
-
-    def estimate(self, start: Start, memory: str, actions: int) -> AgentCost:
-        """Estimate a game that takes so many actions of a usual length. Nothing is sent."""
-
-    def cancel(self) -> None:
-        """Ask nothing more for what is under way."""

@@ -1,4 +1,4 @@
-"""A finished contest in words: warnings, tables, and a page of Markdown."""
+"""A finished contest in words: warnings and tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.lab.result import ContestantResult, ContestResult, Estimate
-from deltamem_tui.text import clean, counted
+from deltamem_tui.text import counted
 
 Cell = str | int | float | None
 
@@ -134,44 +134,3 @@ def _of_kind(each: ContestantResult, kind: str, measure: str) -> float | None:
     found = each.by_kind[kind].measures.get(measure)
     value = None if found is None else found.estimate.value
     return None if value is None else round(value, 3)
-
-
-def markdown_page(found: ContestResult) -> str:
-    """Return a finished contest as a page of Markdown."""
-    lines = [f"# {_escaped(title_of(found))}", "", *main_table(found)]
-    if told := warnings(found):
-        lines += ["", *(f"- {_escaped(each)}" for each in told)]
-    for each in [*tables(found)][1:]:
-        title = each.title[:1].upper() + each.title[1:]
-        lines += ["", f"## {_escaped(title)}", "", *_table(each.head, each.rows)]
-    limit = f"Limit {found.limit} actions; seed" if found.limit else "Seed"
-    small = (
-        f"{limit} {found.seed}; embedder {_escaped(found.embedder)}; writer "
-        f"{_escaped(found.writer)}. Intervals and differences are the middle 95 % of a paired "
-        "bootstrap over the games."
-    )
-    return "\n".join([*lines, "", small, ""])
-
-
-def main_table(found: ContestResult) -> list[str]:
-    """Return the contestants with all their numbers in Markdown, the score with its interval."""
-    first = next(tables(found))
-    rows: list[Sequence[Cell]] = []
-    for (name, _, *rest), each in zip(first.rows, found.contestants, strict=True):
-        measure = next(iter(each.measures.values()))
-        rows.append((name, interval(measure.estimate), *rest))
-    return _table(first.head, rows)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
-    lines = [[_escaped(each) for each in head], ["---"] * len(head)]
-    lines += [["" if cell is None else _escaped(_text(cell)) for cell in row] for row in rows]
-    return [f"| {' | '.join(line)} |" for line in lines]
-
-
-def _text(cell: str | int | float) -> str:
-    return f"{cell:g}" if isinstance(cell, float) else str(cell)
-
-
-def _escaped(text: str) -> str:
-    return clean(text).replace("\n", " ").replace("|", "\\|").replace("<", "&lt;")

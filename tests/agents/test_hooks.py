@@ -464,8 +464,8 @@ def test_settings_that_are_not_plain_json_are_left_alone(
         path = Path(os.environ["HOME"]) / ".claude" / "settings.json"
         path.parent.mkdir(parents=True)
         path.write_text(text)
-        for verb in ("install", "remove", "status"):
-            answer = deltamem("hooks", verb, "claude-code", "--bank", bank)
+        for words in (("install", "--bank", bank), ("remove",), ("status",)):
+            answer = deltamem("agent", *words, "claude-code")
             assert [each["source"] for each in answer.document["errors"]] == [str(path)]
         assert path.read_text() == text
         assert deltamem("hooks", "install", "codex").code == 2

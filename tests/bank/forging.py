@@ -31,7 +31,7 @@ def small_bank(folder: Path, episodes: int = 6) -> Bank:
 
 
 def packed(bank: Bank, path: Path, **along: bool) -> Path:
-    """The bank's archive, as `deltamem export` writes it."""
+    """The bank's archive, as `deltamem bank export` writes it."""
     package.pack(bank, **along).write(path)
     return path
 

@@ -194,7 +194,7 @@ def test_a_frozen_bank_is_not_touched(bank: Bank, write: Any, handle: str) -> No
     (bank.path / ".lock").unlink(missing_ok=True)
     before = state_of(bank.path)
     writer = old if handle == "old" else Bank.open(bank.path)
-    with pytest.raises(BankFrozenError, match="`deltamem unfreeze`"):
+    with pytest.raises(BankFrozenError, match="`deltamem bank unfreeze`"):
         write(writer)
     after = state_of(bank.path)
     after.pop(".lock", None)  # an old handle has to take the lock to learn that it may not
@@ -232,7 +232,7 @@ def test_a_handle_from_before_the_freeze_unfreezes(bank: Bank) -> None:
     old.unfreeze()
     assert not Bank.open(bank.path).frozen
     old.require_writable()
-    with pytest.raises(BankFrozenError, match="`deltamem unfreeze`"):
+    with pytest.raises(BankFrozenError, match="`deltamem bank unfreeze`"):
         bank.require_writable()  # this handle has not looked since
 
 

@@ -182,7 +182,7 @@ def test_a_node_is_not_given_out_if_the_index_says_something_else_of_it(
         tree.node_at(row)
     assert str(caught.value).count("\n") == 0
     assert f"task.index.npy, row {row}: contradicts line {row + 1} of" in str(caught.value)
-    assert "`deltamem verify`" in (caught.value.hint or "")
+    assert "`deltamem bank verify`" in (caught.value.hint or "")
     (bank.path / "task.index.npy").unlink()  # the cure that the hint names
     assert contents(Bank.open(bank.path)) == before
 

@@ -12,6 +12,7 @@ import pytest
 
 from deltamem_tui import paths
 from deltamem_tui.cli import app
+from deltamem_tui.cli.commands import renewed
 from tests.places import PROMPTS
 
 SCENE = "You are in a kitchen. You see a fridge 1, a microwave 1 and a table 1."
@@ -95,14 +96,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Program:
-    """`deltamem` in a folder of the test's own."""
+    """`deltamem` in a folder of the test's own; commands may be called by their verb alone."""
 
     folder: Path
     capture: pytest.CaptureFixture[str]
 
     def __call__(self, *arguments: str) -> Answer:
         self.capture.readouterr()
-        code = app.run(arguments)
+        code = app.run(renewed(arguments)[0])
         said = self.capture.readouterr()
         return Answer(code, said.out, said.err)
 

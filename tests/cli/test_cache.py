@@ -1,4 +1,4 @@
-"""`deltamem cache`: what is kept is told by model, and removed only when that is meant."""
+"""`deltamem model cache`: what is kept is told by model, and removed only when that is meant."""
 
 from __future__ import annotations
 
@@ -97,7 +97,3 @@ def test_an_empty_cache_is_no_error(empty: Program, monkeypatch: pytest.MonkeyPa
     assert empty.json("cache").data["answers"] == 0
     answer = empty("cache", "clear")
     assert (answer.code, answer.err) == (0, "nothing to remove\n")
-
-
-def test_a_wrong_call_is_one_line(empty: Program) -> None:
-    assert "no 'empty' here (info or clear)" in empty("cache", "empty").error

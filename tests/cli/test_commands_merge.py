@@ -94,7 +94,7 @@ def test_merging_into_a_new_bank(two: Program) -> None:
 def test_a_dry_run_prints_the_plan_and_writes_nothing(two: Program) -> None:
     before = state_of(two.bank)
     answer = two("merge", "kitchen", "annex", "--dry-run", "--near", "0.5")
-    assert answer.err == "nothing was written; without --dry-run it is\n"
+    assert answer.err == "dry run: nothing was written\n"
     assert "nodes added" in answer.out
     assert "roots are near" in answer.out
     planned = two.json("merge", "kitchen", "annex", "--dry-run").data
@@ -167,7 +167,7 @@ def test_what_merge_refuses(two: Program) -> None:
     assert two("merge", "kitchen", "annex", "--near", "7").code == 2
     assert "no bank is called" in two("merge", "kitchen", "nowhere").error
     assert two("freeze", "kitchen").code == 0
-    assert "`deltamem unfreeze`" in two("merge", "kitchen", "annex").error
+    assert "`deltamem bank unfreeze`" in two("merge", "kitchen", "annex").error
     assert two("merge", "annex", "kitchen").code == 0
 
 

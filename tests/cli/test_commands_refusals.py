@@ -92,7 +92,7 @@ def test_a_missing_bank(program: Program, call: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("call", [("show", "kitchen", "ffffff"), ("chain", "kitchen", "zz")])
 def test_a_missing_node(program: Program, call: tuple[str, ...]) -> None:
-    assert "`deltamem tree` lists the nodes" in refused(program, *call)
+    assert "`deltamem node tree` lists the nodes" in refused(program, *call)
 
 
 def test_a_bank_is_not_made_over_another(program: Program) -> None:
@@ -233,7 +233,7 @@ def test_an_embedder_that_is_not_there(program: Program) -> None:
 def test_a_frozen_bank(program: Program, call: tuple[str, ...]) -> None:
     program.log(heat("bread"))
     program("freeze", "kitchen")
-    assert "`deltamem unfreeze`" in refused(program, *call)
+    assert "`deltamem bank unfreeze`" in refused(program, *call)
     assert program("verify", "kitchen").code == 0
 
 

@@ -103,7 +103,7 @@ def test_a_frozen_bank_is_neither_compacted_nor_reembedded(
     for words in (("compact", "kitchen"), ("reembed", "kitchen", "--embedder", "small")):
         answer = program(*words)
         assert answer.code == 1
-        assert "the bank is frozen (`deltamem unfreeze` allows writing" in answer.error
+        assert "the bank is frozen (`deltamem bank unfreeze` allows writing" in answer.error
     assert state_of(program.bank) == before
     assert program.json("compact", "kitchen", "--dry-run").data["bytes_saved"] > 0
 
@@ -137,7 +137,7 @@ def test_reembed_says_it_to_a_person(program: Program, small: SmallEmbedder) -> 
     program("import", "kitchen", program.log(*ENOUGH))
     answer = program("reembed", "kitchen", "--embedder", "small")
     assert "kitchen has the vectors of small\n" in answer.err
-    assert "mean something else now; `deltamem calibrate kitchen --apply`" in answer.err
+    assert "mean something else now; `deltamem bank calibrate kitchen --apply`" in answer.err
     again = program("reembed", "kitchen", "--embedder", "small")
     assert (again.code, again.out) == (0, "")
     assert again.err == "kitchen has the vectors of small already\n"
@@ -177,7 +177,7 @@ def test_the_wrong_embedder_names_the_command_that_helps(
     small.card = replace(small.card, fingerprint=fingerprint(vectors_of(["other"])[0]))
     answer = program("recall", "kitchen", "heat some egg")
     assert answer.code == 1
-    assert "`deltamem reembed`" in answer.error
+    assert "`deltamem bank reembed`" in answer.error
     assert program("reembed", "kitchen", "--embedder", "small").code == 0
     assert program("recall", "kitchen", "heat some egg").code == 0
 
@@ -196,7 +196,7 @@ def test_a_torn_journal_is_an_error_that_names_the_repair(program: Program) -> N
     journal = program.bank / "journal.jsonl"
     whole = journal.read_bytes()
     journal.write_bytes(whole + b'{"sequence": 9' + b"\0" * 9 + b"\n")
-    assert "`deltamem verify --repair" in program("info", "kitchen").error
+    assert "`deltamem bank verify --repair" in program("info", "kitchen").error
     found = program.json("verify", "kitchen", "--repair")
     assert (found.code, found.data["sound"]) == (0, True)
     assert found.data["cut"] == {"bytes": 24, "text": '{"sequence": 9'}

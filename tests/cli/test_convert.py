@@ -23,9 +23,12 @@ def test_logs_become_documents(program: Program) -> None:
 
 
 def test_outcomes_are_stated_or_given(program: Program) -> None:
-    said = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "gone"}]
-    records = [{"id": "a", "messages": said}, {"id": "b", "messages": said, "resolved": False}]
-    records += [{"id": "c", "messages": said}]
+    records: list[dict[str, object]] = [
+        {"id": name, "messages": [{"role": "user", "content": f"Go to {name}."}, *said]}
+        for said in ([{"role": "assistant", "content": "gone"}],)
+        for name in "abc"
+    ]
+    records[1]["resolved"] = False
     (program.folder / "chats.jsonl").write_text("\n".join(map(json.dumps, records)))
     convert = ("convert", "chats.jsonl", "-o", "out.jsonl", "--replace", "--outcome")
     for given, ended in (("success", [True, False, True]), ("resolved.txt", [True, False, False])):

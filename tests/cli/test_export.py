@@ -44,7 +44,7 @@ def test_export_says_what_was_written(program: Program) -> None:
     assert answer.code == 0
     path = program.folder / "kitchen.deltamem"
     assert path.stat().st_size == int(answer.out.split("bytes\t")[1].split("\n")[0])
-    assert "install it with `deltamem install kitchen.deltamem --digest sha256:" in answer.err
+    assert "install it with `deltamem bank install kitchen.deltamem --digest sha256:" in answer.err
     assert "already" in program("export", "kitchen").error
     data = exported(program, "--replace", "--builder", "Ada")
     assert str(data["digest"]) in answer.out

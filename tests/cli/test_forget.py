@@ -1,4 +1,4 @@
-"""`deltamem forget` shows what would go, does it when told to, and `undo` brings it back."""
+"""`deltamem bank forget` shows what would go, does it when told to, and `undo` brings it back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`deltamem formats`, and the guide that tells how to add one."""
+"""`deltamem episode formats`, and the guide that tells how to add one."""
 
 from __future__ import annotations
 
@@ -110,18 +110,12 @@ def test_a_named_reader_is_tried_whether_it_claims_the_log_or_not(program: Progr
     assert trial["first_rejection"]["message"]
 
 
-def test_a_log_without_try_is_not_reported_as_missing(program: Program) -> None:
-    answer = program("formats", program.log())
-    assert answer.code == 2
-    assert "formats try LOG" in answer.error
-    assert "no '" not in answer.error
-
-
 @pytest.mark.parametrize(
-    "words", [("tri", "x"), ("try",), ("try", "missing.jsonl"), ("--format", "nativ")]
+    "words",
+    [("formats", "try"), ("formats", "try", "missing.jsonl"), ("formats", "--format", "nativ")],
 )
 def test_calls_that_cannot_be_meant(program: Program, words: tuple[str, ...]) -> None:
-    answer = program("formats", *words)
+    answer = program(*words)
     assert answer.code in (1, 2)
     assert answer.error
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.cli.logs import without_empty
 from deltamem_tui.cli.output import Advance, Output
 from deltamem_tui.memory.episodes import importer
 from deltamem_tui.memory.episodes.stored_episodes import episodes
@@ -202,15 +201,6 @@ def test_whoever_waits_is_told_how_many_bytes_are_left(
     assert (label, total) == ("reading", log.stat().st_size)
     assert sum(counts) == total
     assert len(counts) > 1
-
-
-def test_on_a_terminal_the_report_leaves_out_what_did_not_happen() -> None:
-    columns = ("file", "episodes", "outcomes", "rejected")
-    assert without_empty(columns, [("a", 1, "", 0), ("b", 0, "", 0)]) == (
-        ("file", "episodes"),
-        [("a", 1), ("b", 0)],
-    )
-    assert without_empty(columns, []) == (columns, [])
 
 
 @pytest.mark.parametrize("presses", [1, 2])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deltamem_tui.cli.interruption import interruptible
+from deltamem_tui.cli.invocation import interruptible
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""`deltamem judge`: only what nobody said, one commit each, and `extract` stays wary of it."""
+"""`episode judge`: only what nobody said, one commit each; `extract` stays wary of it."""
 
 from __future__ import annotations
 

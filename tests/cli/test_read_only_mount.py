@@ -60,14 +60,17 @@ def test_a_bank_on_it_is_read_as_any_other(mounted: Path, bank: str) -> None:
     recalled = on_the_mount(mounted, "recall", str(mounted / bank), task)
     assert (recalled.returncode, recalled.stderr) == (0, "")
     assert "past_experience" in recalled.stdout
-    verified = on_the_mount(mounted, "verify", str(mounted / bank))
+    verified = on_the_mount(mounted, "bank", "verify", str(mounted / bank))
     assert verified.returncode == 0
     assert "is sound" in verified.stderr
 
 
 def test_writing_there_is_refused_in_one_line(mounted: Path) -> None:
     log = mounted.parent / "log.jsonl"
-    for call in (("import", str(mounted / "free"), str(log)), ("freeze", str(mounted / "free"))):
+    for call in (
+        ("import", str(mounted / "free"), str(log)),
+        ("bank", "freeze", str(mounted / "free")),
+    ):
         refused = on_the_mount(mounted, *call)
         assert refused.returncode == 1
         assert refused.stderr.count("\n") == 1

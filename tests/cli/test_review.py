@@ -1,4 +1,4 @@
-"""`deltamem review`: the queue is listed; at a terminal a key is a verdict, each a commit."""
+"""`episode review`: the queue is listed; at a terminal a key is a verdict, each a commit."""
 
 from __future__ import annotations
 

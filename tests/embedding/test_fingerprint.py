@@ -93,7 +93,7 @@ def test_all_but_another_name_is_refused_in_one_line(other: EmbedderCard, why: s
         require_same(CARD, other)
 
     assert why in str(caught.value)
-    assert "deltamem reembed" in (caught.value.hint or "")
+    assert "deltamem bank reembed" in (caught.value.hint or "")
     assert "\n" not in str(caught.value)
 
 

@@ -261,7 +261,7 @@ class TestForABank:
     def test_another_model_is_refused(self, tiny_model: Path, tmp_path: Path) -> None:
         other = save_tiny_model(tmp_path / "other", seed=1)
 
-        with pytest.raises(EmbedderMismatchError, match=r"deltamem reembed") as caught:
+        with pytest.raises(EmbedderMismatchError, match=r"deltamem bank reembed") as caught:
             load_for(replace(load(str(tiny_model)).card, model=str(other)))
 
         assert "their fingerprints are" in str(caught.value)

@@ -14,13 +14,13 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import StorageError, UsageError
-from deltamem_tui.lab.contest import Tools, estimate, hold, read_contest
-from deltamem_tui.lab.contestants import Contestant, contestants, judged_by_chance
+from deltamem_tui.lab.contest import Tools, hold, read_contest, what_is_left
+from deltamem_tui.lab.contestants import contestants, judged_by_chance
 from deltamem_tui.lab.environment import GameInfo, Observation
 from deltamem_tui.lab.grounds import LogGround, kinds_of
 from deltamem_tui.lab.plan import LOG as OF_LOG
 from deltamem_tui.lab.plan import RESULT, ContestPlan
-from deltamem_tui.lab.report import markdown_page, warnings
+from deltamem_tui.lab.report import warnings
 from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
@@ -30,7 +30,7 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.bank.killing import run_until_killed
 from tests.bank.quick_disk import no_waiting_for_the_disk
-from tests.lab.arcade import LIMIT, LOG, Arcade, Machine, plan, run, solved, tools
+from tests.lab.arcade import LIMIT, LOG, Arcade, Machine, plan, run, solved
 
 __all__ = ["no_waiting_for_the_disk"]
 
@@ -192,9 +192,9 @@ def test_what_is_interrupted_is_kept_and_estimated(tmp_path: Path) -> None:
         if next(calls, None) is None:
             raise KeyboardInterrupt
 
-    def left() -> tuple[int, int, int]:
-        found = estimate(wanted, tools(), tmp_path / "run", len(LOG))
-        return found.left, found.learnt, found.played
+    def left() -> tuple[float | None, ...]:
+        found = what_is_left(wanted, tmp_path / "run", len(LOG))
+        return found["left"], found["learnt"], found["played"]
 
     assert left() == (36, len(LOG), 0)
     with pytest.raises(KeyboardInterrupt):
@@ -239,15 +239,6 @@ def test_a_given_bank_is_read_or_copied_and_its_games_are_named(tmp_path: Path) 
     unfrozen = run(tmp_path / "unfrozen", plan("unfrozen", who, banks=("1",)))
     assert unfrozen.contestants[0].size.nodes == 7 + 11  # one game goes as it went before
     assert Bank.open(tmp_path / "shop").commit.sequence == before
-
-
-def test_a_page_has_every_contestant_in_each_table(tmp_path: Path) -> None:
-    who = (*contestants(["nothing"], {}), Contestant("raw | <b>", "raw"))
-    page = markdown_page(run(tmp_path / "run", plan("unfrozen", who, log=LOG), log=LOG))
-    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| raw")]
-    assert [row[0] for row in rows] == ["| raw \\| &lt;b>"] * 2
-    assert rows[0][1] == "1.00 (1.00 1.00)"
-    assert "| red | 4 | 1 | 1 |" in page
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from deltamem_tui.lab.agents.react import ModelMove, ReActAgent, read_move
 from deltamem_tui.lab.play import Playthrough
 from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.cost import Price
 from deltamem_tui.trajectory.model import Step
 from tests.lab.house import HouseEnvironment
 from tests.llm.fixtures import running, server
@@ -96,15 +95,6 @@ def test_the_oldest_observations_make_room(server: ModelServer) -> None:
     assert all("seen last" in request.prompt for request in server.requests)
     with pytest.raises(PromptTooLongError, match="memory"):
         ReActAgent(asked, "alfworld").play(game(), "word " * 3_000)
-
-
-def test_an_estimate_asks_nothing(server: ModelServer) -> None:
-    asked = client(server, price=Price(1e-6, 2e-6))
-    one, two = (ReActAgent(asked, "alfworld").estimate(game().start, "", n) for n in (1, 2))
-    assert (one.calls, two.calls) == (1, 2)
-    assert two.tokens > 2 * one.tokens
-    assert (two.cost or 0) > (one.cost or 0) > 0
-    assert server.requests == []
 
 
 @pytest.mark.parametrize(

@@ -41,12 +41,11 @@ def test_a_plug_in_that_cannot_be_loaded_is_told(monkeypatch: pytest.MonkeyPatch
         domain_for("broken")
 
 
-@pytest.mark.parametrize(
-    ("name", "loaded"), [("coding", ""), ("alfworld", "deltamem_tui.lab.games.alfworld")]
-)
+@pytest.mark.parametrize(("name", "loaded"), [("coding", set()), ("alfworld", {"alfworld"})])
 def test_a_bank_loads_the_plug_in_that_its_domain_names_and_no_other(
-    tmp_path: Path, name: str, loaded: str
+    tmp_path: Path, name: str, loaded: set[str]
 ) -> None:
     command = [sys.executable, "-c", RECALL, str(tmp_path / "bank"), name]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == loaded
+    games = {each.rpartition(".")[2].partition("_")[0] for each in done.stdout.split()}
+    assert games == loaded

@@ -68,7 +68,7 @@ def test_a_refused_edit_is_offered_by_the_next(
         person.app.texts.editor = spoiling
         await person.press("e")
         assert "your text is kept, e offers it again" in person.said[-1]
-        assert "deltamem unfreeze" not in person.said[-1]
+        assert "deltamem bank unfreeze" not in person.said[-1]
         assert (
             "MY WORDS" not in Bank.open(folder / "kitchen").tree("task").node(person.node.id).text
         )

@@ -133,7 +133,7 @@ def read_layout(path: Path) -> Layout:
 
     Raises:
         BankCorruptError: It is not an archive of a bank, was cut short, holds what no bank
-            consists of, or is not laid out as `deltamem export` does it.
+            consists of, or is not laid out as `deltamem bank export` does it.
         StorageError: It cannot be read.
     """
     with files.storage_errors(path):
@@ -149,7 +149,7 @@ def _read_layout(path: Path, stream: io.BufferedReader) -> Layout:
         return stream.read(length)
 
     if read(0, 4) != b"PK\x03\x04":
-        hint = "`deltamem export` makes them, as FILE.deltamem"
+        hint = "`deltamem bank export` makes them, as FILE.deltamem"
         raise _wrong(path, "is not an archive of a bank", hint)
     size = stream.seek(0, os.SEEK_END)
     end = read(max(size - _END.size, 0), _END.size)
@@ -163,7 +163,7 @@ def _read_layout(path: Path, stream: io.BufferedReader) -> Layout:
     for begin, header in zip(layout.starts, layout.headers, strict=True):
         pieces.append((begin - len(header), header))
     if layout.size != size or not all(read(at, len(piece)) == piece for at, piece in pieces):
-        raise _wrong(path, "is not laid out as `deltamem export` does it")
+        raise _wrong(path, "is not laid out as `deltamem bank export` does it")
     return layout
 
 

@@ -150,7 +150,7 @@ def _from_archive(source: Path) -> Delivery:
         raise BankCorruptError(
             "the manifest is not frozen, so its files cannot be verified",
             source=str(source),
-            hint="`deltamem export` makes archives that are",
+            hint="`deltamem bank export` makes archives that are",
         )
     text = archive.read(source / manifest.FILE_NAME, archive.MANIFEST_BYTES)
     names = [entry.name for entry in layout.entries if entry.name != manifest.FILE_NAME]

@@ -113,7 +113,9 @@ def resolution(claims: Claims) -> Resolution:
     above: Rows = np.full(len(claims), len(claims), dtype=np.int64)
     above[child] = places(claims["id"], claims["parent"][child])
     if (above < 0).any():
-        raise BankCorruptError("a node's parent does not exist", hint="`deltamem verify` names it")
+        raise BankCorruptError(
+            "a node's parent does not exist", hint="`deltamem bank verify` names it"
+        )
     living = with_all_above(above, ~claims["deleted"])
     loosened = np.zeros(len(claims), dtype=np.bool_)
     depth, endless = _depths(above)

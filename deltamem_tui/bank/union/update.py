@@ -187,5 +187,5 @@ def _check(snapshot: TableSnapshot, rows: Rows) -> None:
             "a vector is not of unit length",
             source=str(table.vectors_file.path) if table.vectors_file else None,
             position=f"row {int(rows[place])}",
-            hint="`deltamem verify` shows more",
+            hint="`deltamem bank verify` shows more",
         )

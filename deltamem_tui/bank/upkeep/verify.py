@@ -34,8 +34,8 @@ _BEGINNINGS = {"init", "compact"}  # commits before which nothing was counted
 _NONE = np.zeros((0, 0), dtype=np.uint32)
 _ELSEWHERE = "get it again from where it came from"
 _IF_MEANT = (
-    "restore the bank from a copy; if you changed it yourself, `deltamem unfreeze` and "
-    "`deltamem freeze` state it as it is"
+    "restore the bank from a copy; if you changed it yourself, `deltamem bank unfreeze` and "
+    "`deltamem bank freeze` state it as it is"
 )
 ItemT = TypeVar("ItemT")
 

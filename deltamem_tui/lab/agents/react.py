@@ -35,8 +35,6 @@ _THOUGHT = re.compile(r"^[\s>*_`]*Thought\s*\d*\s*[*_`]*:[*_`]*\s*", re.IGNORECA
 _QUOTES = "`'\"*"
 # Counts differ from the server's, and a window that no table knows is a guess.
 _SHARES = (0.9, 0.45, 0.2)
-# For estimates: the tokens of a model's answer, and those that a turn adds.
-_USUAL_ANSWER, _USUAL_TURN = 50, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +88,6 @@ class ReActAgent:
     def cancel(self) -> None:
         """Ask nothing more for what is under way."""
         self._client.cancel()
-
-    def estimate(self, start: Start, memory: str, actions: int) -> AgentCost:
-        """Estimate a game that takes so many actions of a usual length. Nothing is sent."""
-        first = self._client.estimate(self._filled(start, memory, (), 0), _USUAL_ANSWER)
-        lengths = [first.prompt_tokens + done * _USUAL_TURN for done in range(actions)]
-        price = self._client.info.price
-        cost = sum(price.of(each, _USUAL_ANSWER) for each in lengths) if price else None
-        return AgentCost(actions, sum(lengths) + actions * _USUAL_ANSWER, cost)
 
     def _asked(self, game: Playthrough, memory: str) -> Answer[ModelMove]:
         *earlier, last = _SHARES

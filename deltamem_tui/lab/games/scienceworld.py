@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise, takewhile
 from types import MappingProxyType
 
+from deltamem_tui.lab.games.scienceworld_goals import (
+    ROOMS,
+    contradict,
+    ingredients,
+    task_facts,
+    task_goal,
+)
+from deltamem_tui.lab.games.scienceworld_rooms import (
+    FURNITURE,
+    TRANSFER,
+    command_facts,
+    doors_of,
+    in_rooms,
+    is_lesson,
+    is_sensible,
+    room_facts,
+    room_of,
+    scene_of,
+)
 from deltamem_tui.memory.chances import Chance, TaskAtHand
 from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
 from deltamem_tui.memory.findings import moves_of, stuck, unexplored
 from deltamem_tui.memory.procedure import Procedure
-from deltamem_tui.memory.wording import condense, distinct, key, listed
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.memory.wording import distinct, key, listed
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _REFUSED = re.compile(
@@ -27,18 +46,6 @@ _CHOSEN = re.compile(r"focus on [^\[]+$")
 _FETCHED = re.compile(r"(?:pick up|focus on) \[\w+\]")
 _READING = re.compile(r"temperature of -?\d+ degrees|time reads \d+ ticks")
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
-
-_VERB = re.compile(
-    r"measure the (?:melting point|temperature)|change the state|turn on|use chemistry|focus on"
-    r"|determine (?:which|whether|if)|\w+"
-)
-_INSTRUMENT = re.compile(r"\bthermometer\b|\b(?:non)?renewable power source\b")
-_TARGET = re.compile(
-    r"\bfind a\(n\) ([\w-]+(?: thing)?)|\bcreate ([\w-]+ paint)\b"
-    r"|\bhas the (\w+ (?:angle|friction))\b|\bwith the (\w+ life span)\b"
-)
-_TARGETS = ("trait", "substance", "device", "fruit", "plant", "animal")
-_MORE = re.compile(r" and \d+ more$")
 _NUMBERED = re.compile(r"\b([a-z]+) (\d+)\b")
 _SCENERY = frozenset(("agent", "substance called air"))
 _SHOWN = 6
@@ -60,7 +67,7 @@ class ScienceWorldDomain(Domain):
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """Return the task's own sentences with substances, colours, rooms and degrees left open."""
-        return _goal(trajectory)
+        return task_goal(trajectory)
 
     def move(self, step: Step, goal: Goal) -> Move:
         """Return one step, with the room it led to."""
@@ -172,7 +179,7 @@ class ScienceWorldDomain(Domain):
 
     def places_of_things(self, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         """Things by room, those in another one with it, as each description lists them in turn."""
-        return _in_rooms(trajectory)
+        return in_rooms(trajectory)
 
     def kind_of(self, thing: str) -> str:
         """Return a thing without its number."""
@@ -188,7 +195,7 @@ class ScienceWorldDomain(Domain):
 
     def task_facts(self, task: str) -> dict[str, str]:
         """Return what is done to what, with what and where."""
-        return _task_facts(task, dict(self.goal(Trajectory(clean(task), "", ())).slots))
+        return task_facts(task, dict(self.goal(Trajectory(clean(task), "", ())).slots))
 
     def exact_env(self, scene: str) -> str:
         """Return the room."""
@@ -197,408 +204,6 @@ class ScienceWorldDomain(Domain):
     def parts(self, text: str) -> list[str]:
         """Return the parts of an answer without what is in every room."""
         return [part for part in super().parts(text) if key(part) not in _SCENERY]
-
-
-# Goals
-
-
-ROOMS = (
-    "kitchen|bathroom|bedroom|living room|workshop|hallway|greenhouse|art studio|foundry|outside"
-)
-_COLOUR = "red|green|blue|orange|yellow|purple|violet|black|white|brown|pink|grey"
-_GOAL_WORDS = 90
-
-# Where a task names an instance, and what kind of thing it is.
-_NAMED = tuple(
-    (re.compile(pattern), kind)
-    for pattern, kind in (
-        (r"\b(?:boil|melt|freeze|change the state of matter of) ([^.]+)\.", "substance"),
-        (r"create the substance '([^']+)'", "substance"),
-        (r"grow an? ([\w ]+?) plant from seed", "plant"),
-        (r"grow an? ([\w ]+?)\. This will", "fruit"),
-        (r"life stages of the ([\w ]+?) plant,", "plant"),
-        (r"life stages of the (?!\w+ plant,)([\w ]+?),", "animal"),
-        (r"(?:melting point|temperature) of ([^,]+?), which", "substance"),
-        (r"whether ([\w ]+?) is a dominant", "trait"),
-        (r"trait in the (?!plant)([\w ]+?) plant", "plant"),
-        (r"determine if (.+?) is electrically", "substance"),
-        (r"\bturn on the ([\w ]+?)(?: by\b|\.)", "device"),
-    )
-)
-_KINDS = frozenset(kind for _, kind in _NAMED)
-_PLANES = re.compile(r" \((?:inclined plane )?([^()]+), (?:inclined plane )?([^()]+)\)(?= has the)")
-_TINT = re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=light bulb\b|paint\b)")
-_BOX = re.compile(rf"\b({_COLOUR}) box\b")
-_BOX_MARKS = "′″‴"
-_STAGE = "egg|hatchling|baby|juvenile|adult|seedling|reproducing"
-_STAGES = re.compile(rf"^(?:(?:{_STAGE}) )+(?=.)|(?:(?<=.) (?:{_STAGE}))+$")
-_TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
-_PAINT = re.compile(rf"\b({_COLOUR}) paint\b")
-_DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
-_SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
-_ROOM = re.compile(rf"\b({ROOMS})\b")
-_COUNT = re.compile(r"\bthe \d+ (?=life stages)")
-_AMOUNT = re.compile(r"\b(boil|melt|freeze) (?:some|the|an?) ")
-PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
-_PRODUCT = re.compile(r"(?:second )?paint|substance")
-_OPTION = re.compile(r"(?:second )?(?:box|surface)")
-_CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
-_SHORT = (
-    (re.compile(r"unknown substance \w"), re.compile(r"\bunknown substance\b(?! [A-Z]\b)")),
-    (re.compile(r".*light bulb"), re.compile(r"\blight\b(?! bulb\b)")),
-)
-_FOCUSED = re.compile(r"focus on (.+)")
-_FOCUS = re.compile(r"You focus on the (.+)\.$")
-_OPPOSITES = (
-    ("most", "least"),
-    ("steepest", "shallowest"),
-    ("longest", "shortest"),
-    ("highest", "lowest"),
-)
-_SUPERLATIVE = re.compile(rf"\b({'|'.join(word for pair in _OPPOSITES for word in pair)})\b")
-
-
-def contradict(one: str, other: str) -> bool:
-    """Return whether one text has a superlative, and the other only its opposite."""
-    asked, known = set(_SUPERLATIVE.findall(one)), set(_SUPERLATIVE.findall(other))
-    return any(
-        len(both & asked) == len(both & known) == 1 and both & asked != both & known
-        for both in map(frozenset, _OPPOSITES)
-    )
-
-
-def _goal(trajectory: Trajectory) -> Goal:
-    """Return the task's own sentences with substances, colours, rooms and degrees left open."""
-    text = _AMOUNT.sub(r"\1 ", PREAMBLE.sub("", one_line(trajectory.task)))
-    named, text = _without_names(text if text.endswith(".") else f"{text}.")
-    surfaces, text = _without_planes(text)
-    colours, boxes, rooms = (distinct(each.findall(text)) for each in (_TINTED, _BOX, _ROOM))
-    slots = [
-        *named,
-        *_numbered("paint", [f"{colour} paint" for colour in colours]),
-        *_numbered("box", [f"{colour} box" for colour in boxes]),
-        *_numbered("surface", surfaces),
-        *_numbered("room", rooms),
-    ]
-    things = _things(trajectory)
-    chosen = _numbered("animal" if "the animal" in text else "thing", list(things))
-    mentions = zip(things.values(), (f"[{slot}]" for slot, _ in chosen), strict=False)
-    creates = text.startswith("use chemistry to create")
-    two = boxes[1:] or surfaces
-    instances = [*(name for _, name in named), *surfaces, *colours] or list(things)[:1]
-    return Goal(
-        trigger=condense(_of_any_variation(text, boxes), _GOAL_WORDS),
-        variant=listed(distinct([*instances, *rooms]), 4),
-        names=(*_patterns(slots), *mentions, *_in_short(slots)),
-        slots=(*slots, *chosen),
-        understood=True,
-        options=tuple(slot for slot, _ in slots if _OPTION.fullmatch(slot)) if two else (),
-        made=tuple(slot for slot, _ in slots if _PRODUCT.fullmatch(slot)) if creates else (),
-    )
-
-
-def ingredients(steps: Iterable[str]) -> dict[str, str]:
-    """Return the colours of the paints that steps name: open place → colour."""
-    colours = distinct(colour for step in steps for colour in _PAINT.findall(step))
-    return dict(zip(("colour", "second colour", "third colour"), colours, strict=False))
-
-
-def _without_names(text: str) -> tuple[list[tuple[str, str]], str]:
-    """Return what a task names, as kind and name, and the text with those left open."""
-    names: list[tuple[str, str]] = []
-    for pattern, kind in _NAMED:
-        found = pattern.search(text)
-        if found and found[1] not in _KINDS and "…" not in found[1]:
-            names.append((kind, found[1]))
-            text = _left_open(text, found[1], kind)
-    return names, text
-
-
-def _without_planes(text: str) -> tuple[list[str], str]:
-    """Return the names of two planes that a task compares, and the text without them."""
-    planes = _PLANES.search(text)
-    if not planes:
-        return [], text
-    return [planes[1], planes[2]], text.replace(planes[0], _surfaces(planes[1]))
-
-
-def _of_any_variation(text: str, boxes: Sequence[str]) -> str:
-    """Return a text without what is drawn anew for each variation: colours, degrees, rooms,
-    counts.
-    """
-    text = _BOX.sub(lambda found: _box(found[1], boxes), text)
-    text = _DEGREES.sub("a temperature", _TINT.sub("", text))
-    return _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
-
-
-def _numbered(kind: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    return list(zip((kind, f"second {kind}"), names, strict=False))
-
-
-def _box(colour: str, boxes: Sequence[str]) -> str:
-    """Return a box without its colour, which is drawn anew for each variation of a task."""
-    return "box" + (_BOX_MARKS[min(boxes.index(colour), len(_BOX_MARKS) - 1)] if boxes[1:] else "")
-
-
-def _surfaces(plane: str) -> str:
-    """Return what kind of name distinguishes two planes: a letter, a material, an unknown
-    material.
-    """
-    if len(plane) == 1:
-        return ""
-    return " (unknown materials)" if "unknown" in plane else " (materials)"
-
-
-def _left_open(text: str, name: str, kind: str) -> str:
-    """`text` with a blank for a name; `unknown` stays, because it marks a kind of task."""
-    blank = f"unknown {kind} …" if "unknown" in name else "…"
-    return re.sub(rf"'?(?<!\w){re.escape(name)}(?!\w)'?", blank, text)
-
-
-def _things(trajectory: Trajectory) -> dict[str, re.Pattern[str]]:
-    """Return what the agent chose where the task leaves the choice, and how its actions name it.
-
-    The answer has a thing's own name; an action may call it `object`.
-    """
-    if not _CHOICE.search(trajectory.task):
-        return {}
-    things: dict[str, list[str]] = {}
-    for step in trajectory.steps:
-        did, answered = _FOCUSED.match(step.action.strip()), _FOCUS.match(step.observation)
-        # What cost the episode its score is not what the task asks for.
-        punished = step.reward is not None and step.reward < 0
-        if did and answered and not punished:
-            names = [_plain(answered[1]), _plain(did[1])]
-            things.setdefault(names[0], []).extend(names)
-    return {name: _mention(distinct(names)) for name, names in things.items()}
-
-
-def _plain(name: str) -> str:
-    """Return a thing's name without its stage, and without being in hand."""
-    return _STAGES.sub("", name.removesuffix(" in inventory"))
-
-
-def _mention(names: Sequence[str]) -> re.Pattern[str]:
-    """Return how actions name a chosen thing: by its stage too, which is not the same next time."""
-    words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    return _instance(rf"(?:(?:{_STAGE}) )*(?:{words})(?: (?:{_STAGE}))*")
-
-
-def _patterns(slots: Sequence[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return what leaves names open in actions, the longest name first."""
-    longest = sorted(slots, key=lambda slot: -len(slot[1]))
-    return tuple((_instance(re.escape(name)), f"[{kind}]") for kind, name in longest)
-
-
-def _in_short(slots: Sequence[tuple[str, str]]) -> Iterator[tuple[re.Pattern[str], str]]:
-    """Yield how actions name a thing of the task where only one of its kind is about."""
-    for slot, name in slots:
-        for whole, short in _SHORT:
-            if whole.fullmatch(name):
-                yield short, f"[{slot}]"
-
-
-def _instance(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){name}(?!\w)", re.IGNORECASE)
-
-
-# Rooms and commands
-
-
-_ROOM_HEAD = re.compile(r"(?:room|outside location) is called the ([\w ]+?)\.")
-_DOOR = re.compile(r"[Aa] door to the ([\w ]+?) \(")
-_EVERYWHERE_SEEN = ("the agent", "a substance called air")
-_BRACKETED = re.compile(r"\(([^()]*)\)")
-_HOLDS = re.compile(r"[IO]n the [\w ]+? (?:is|are): ([^.]*)\.?")
-_STATE = re.compile(r",? which (?:is|are) [\w ]+|, currently reading .*| door is (?:open|closed)")
-_ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
-_SUBSTANCE = re.compile(r"\b(?:a )?substance called ")
-_GROWING = re.compile(r"\. On the [^,]*")  # flowers, which wither by the minute
-_ANY_BOX = re.compile(r"\w+ box")  # where a task wants things brought: drawn anew for each
-_MOST_THINGS = 24
-TRANSFER = re.compile(
-    r"(?:move|pour|pick up|drop|dunk) (?P<what>.+?)(?: (?:in|into|to|on) (?P<to>.+))?"
-)
-_TERMINAL = re.compile(r"\b(?:terminal|anode|cathode)\b")
-_IS_ROOM = re.compile(ROOMS)
-FURNITURE = frozenset(
-    ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
-)
-_UNHEARD = re.compile(
-    r"No known action|Unknown action|Ambiguous request|You can't move something into itself"
-)
-_EVERYWHERE = ("open ", "go ", "pick ", "focus ")
-_WORKING = 6
-_MOST_REFUSED = 3
-_ANSWER_WORDS = 8
-
-
-def room_of(text: str) -> str:
-    """Return the room that a description is of; empty if it is not a room's."""
-    found = _ROOM_HEAD.search(text)
-    return found[1] if found else ""
-
-
-def doors_of(text: str) -> list[str]:
-    """Return the rooms that a description names doors to."""
-    return distinct(_DOOR.findall(text))
-
-
-def scene_of(text: str) -> str:
-    """Return a room in the description's own words: its things and its doors, not their states."""
-    things = distinct(name for name, _ in _listed_things(text))
-    head = (
-        f"This room is called the {room_of(text)}. In it, you see: {listed(things, _MOST_THINGS)}."
-    )
-    doors = doors_of(text)
-    return f"{head} A door to the {', to the '.join(doors)}." if doors else head
-
-
-def room_facts(trajectory: Trajectory) -> list[Fact]:
-    """Return each room that was described: its doors, its things and the most that was seen in
-    them.
-    """
-    rooms: dict[str, list[str]] = {}
-    for text in [trajectory.environment, *(step.observation for step in trajectory.steps)]:
-        if room := room_of(text):
-            things = [_with_contents(name, inside) for name, inside in _listed_things(text)]
-            doors = [f"door to {other}" for other in doors_of(text)]
-            rooms.setdefault(room, []).extend([*doors, *things])
-    return [Fact(room, tuple(_richest(items))) for room, items in rooms.items()]
-
-
-def _listed_things(room: str) -> list[tuple[str, str]]:
-    """Return the things a room description lists, each with what is in or on it."""
-    body = room.partition("see:")[2].partition("You also see:")[0]
-    lines = body.split("\n") if "\n" in body.strip() else re.split(r"\s{2,}|\t", body)
-    things = []
-    for line in (line.strip() for line in lines):
-        if not line or line.casefold() in _EVERYWHERE_SEEN:
-            continue
-        held = _HOLDS.search(line) or _BRACKETED.search(line)
-        inside = _GROWING.sub("", one_line(held[1])) if held else ""
-        name = _STATE.sub("", re.split(r"\. |\(", line)[0]).strip(" .")
-        name = _ARTICLE.sub("", _SUBSTANCE.sub("", name))
-        inside = _SUBSTANCE.sub("", re.sub(r"\bcontaining ", "", inside))
-        if name and not _ANY_BOX.fullmatch(name):
-            things.append((name, "" if inside == "nothing" else _BRACKETED.sub("", inside)))
-    return things
-
-
-def _with_contents(name: str, inside: str) -> str:
-    if not inside:
-        return name
-    parts = distinct(_ARTICLE.sub("", _STATE.sub("", part).strip()) for part in inside.split(","))
-    return f"{name} [{listed(parts, 6)}]"
-
-
-def _richest(items: Sequence[str]) -> list[str]:
-    """Items, each thing once and with the most that was seen in it."""
-    best: dict[str, str] = {}
-    for item in items:
-        name = item.partition(" [")[0]
-        if len(item) > len(best.get(name, "")):
-            best[name] = item
-    return list(best.values())
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """A move and the room it was made in."""
-
-    room: str
-    move: Move
-    when: str = ""
-
-    @property
-    def verb(self) -> str:
-        return self.move.action.split(" ")[0]
-
-    @property
-    def refusal(self) -> str:
-        """The command with the answer that refused it."""
-        return f"{self.move.action}{self.when} → {condense(self.move.answer, _ANSWER_WORDS)}"
-
-
-def is_sensible(action: str) -> bool:
-    """Return whether an action is more than what the simulator lets one do with anything at all.
-
-    It connects the agent to a door, and pours an orange into a room.
-    """
-    if action.startswith("connect "):
-        ends = action.removeprefix("connect ").split(" to ", 1)
-        return len(ends) == 2 and all(_TERMINAL.search(end) for end in ends)
-    if action.startswith("disconnect "):
-        return "wire" in action or bool(_TERMINAL.search(action))
-    moved = TRANSFER.fullmatch(action)
-    return not (moved and moved["to"] and _IS_ROOM.fullmatch(moved["to"]))
-
-
-def is_lesson(move: Move) -> bool:
-    """Return whether a refusal says something of the world: of a sensible command that there is."""
-    return is_sensible(move.action) and not _UNHEARD.match(move.answer)
-
-
-def command_facts(moves: Sequence[Move]) -> list[Fact]:
-    """Return one example for each kind of command that worked, and for each that was refused.
-
-    What works in one room may be refused in another, or a moment later in the same one: each
-    is noted with its room, and a command that was answered both ways with its moment.
-    """
-    commands = [each for each in _commands(moves) if each.verb.isalpha()]
-    works: dict[str, _Command] = {}
-    refused: dict[tuple[str, str], _Command] = {}
-    for each in commands:
-        if each.move.effect == "refused" and is_lesson(each.move):
-            refused.setdefault((each.room, each.move.answer), each)
-        elif _is_example(each.move):
-            works.setdefault(each.verb, each)
-    return [
-        *_by_room("works", [(each.room, each.move.action) for each in works.values()][:_WORKING]),
-        *_by_room(
-            "refused", [(each.room, each.refusal) for each in refused.values()][:_MOST_REFUSED]
-        ),
-    ]
-
-
-def _is_example(move: Move) -> bool:
-    """Return whether a move shows a command that works; some work in every room and go without
-    saying.
-    """
-    moved = TRANSFER.fullmatch(move.action)
-    put_down = moved is not None and moved["to"] in FURNITURE
-    plain = move.effect == "done" and not move.place and is_sensible(move.action)
-    return plain and not put_down and not move.action.startswith(_EVERYWHERE)
-
-
-def _commands(moves: Sequence[Move]) -> Iterator[_Command]:
-    """Yield the moves with their rooms, and what was answered both ways there with its moment."""
-    placed = [(move.room, move) for move in moves]
-    working = {(room, move.action) for room, move in placed if _is_example(move)}
-    done: list[tuple[str, str]] = []
-    for room, move in placed:
-        both = move.effect == "refused" and (room, move.action) in working
-        yield _Command(room, move, _moment(room, move.action, done) if both else "")
-        if move.effect == "done":
-            done.append((room, move.action))
-
-
-def _moment(room: str, action: str, done: Sequence[tuple[str, str]]) -> str:
-    """After what a command was refused that works at another time in the same room."""
-    if (room, action) not in done:
-        return ", at first"
-    thing = action.partition(" ")[2]
-    last = next(did for where, did in reversed(done) if where == room and thing in did)
-    return f", after `{last}`"
-
-
-def _by_room(what: str, texts: Iterable[tuple[str, str]]) -> list[Fact]:
-    rooms: dict[str, list[str]] = {}
-    for room, text in texts:
-        rooms.setdefault(room, []).append(text)
-    return [
-        Fact(f"{what} in {room}" if room else what, tuple(items)) for room, items in rooms.items()
-    ]
 
 
 # The way to the points
@@ -752,30 +357,6 @@ def _acts(moves: Sequence[Move]) -> Iterator[_Act]:
         else:
             gone = move.action.removeprefix("go to ")
             route = [*route, (move.place, gone if gone != move.action else move.place)]
-
-
-def _in_rooms(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
-    """Things by room, those in another one with it, as each description lists them in turn."""
-    for text in [trajectory.environment, *(step.observation for step in trajectory.steps)]:
-        for room in room_facts(Trajectory("", text)):
-            for item in room.items:
-                thing, _, inside = item.rstrip("]").partition(" [")
-                if not thing.startswith("door to "):
-                    yield thing, room.subject
-                for part in _MORE.sub("", inside).split(", ") if inside else ():
-                    yield part, f"{thing} in {room.subject}"
-
-
-def _task_facts(task: str, slots: Mapping[str, str]) -> dict[str, str]:
-    text = PREAMBLE.sub("", task)
-    verb, instrument, target = _VERB.match(text), _INSTRUMENT.search(text), _TARGET.search(text)
-    named = next((slots[kind] for kind in _TARGETS if kind in slots), "")
-    return {
-        "verb": verb[0] if verb else "",
-        "target": named or (target[target.lastindex or 0] if target else ""),
-        "instrument": instrument[0] if instrument else "",
-        "place": slots.get("room", ""),
-    }
 
 
 def _of_science(trajectory: Trajectory) -> Diagnosis | None:

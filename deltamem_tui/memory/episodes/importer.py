@@ -330,7 +330,7 @@ def _refused(arrival: Arrival, known: Outcome, *, learnt: bool) -> RecordError:
     source, stated, before = arrival.source, _label(arrival.outcome), _label(known)
     if learnt:
         message = f"was learnt from as a {before}, which an import does not change"
-        hint = f"if that is wrong, say so: `deltamem outcome BANK {arrival.id} {stated}`"
+        hint = f"if that is wrong, say so: `deltamem episode outcome BANK {arrival.id} {stated}`"
     else:
         message = f"states {stated}, but an earlier record states {before} for the same episode"
         hint = f"the {before} stays; leave out the record that is wrong"

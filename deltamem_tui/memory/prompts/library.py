@@ -144,7 +144,7 @@ def _not_found(domain: str, name: str, folders: Sequence[Path] | None) -> Config
     return ConfigurationError(
         f"there is no prompt {one_line(name, 60)!r}",
         source=one_line(domain, 60) or GENERIC,
-        hint=f"{hint}`deltamem prompts list` names all" if known else "reinstall the package",
+        hint=f"{hint}`deltamem model prompts` names all" if known else "reinstall the package",
     )
 
 
@@ -364,7 +364,7 @@ def export(
     if missing or not chosen:
         what = f"no prompt {one_line(missing[0], 60)!r}" if missing else "no prompts"
         where = f" of {one_line(domain, 60)}" if domain else ""
-        raise UsageError(f"{what}{where} to export", hint="`deltamem prompts list` names all")
+        raise UsageError(f"{what}{where} to export", hint="`deltamem model prompts` names all")
     wanted = {folder / path.relative_to(shipped): path.read_bytes() for path in chosen}
     try:
         held = {path: path.read_bytes() for path in wanted if path.exists()}

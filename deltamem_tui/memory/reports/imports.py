@@ -187,7 +187,7 @@ def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
     if waiting := found.without_outcome:
         hint = (
             "import again with `--outcome success`, `--outcome failure` or `--outcome FILE`, or "
-            "let a model judge: `deltamem judge`"
+            "let a model judge: `deltamem episode judge`"
         )
         episodes = counted(waiting, "episode waits", "episodes wait")
         yield ReportNote(f"{episodes} without an outcome", hint)

@@ -113,7 +113,7 @@ def _learning_notes(
             f"{each.tree} {each.proposed:g} ({counted(each.questions, 'different question')})"
             for each in found.calibrated
         )
-        hint = "`deltamem parameters` sets others"
+        hint = "`deltamem bank parameters` sets others"
         yield ReportNote(f"thresholds were calibrated on the bank's first episodes: {trees}", hint)
     if count := record["not_admitted"]:
         wait = counted(count, "episode waits", "episodes wait")

@@ -120,7 +120,9 @@ def _is_replaceable(folder: Path, *, replace: bool, discarding: bool) -> bool:
             f"holds more than the export: {_names(other)}", source=source, hint=hint
         )
     if changed:
-        hint = "`deltamem install` takes in what fences hold; --discard-changes drops the changes"
+        hint = (
+            "`deltamem bank install` takes in what fences hold; --discard-changes drops the changes"
+        )
         raise BankExistsError(
             f"changed since the export: {_names(changed)}", source=source, hint=hint
         )
@@ -202,7 +204,7 @@ class _SkillWriter:
         return {**self._texts, BANK_FILE: listing}
 
     def _facts(self) -> dict[str, object]:
-        """Return what `deltamem install` needs to make the bank again, with new vectors."""
+        """Return what `deltamem bank install` needs to make the bank again, with new vectors."""
         manifest = self._bank.manifest
         copied = ("name", "method", "description", "domain", "embedder", "provenance")
         return {key: getattr(manifest, key) for key in copied} | {"parameters": manifest.settings}

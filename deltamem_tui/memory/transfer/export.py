@@ -235,7 +235,7 @@ def _parsed(line: bytes, path: Path) -> dict[str, Any]:
     raise BankCorruptError(
         "holds a line that breaks the format",
         source=str(path),
-        hint="`deltamem verify` names it",
+        hint="`deltamem bank verify` names it",
     )
 
 

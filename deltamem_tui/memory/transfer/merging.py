@@ -168,7 +168,7 @@ def _require_one_embedder(first: Bank, other: Bank) -> None:
             f"{one_line(first.name)} and {one_line(other.name)} have different embedders: "
             f"{error.message}",
             source=one_line(str(other.path)),
-            hint=f"`deltamem reembed {one_line(other.name)} --embedder "
+            hint=f"`deltamem bank reembed {one_line(other.name)} --embedder "
             f"{one_line(card_of(first).model, 80)}` gives it vectors that can be compared",
         ) from error
 

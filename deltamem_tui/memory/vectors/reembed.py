@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _BATCH = 64
 _PIECE_ROWS = 4096
-_HINT = "`deltamem reembed` makes all vectors anew"
+_HINT = "`deltamem bank reembed` makes all vectors anew"
 
 
 @dataclass(frozen=True, slots=True)

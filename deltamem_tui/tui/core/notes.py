@@ -28,7 +28,7 @@ def remedies(key_of: Callable[[str], str], *, bank_is_open: bool) -> Mapping[Rem
     return {
         Remedy.ALLOW_WRITING: f"{unfreeze} unfreezes it",
         Remedy.UNPACK: f"{key_of('install_bank')} on the list of banks installs a copy that can be",
-        Remedy.REPAIR: "`deltamem verify` in a terminal can cut it back to its last commit",
+        Remedy.REPAIR: "`deltamem bank verify` in a terminal can cut it back to its last commit",
         Remedy.MAKE_BANK: f"{key_of('look_again')} on the list of banks reloads it",
         Remedy.LIST_BANKS: "the list of banks has all names",
         Remedy.REPLACE: "submit it again to write over it",

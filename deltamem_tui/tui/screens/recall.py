@@ -118,7 +118,7 @@ class RecallScreen(BankScreen):
         )
         if names := ", ".join(dict.fromkeys(each.number.name for each in self._numbers.lines)):
             words += (
-                f"\n\nChange a number ({names} in `deltamem parameters`), or move it by "
+                f"\n\nChange a number ({names} in `deltamem bank parameters`), or move it by "
                 f"{key('raise_number')} and {key('lower_number')}, and see the answer change; "
                 "nothing is written before you save it."
             )

@@ -65,7 +65,7 @@ def test_a_journal_without_a_last_commit_is_an_error_that_says_where(
     bank.journal.path.write_bytes(text)
     with pytest.raises(BankCorruptError, match=r"journal\.jsonl") as caught:
         Bank.open(bank.path)
-    remedy = "`deltamem verify --repair`" if text.endswith(b"\n") else "restore the file"
+    remedy = "`deltamem bank verify --repair`" if text.endswith(b"\n") else "restore the file"
     assert remedy in str(caught.value)
 
 

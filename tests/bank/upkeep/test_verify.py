@@ -221,7 +221,7 @@ def test_a_broken_promise_comes_with_a_way_out(sealed: Path) -> None:
     (sealed / "bank.json").write_text(text.replace('"generic"', '"kitchen"'))
     (flaw,) = flaws_of(sealed)
     assert flaw.source == "bank.json"
-    assert "`deltamem unfreeze`" in (flaw.hint or "")
+    assert "`deltamem bank unfreeze`" in (flaw.hint or "")
 
 
 def test_what_nobody_could_check_is_told(path: Path) -> None:

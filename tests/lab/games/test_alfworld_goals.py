@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.lab.games.alfworld import HouseGoal, house_goal, treatments
+from deltamem_tui.lab.games.alfworld_goals import HouseGoal, house_goal, treatments
 from deltamem_tui.memory.domain import goal_of
 
 PLAIN = "put a clean mug in coffeemachine."

@@ -27,7 +27,7 @@ from deltamem_tui.memory.findings import (
 from deltamem_tui.memory.memp.rules import task_facts
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from tests.memory.writers.rules.episodes import HAIR, HEAT, HEAT_LOST, SPOILT, melting
+from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, SPOILT, melting
 from tests.places import DOCS
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,7 +36,6 @@ PICKED = {"alfworld": (1, 2, 6, 8, 11, 13, 15, 27, 28), "scienceworld": range(0,
 WRITTEN = {
     "alfworld": (HEAT, HEAT_LOST),
     "scienceworld": (melting("ice"), SPOILT),
-    "webshop": (HAIR,),
 }
 ASKED = {
     "alfworld": (
@@ -59,7 +58,6 @@ ASKED = {
             "orange paint."
         ),
     ),
-    "webshop": ("i need a long wig, color blue, and price lower than 30.00 dollars",),
 }
 
 

@@ -80,7 +80,9 @@ def test_a_dry_run_plans_all_and_writes_nothing(tmp_path: Path, pair: tuple[Bank
 
 def test_banks_of_other_embedders_are_refused(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
     other = create_bank(tmp_path / "other", embedder="hashing")
-    with pytest.raises(EmbedderMismatchError, match="`deltamem reembed other --embedder chosen`"):
+    with pytest.raises(
+        EmbedderMismatchError, match="`deltamem bank reembed other --embedder chosen`"
+    ):
         merge((pair[0], other))
 
 

@@ -127,7 +127,7 @@ def test_every_text_is_embedded_once_and_nothing_else_changes(tmp_path: Path) ->
     assert match is not None
     assert match.candidates[0].node.payload["activation_condition"] == "1 2 0"
     assert match.candidates[0].similarity == 1
-    with pytest.raises(EmbedderMismatchError, match="deltamem reembed"):
+    with pytest.raises(EmbedderMismatchError, match="deltamem bank reembed"):
         recall(bank, "1 2 0", embedder=ChosenEmbedder())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deltamem_tui.memory.synapse.write import observations
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Step, Trajectory
-from tests.memory.writers.rules.episodes import HAIR, HEAT, melting
+from tests.memory.writers.rules.episodes import HEAT, melting
 
 CROWDED = Trajectory(
     "put a mug in cabinet.",
@@ -34,12 +34,6 @@ def test_of_a_long_answer_what_the_step_uses_stays() -> None:
     assert before[1].startswith("On the desk 1, you see a pen 0,")
     assert before[1].endswith("… a mug 3.")
     assert all(count_tokens(text) <= 60 for text in before)
-
-
-def test_a_thought_shows_nothing() -> None:
-    seen = observations(HAIR)
-    assert seen[2] == seen[1]
-    assert "[B08H5DCD65] Ponytail $9.98" in seen[2]
 
 
 def test_a_room_without_its_scenery() -> None:

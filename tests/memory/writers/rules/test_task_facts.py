@@ -16,10 +16,6 @@ MELTING = (
     "Your task is to measure the melting point of lead, which is located around the kitchen. "
     "First, focus on the thermometer. Next, focus on the lead."
 )
-SHOES = (
-    "WebShop [SEP] Instruction: [SEP] i want to buy a women's shoe with rubber sole, with "
-    "color: black, and size: 9.5 wide, and price lower than 60.00 dollars"
-)
 
 
 @pytest.mark.parametrize(
@@ -49,17 +45,6 @@ SHOES = (
                 "target": "lead",
                 "instrument": "thermometer",
                 "place": "kitchen",
-            },
-        ),
-        (
-            "webshop",
-            SHOES,
-            {
-                "category": "women's shoe",
-                "attribute 1": "rubber sole",
-                "option 1": "black",
-                "option 2": "9.5 wide",
-                "price": "60.00 dollars",
             },
         ),
         (

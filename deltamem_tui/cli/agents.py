@@ -1,0 +1,204 @@
+"""Commands for agents: the MCP server, and our entries in the settings of agents."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
+from deltamem_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from deltamem_tui.agents.settings import FileChange
+
+Banks = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[BANK]...", help="Names or paths; all of the banks folder if none."),
+]
+Writable = Annotated[
+    bool,
+    typer.Option("--writable", help="Let agents import logs and note how episodes ended, too."),
+]
+
+
+def serve(context: typer.Context, banks: Banks = None, writable: Writable = False) -> Result:
+    """Serve banks to agents as an MCP server on stdin and stdout.
+
+    Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE, and the
+    banks' skills as skill://. An agent's configuration names the command and its arguments.
+    """
+    from deltamem_tui.agents.served_banks import ServedBanks
+
+    try:
+        from deltamem_tui.agents.mcp import serve
+    except ImportError as error:
+        raise UsageError(
+            "serving agents needs the package mcp",
+            hint="install it with the extra `agents`: pip install 'deltamem-tui[agents]'",
+        ) from error
+
+    invocation = Invocation.of(context)
+    named = tuple(invocation.bank(bank) for bank in banks or ())
+    served = ServedBanks(invocation.banks_folder, named)
+    if sys.stdin.isatty():
+        invocation.output.note("waiting for an MCP client's messages on stdin; Ctrl+C ends it")
+    serve(served, invocation.settings().prompt_folders(), writable=writable)
+    return Result("serve", {"banks": list(served.places())})
+
+
+Agent = Annotated[
+    str, typer.Argument(metavar="AGENT", help="claude-code, codex, gemini or openhands.")
+]
+MaybeAgent = Annotated[
+    str | None, typer.Argument(metavar="AGENT", help="Only this one; all if not given.")
+]
+BankName = Annotated[str, typer.Option("--bank", metavar="BANK", help="The bank to ask.")]
+Project = Annotated[
+    bool, typer.Option("--project", help="Use the settings of the project here, not your own.")
+]
+Budget = Annotated[
+    int, typer.Option("--budget", metavar="N", min=50, help="The most tokens handed over at once.")
+]
+Event = Annotated[str, typer.Argument(metavar="EVENT", help="prompt, failure, resume or end.")]
+
+
+def hook(
+    context: typer.Context,  # noqa: ARG001 - a command's first parameter
+    agent: Agent,
+    event: Event,
+    bank: BankName,
+    budget: Budget = 1500,
+) -> int:
+    """Answer an agent's hook: its event is read from stdin, as `agent install` arranges.
+
+    Whatever fails, it exits with 0 and leaves a line in the hooks' own log.
+    """
+    from deltamem_tui.agents.hooks import run as answer
+
+    return answer([agent, event, "--bank", bank, "--budget", str(budget)])
+
+
+def install(
+    context: typer.Context,
+    agent: Agent,
+    bank: BankName,
+    project: Project = False,
+    budget: Budget = 1500,
+    dry_run: options.DryRun = False,
+) -> Result:
+    """Have an agent read a bank before it acts, and queue its sessions for import.
+
+    Writes exactly its own entries into the agent's settings; `deltamem agent remove` takes them
+    out again.
+    """
+    from deltamem_tui.agents import settings
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.errors import BankFrozenError
+
+    invocation = Invocation.of(context)
+    path, protocol, notes = invocation.bank(bank), settings.protocol_of(agent), []
+    try:
+        Bank.open(invocation.writable_bank(bank)).require_writable()
+    except BankFrozenError as error:
+        notes = [f"sessions will wait, since they cannot be imported here: {error}"]
+    # Settings of a project are shared: its bank is found there by name, as the program is.
+    name = bank if project else str(path.resolve())
+    changes = settings.planned(protocol, _folder(project), name, budget, portable=project)
+    return _changed("install", protocol.name, changes, notes, dry_run=dry_run)
+
+
+def remove(
+    context: typer.Context,  # noqa: ARG001 - a command's first parameter
+    agent: Agent,
+    project: Project = False,
+    dry_run: options.DryRun = False,
+) -> Result:
+    """Take our entries out of an agent's settings, which are then as before."""
+    from deltamem_tui.agents import settings
+
+    protocol = settings.protocol_of(agent)
+    changes = settings.removal(protocol, _folder(project))
+    return _changed("remove", protocol.name, changes, [], dry_run=dry_run)
+
+
+def status(
+    context: typer.Context,  # noqa: ARG001 - a command's first parameter
+    agent: MaybeAgent = None,
+    project: Project = False,
+) -> Result:
+    """Show which agents read which banks, and how many sessions wait to be imported."""
+    from deltamem_tui import paths
+    from deltamem_tui.agents import settings
+    from deltamem_tui.agents.hooks import PROTOCOLS
+    from deltamem_tui.agents.sessions import StateFolder
+
+    folder = _folder(project)
+    agents: dict[str, Any] = {}
+    for protocol in [settings.protocol_of(agent)] if agent else PROTOCOLS.values():
+        entries = settings.installed(protocol, folder)
+        agents[protocol.name] = {
+            "settings": str(folder / protocol.settings),
+            "events": sorted(entries),
+            "missing": sorted({each.name for each in protocol.handlers.values()} - {*entries}),
+            "banks": sorted({settings.bank_of(each) for each in entries.values()}),
+        }
+    state = StateFolder(paths.state_folder())
+    where, waiting = str(state.folder), state.waiting()
+    data = {"agents": agents, "state": where, "waiting": waiting}
+
+    def view(page: Page) -> None:
+        rows = [
+            (name, ", ".join(found["events"]) or "none", ", ".join(found["banks"]))
+            for name, found in agents.items()
+        ]
+        page.table(("agent", "events", "bank"), rows)
+        page.facts({"waiting sessions": waiting, "state": where})
+
+    notes = ["`deltamem import --queued` takes the waiting sessions in"] if waiting else []
+    return Result("hooks", data, view=view, notes=notes)
+
+
+def _folder(project: bool) -> Path:
+    return Path() if project else Path.home()
+
+
+def _changed(
+    verb: str, agent: str, planned: Sequence[FileChange], notes: list[str], *, dry_run: bool
+) -> Result:
+    """Make the changes that are planned, unless in a dry run."""
+    changes = [each for each in planned if each.changes]
+    for each in () if dry_run else changes:
+        each.apply()
+    files = [
+        {"path": str(each.path), "change": _kind(each), "diff": _diff(each)} for each in changes
+    ]
+    data = {"verb": verb, "agent": agent, "dry_run": dry_run, "files": files}
+
+    def view(page: Page) -> None:
+        for each in files:
+            would = "would be " if dry_run else ""
+            page.text(f"{would}{each['change']} {each['path']}", style="bold")
+            if dry_run:
+                page.text(each["diff"])
+
+    notes = notes if files else [*notes, "nothing to change"]
+    return Result("hooks", data, view=view, notes=notes)
+
+
+def _kind(change: FileChange) -> str:
+    if change.before is None:
+        return "made"
+    return "removed" if change.after is None else "changed"
+
+
+def _diff(change: FileChange) -> str:
+    before, after = ((text or "").splitlines() for text in (change.before, change.after))
+    return "\n".join(unified_diff(before, after, lineterm="", n=1))

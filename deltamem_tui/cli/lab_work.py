@@ -1,0 +1,152 @@
+"""`deltamem lab work`: would a memory have pointed to what the next sessions needed?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation, interruptible
+from deltamem_tui.cli.logs import Logs, Outcome, logs_as_bank, user_outcomes_of
+from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
+from deltamem_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from deltamem_tui.lab.result import Measure
+
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar="NAME[:PARAMETER=VALUE,…]",
+        help="A memory method with parameters of its bank; deltamem if not given. Can be repeated.",
+    ),
+]
+By = Annotated[
+    Literal["time", "task"],
+    typer.Option("--by", help="Hold out the last episodes, or all episodes of some tasks."),
+]
+Share = Annotated[
+    float,
+    typer.Option("--hold-out", metavar="SHARE", min=0.01, max=0.9, help="How many are held out."),
+]
+Budget = Annotated[
+    int, typer.Option("--budget", metavar="N", min=10, help="Tokens of a text, 4 characters each.")
+]
+
+
+def work(
+    context: typer.Context,
+    logs: Logs,
+    method: Methods = None,
+    by: By = "time",
+    hold_out: Share = 0.25,
+    budget: Budget = 300,
+    outcome: Outcome = None,
+    format: options.Format = None,  # noqa: A002 - the word that people type
+    domain: options.Domain = None,
+    embedder: options.Embedder = None,
+) -> Result:
+    """Measure whether a memory would have pointed to what the next sessions needed.
+
+    Part of the log is learnt by rules; each held-out task is asked, and the text is compared with
+    the files, folders, verifying commands, tools, commands, flags and tables that its episode
+    went on to use. What the task names, or no learnt episode touched, does not count. Beside the
+    methods: nothing, what is used most, and the nearest episode as it was. A folder's logs are
+    taken from the oldest to the newest. Failed episodes are not asked for tools and commands.
+    """
+    from msgspec import to_builtins
+
+    from deltamem_tui.embedding.load import load
+    from deltamem_tui.lab import work as lab
+    from deltamem_tui.lab.contestants import contestants
+    from deltamem_tui.memory.episodes.stored_episodes import episodes
+
+    invocation = Invocation.of(context)
+    rivals = contestants(method or ["deltamem"], {})
+    choices = {"format": format, "domain": domain or "", **user_outcomes_of(outcome, 1.0)}
+    with interruptible() as stop:
+        with logs_as_bank(invocation, _by_age(logs), stop, **choices) as (bank, report):
+            found, domain = [*episodes(bank)], bank.manifest.domain
+        split = (lab.WorkSplit.by_task if by == "task" else lab.WorkSplit.by_time)(found, hold_out)
+        if not (split.learnt and split.asked):
+            what = f"{len(found)} episodes cannot be split into learnt and held out"
+            raise UsageError(what, hint="name more logs, or another --hold-out")
+        if not any(each.outcome.known for each in split.learnt):
+            hint = "`--outcome success` takes all as successes, `--outcome FILE` says it of each"
+            raise UsageError("no episode says how it ended, so none can be learnt", hint=hint)
+        loaded = load(invocation.settings(embedder=embedder).embedder)
+        total = (len(rivals) + 1) * len(found)
+        with (
+            tempfile.TemporaryDirectory(prefix="deltamem-work-") as folder,
+            invocation.output.progress("learning and asking", total) as advance,
+        ):
+            measures = lab.compared(
+                split,
+                rivals,
+                loaded,
+                Path(folder),
+                domain=domain,
+                budget=budget,
+                advance=advance,
+                stopped=stop,
+            )
+    columns = [each for each in lab.MEASURES if any(each in some for some in measures.values())]
+    data = {
+        "learnt": len(split.learnt),
+        "asked": len(split.asked),
+        "by": by,
+        "budget": budget,
+        "embedder": loaded.card.model,
+        "memories": {name: to_builtins(some) for name, some in measures.items()},
+    }
+    notes = [f"{len(split.learnt)} episodes learnt, {len(split.asked)} asked, {budget} tokens"]
+    if unknown := sum(not each.outcome.known for each in split.learnt):
+        notes.append(f"{unknown} episodes do not say how they ended and were not learnt")
+    notes += [f"{each.replace('_', ' ')}: {lab.MEASURES[each]}" for each in columns]
+    errors = [*report.refusals]
+    return Result(
+        "lab",
+        data,
+        errors,
+        Result.verdict(1, errors),
+        view=lambda page: _shown(page, measures, columns),
+        notes=notes,
+    )
+
+
+def _shown(
+    page: Page, measures: Mapping[str, Mapping[str, Measure]], columns: Sequence[str]
+) -> None:
+    from deltamem_tui.lab.report import interval, signed
+
+    names = [each.replace("_", " ") for each in columns]
+    first, *others = measures
+    page.table(
+        ("memory", *names),
+        [
+            (name, *(interval(some[e].estimate) if e in some else "" for e in columns))
+            for name, some in measures.items()
+        ],
+    )
+    page.text(f"\nless {first}, with 95 % intervals", style="bold")
+    compared = [each for each in ("files", "first_ten", "terms") if each in columns]
+    page.table(
+        ("memory", *(each.replace("_", " ") for each in compared)),
+        [(name, *(signed(measures[name][e].difference) for e in compared)) for name in others],
+    )
+
+
+def _by_age(logs: Sequence[str]) -> list[str]:
+    """Return the files of folders from the oldest to the newest; other logs as they are."""
+    from deltamem_tui.trajectory.logs.sources import find_logs
+
+    if not any(Path(each).expanduser().is_dir() for each in logs):
+        return [*logs]
+    paths = [found.log.path for found in find_logs(logs)]
+    return [str(each) for each in sorted(paths, key=lambda path: path.stat().st_mtime)]

@@ -1,0 +1,223 @@
+"""Rooms of ScienceWorld: what is in them, and which commands were answered there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from deltamem_tui.lab.games.scienceworld_goals import ROOMS
+from deltamem_tui.memory.domain import Fact, Move
+from deltamem_tui.memory.wording import condense, distinct, listed
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+_MORE = re.compile(r" and \d+ more$")
+
+
+_ROOM_HEAD = re.compile(r"(?:room|outside location) is called the ([\w ]+?)\.")
+_DOOR = re.compile(r"[Aa] door to the ([\w ]+?) \(")
+_EVERYWHERE_SEEN = ("the agent", "a substance called air")
+_BRACKETED = re.compile(r"\(([^()]*)\)")
+_HOLDS = re.compile(r"[IO]n the [\w ]+? (?:is|are): ([^.]*)\.?")
+_STATE = re.compile(r",? which (?:is|are) [\w ]+|, currently reading .*| door is (?:open|closed)")
+_ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
+_SUBSTANCE = re.compile(r"\b(?:a )?substance called ")
+_GROWING = re.compile(r"\. On the [^,]*")  # flowers, which wither by the minute
+_ANY_BOX = re.compile(r"\w+ box")  # where a task wants things brought: drawn anew for each
+_MOST_THINGS = 24
+TRANSFER = re.compile(
+    r"(?:move|pour|pick up|drop|dunk) (?P<what>.+?)(?: (?:in|into|to|on) (?P<to>.+))?"
+)
+_TERMINAL = re.compile(r"\b(?:terminal|anode|cathode)\b")
+_IS_ROOM = re.compile(ROOMS)
+FURNITURE = frozenset(
+    ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
+)
+_UNHEARD = re.compile(
+    r"No known action|Unknown action|Ambiguous request|You can't move something into itself"
+)
+_EVERYWHERE = ("open ", "go ", "pick ", "focus ")
+_WORKING = 6
+_MOST_REFUSED = 3
+_ANSWER_WORDS = 8
+
+
+def room_of(text: str) -> str:
+    """Return the room that a description is of; empty if it is not a room's."""
+    found = _ROOM_HEAD.search(text)
+    return found[1] if found else ""
+
+
+def doors_of(text: str) -> list[str]:
+    """Return the rooms that a description names doors to."""
+    return distinct(_DOOR.findall(text))
+
+
+def scene_of(text: str) -> str:
+    """Return a room in the description's own words: its things and its doors, not their states."""
+    things = distinct(name for name, _ in _listed_things(text))
+    head = (
+        f"This room is called the {room_of(text)}. In it, you see: {listed(things, _MOST_THINGS)}."
+    )
+    doors = doors_of(text)
+    return f"{head} A door to the {', to the '.join(doors)}." if doors else head
+
+
+def room_facts(trajectory: Trajectory) -> list[Fact]:
+    """Return each room that was described: its doors, its things and the most that was seen in
+    them.
+    """
+    rooms: dict[str, list[str]] = {}
+    for text in [trajectory.environment, *(step.observation for step in trajectory.steps)]:
+        if room := room_of(text):
+            things = [_with_contents(name, inside) for name, inside in _listed_things(text)]
+            doors = [f"door to {other}" for other in doors_of(text)]
+            rooms.setdefault(room, []).extend([*doors, *things])
+    return [Fact(room, tuple(_richest(items))) for room, items in rooms.items()]
+
+
+def _listed_things(room: str) -> list[tuple[str, str]]:
+    """Return the things a room description lists, each with what is in or on it."""
+    body = room.partition("see:")[2].partition("You also see:")[0]
+    lines = body.split("\n") if "\n" in body.strip() else re.split(r"\s{2,}|\t", body)
+    things = []
+    for line in (line.strip() for line in lines):
+        if not line or line.casefold() in _EVERYWHERE_SEEN:
+            continue
+        held = _HOLDS.search(line) or _BRACKETED.search(line)
+        inside = _GROWING.sub("", one_line(held[1])) if held else ""
+        name = _STATE.sub("", re.split(r"\. |\(", line)[0]).strip(" .")
+        name = _ARTICLE.sub("", _SUBSTANCE.sub("", name))
+        inside = _SUBSTANCE.sub("", re.sub(r"\bcontaining ", "", inside))
+        if name and not _ANY_BOX.fullmatch(name):
+            things.append((name, "" if inside == "nothing" else _BRACKETED.sub("", inside)))
+    return things
+
+
+def _with_contents(name: str, inside: str) -> str:
+    if not inside:
+        return name
+    parts = distinct(_ARTICLE.sub("", _STATE.sub("", part).strip()) for part in inside.split(","))
+    return f"{name} [{listed(parts, 6)}]"
+
+
+def _richest(items: Sequence[str]) -> list[str]:
+    """Items, each thing once and with the most that was seen in it."""
+    best: dict[str, str] = {}
+    for item in items:
+        name = item.partition(" [")[0]
+        if len(item) > len(best.get(name, "")):
+            best[name] = item
+    return list(best.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A move and the room it was made in."""
+
+    room: str
+    move: Move
+    when: str = ""
+
+    @property
+    def verb(self) -> str:
+        return self.move.action.split(" ")[0]
+
+    @property
+    def refusal(self) -> str:
+        """The command with the answer that refused it."""
+        return f"{self.move.action}{self.when} → {condense(self.move.answer, _ANSWER_WORDS)}"
+
+
+def is_sensible(action: str) -> bool:
+    """Return whether an action is more than what the simulator lets one do with anything at all.
+
+    It connects the agent to a door, and pours an orange into a room.
+    """
+    if action.startswith("connect "):
+        ends = action.removeprefix("connect ").split(" to ", 1)
+        return len(ends) == 2 and all(_TERMINAL.search(end) for end in ends)
+    if action.startswith("disconnect "):
+        return "wire" in action or bool(_TERMINAL.search(action))
+    moved = TRANSFER.fullmatch(action)
+    return not (moved and moved["to"] and _IS_ROOM.fullmatch(moved["to"]))
+
+
+def is_lesson(move: Move) -> bool:
+    """Return whether a refusal says something of the world: of a sensible command that there is."""
+    return is_sensible(move.action) and not _UNHEARD.match(move.answer)
+
+
+def command_facts(moves: Sequence[Move]) -> list[Fact]:
+    """Return one example for each kind of command that worked, and for each that was refused.
+
+    What works in one room may be refused in another, or a moment later in the same one: each
+    is noted with its room, and a command that was answered both ways with its moment.
+    """
+    commands = [each for each in _commands(moves) if each.verb.isalpha()]
+    works: dict[str, _Command] = {}
+    refused: dict[tuple[str, str], _Command] = {}
+    for each in commands:
+        if each.move.effect == "refused" and is_lesson(each.move):
+            refused.setdefault((each.room, each.move.answer), each)
+        elif _is_example(each.move):
+            works.setdefault(each.verb, each)
+    return [
+        *_by_room("works", [(each.room, each.move.action) for each in works.values()][:_WORKING]),
+        *_by_room(
+            "refused", [(each.room, each.refusal) for each in refused.values()][:_MOST_REFUSED]
+        ),
+    ]
+
+
+def _is_example(move: Move) -> bool:
+    """Return whether a move shows a command that works; some work in every room and go without
+    saying.
+    """
+    moved = TRANSFER.fullmatch(move.action)
+    put_down = moved is not None and moved["to"] in FURNITURE
+    plain = move.effect == "done" and not move.place and is_sensible(move.action)
+    return plain and not put_down and not move.action.startswith(_EVERYWHERE)
+
+
+def _commands(moves: Sequence[Move]) -> Iterator[_Command]:
+    """Yield the moves with their rooms, and what was answered both ways there with its moment."""
+    placed = [(move.room, move) for move in moves]
+    working = {(room, move.action) for room, move in placed if _is_example(move)}
+    done: list[tuple[str, str]] = []
+    for room, move in placed:
+        both = move.effect == "refused" and (room, move.action) in working
+        yield _Command(room, move, _moment(room, move.action, done) if both else "")
+        if move.effect == "done":
+            done.append((room, move.action))
+
+
+def _moment(room: str, action: str, done: Sequence[tuple[str, str]]) -> str:
+    """After what a command was refused that works at another time in the same room."""
+    if (room, action) not in done:
+        return ", at first"
+    thing = action.partition(" ")[2]
+    last = next(did for where, did in reversed(done) if where == room and thing in did)
+    return f", after `{last}`"
+
+
+def _by_room(what: str, texts: Iterable[tuple[str, str]]) -> list[Fact]:
+    rooms: dict[str, list[str]] = {}
+    for room, text in texts:
+        rooms.setdefault(room, []).append(text)
+    return [
+        Fact(f"{what} in {room}" if room else what, tuple(items)) for room, items in rooms.items()
+    ]
+
+
+def in_rooms(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+    """Things by room, those in another one with it, as each description lists them in turn."""
+    for text in [trajectory.environment, *(step.observation for step in trajectory.steps)]:
+        for room in room_facts(Trajectory("", text)):
+            for item in room.items:
+                thing, _, inside = item.rstrip("]").partition(" [")
+                if not thing.startswith("door to "):
+                    yield thing, room.subject
+                for part in _MORE.sub("", inside).split(", ") if inside else ():
+                    yield part, f"{thing} in {room.subject}"
