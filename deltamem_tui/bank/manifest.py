@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import codec, collection, usage_log
+from deltamem_tui.bank import collection, usage_log
 from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
 from deltamem_tui.bank.commits import file_swap
 from deltamem_tui.bank.commits.journal import MANIFEST_NAME, Commit
@@ -123,6 +123,7 @@ _TYPES: Mapping[str, type] = {
     "frozen": bool,
     "digests": dict,
 }
+_ORIGIN = re.compile("[0-9a-f]{16}")
 _METHOD = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
@@ -164,7 +165,7 @@ def _checked(source: str, record: dict[str, Any]) -> Manifest:
     ):
         raise _corrupt(source, "'settings' must hold an object per tree")
     origin = record.get("origin", "")
-    if origin != "" and not codec.is_id(origin):
+    if origin != "" and not (isinstance(origin, str) and _ORIGIN.fullmatch(origin)):
         raise _corrupt(source, "'origin' is not an id of 16 hexadecimal digits")
     return Manifest(**{key: record[key] for key in (*_TYPES, "format")}, replica=origin)
 

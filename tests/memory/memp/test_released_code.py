@@ -116,15 +116,8 @@ def test_each_record_has_facts_of_its_own_from_its_first_day_on(tmp_path: Path) 
 
 
 def test_the_words_of_a_domain_are_its_own() -> None:
-    assert (
-        len(
-            {
-                domain_for(domain).fact_names
-                for domain in ("alfworld", "scienceworld", "webshop", "")
-            }
-        )
-        == 4
-    )
+    found = {domain_for(each).fact_names for each in ("alfworld", "scienceworld", "")}
+    assert len(found) == 3
 
 
 def test_question_and_key_are_the_task_alone(tmp_path: Path) -> None:
