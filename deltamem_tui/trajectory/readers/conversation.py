@@ -111,7 +111,7 @@ class Conversation:
     @property
     def has_calls(self) -> bool:
         """True if the agent has called a tool, and not only spoken."""
-        return bool(self.calls())
+        return any(draft.is_call for draft in self._steps)
 
     @property
     def last_exchange(self) -> tuple[str, str] | None:

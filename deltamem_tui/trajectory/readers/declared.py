@@ -218,7 +218,9 @@ def _is_read(form: _Format, value: object) -> bool:
 
 def _read(form: _Format, log: Log) -> Iterator[Reading]:
     if form.gathers(log.preview()):
-        yield from sessions(lambda _: _Gathered(form=form))(log)
+        told = form.declared.messages  # in which answers name their calls, unless lines are changes
+        named = bool(told) and "replayed(" not in told
+        yield from sessions(lambda _: _Gathered(form=form, names_calls=named))(log)
         return
     common = NO_OPENING
     # Trials of one task may well begin alike, and with the user's own request.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 import jmespath  # type: ignore[import-untyped]
+import orjson
 from jmespath.exceptions import JMESPathError  # type: ignore[import-untyped]
 from jmespath.visitor import TreeInterpreter  # type: ignore[import-untyped]
 
@@ -155,6 +156,34 @@ def _merged(items: object, begins: str) -> list[Json]:
     return turns
 
 
+def _replayed(entries: object) -> object:
+    """Return the state that a first one (kind 0) and its changes lead to.
+
+    A change sets (1), extends (2, from an index on) or deletes (3) what stands at a path.
+    """
+    root: dict[str, object] = {}
+    for entry in map(as_mapping, as_list(entries)):
+        path = ["", *(as_list(entry.get("k")) if entry.get("kind") else [])]
+        place: object = root
+        for key in path[:-1]:
+            place = _member(place, key)
+        key, value, first = path[-1], entry.get("v"), entry.get("i")
+        if entry.get("kind") == 2:
+            held = _member(place, key)
+            value = [*as_list(held)[: first if type(first) is int else None], *as_list(value)]
+        if isinstance(place, dict) and isinstance(key, str):
+            place[key] = orjson.loads(orjson.dumps(value))  # a change is no part of its record
+        elif isinstance(place, list) and type(key) is int and key < len(place):
+            place[key] = orjson.loads(orjson.dumps(value))
+    return root.get("")
+
+
+def _member(place: object, key: object) -> object:
+    if isinstance(place, dict):
+        return place.get(key)
+    return place[key] if isinstance(place, list) and type(key) is int and key < len(place) else None
+
+
 def _without(members: object, names: list[str]) -> Json:
     return {key: value for key, value in as_mapping(members).items() if key not in names}
 
@@ -181,6 +210,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "parsed": lambda text: as_object(unfolded(text)),
     "path": _path,
     "pick": _pick,
+    "replayed": _replayed,
     "rows": _rows,
     "scene": lambda text: scene_of(as_text(text)),
     "unquoted": unquoted,

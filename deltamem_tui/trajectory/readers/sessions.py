@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from deltamem_tui.errors import RecordError, Remedy, TrajectoryError
 from deltamem_tui.trajectory.logs.log import Log
@@ -261,8 +260,8 @@ class Session(ABC):
         has_gaps: True if a record before or in it cannot be read.
     """
 
-    names_calls: ClassVar[bool] = False
     log_name: str = ""
+    names_calls: bool = False
     breaks_off: bool = False
     has_gaps: bool = False
 
@@ -292,20 +291,13 @@ class Session(ABC):
 
 @dataclass(slots=True, kw_only=True)
 class ItemSession(Session):
-    """A session of items: each a record by itself, or all of them in the list of one record.
+    """A session of items: each a record by itself, or all of them in one `run`, below a key.
 
-    Results name their calls, as those of OpenHands do by `cause`.
-
-    Attributes:
-        keys: Where a record keeps its list.
-        is_item: Whether a record is an item.
-        begins: Whether an item behind these begins another session.
-        build: Makes the episode of the session.
-        run: The record that holds the list; empty if the items are records.
-        items: The items in order.
+    Results name their calls, as those of OpenHands do by `cause`. `begins` tells whether an item
+    behind others begins another session; `build` makes the episode.
     """
 
-    names_calls: ClassVar[bool] = True
+    names_calls: bool = True
     keys: tuple[str, ...]
     is_item: Callable[[object], bool]
     begins: Callable[[list[Json], Json], bool]
