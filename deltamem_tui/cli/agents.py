@@ -12,6 +12,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
@@ -20,12 +21,10 @@ if TYPE_CHECKING:
     from deltamem_tui.agents.settings import FileChange
 
 Banks = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[BANK]...", help="Names or paths; all of the banks folder if none."),
+    list[str] | None, argument("[BANK]...", "Names or paths; all of the banks folder if none.")
 ]
 Writable = Annotated[
-    bool,
-    typer.Option("--writable", help="Let agents import logs and note how episodes ended, too."),
+    bool, flag("--writable", "Let agents import logs and note how episodes ended, too.")
 ]
 
 
@@ -54,20 +53,12 @@ def serve(context: typer.Context, banks: Banks = None, writable: Writable = Fals
     return Result("serve", {"banks": list(served.places())})
 
 
-Agent = Annotated[
-    str, typer.Argument(metavar="AGENT", help="claude-code, codex, gemini or openhands.")
-]
-MaybeAgent = Annotated[
-    str | None, typer.Argument(metavar="AGENT", help="Only this one; all if not given.")
-]
-BankName = Annotated[str, typer.Option("--bank", metavar="BANK", help="The bank to ask.")]
-Project = Annotated[
-    bool, typer.Option("--project", help="Use the settings of the project here, not your own.")
-]
-Budget = Annotated[
-    int, typer.Option("--budget", metavar="N", min=50, help="The most tokens handed over at once.")
-]
-Event = Annotated[str, typer.Argument(metavar="EVENT", help="prompt, failure, resume or end.")]
+Agent = Annotated[str, argument("AGENT", "claude-code, codex, gemini or openhands.")]
+MaybeAgent = Annotated[str | None, argument("AGENT", "Only this one; all if not given.")]
+BankName = Annotated[str, option("--bank", "BANK", "The bank to ask.")]
+Project = Annotated[bool, flag("--project", "Use the settings of the project here, not your own.")]
+Budget = Annotated[int, option("--budget", "N", "The most tokens handed over at once.", min=50)]
+Event = Annotated[str, argument("EVENT", "prompt, failure, resume or end.")]
 
 
 def hook(
@@ -100,13 +91,12 @@ def install(
     out again.
     """
     from deltamem_tui.agents import settings
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import BankFrozenError
 
     invocation = Invocation.of(context)
     path, protocol, notes = invocation.bank(bank), settings.protocol_of(agent), []
     try:
-        Bank.open(invocation.writable_bank(bank)).require_writable()
+        invocation.open(bank, write=True).require_writable()
     except BankFrozenError as error:
         notes = [f"sessions will wait, since they cannot be imported here: {error}"]
     # Settings of a project are shared: its bank is found there by name, as the program is.

@@ -12,6 +12,7 @@ from msgspec import to_builtins
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.text import one_line
@@ -23,29 +24,20 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.vectors.search import Candidate
 
 
-Task = Annotated[
-    str, typer.Argument(metavar="TASK", help="The goal, as the agent gets it; - for stdin.")
-]
-Environment = Annotated[
-    str, typer.Option("--env", metavar="TEXT", help="The scene: the first observation.")
-]
-Explain = Annotated[
-    bool, typer.Option("--explain", help="Show the runners-up, with penalties and thresholds.")
-]
+Task = Annotated[str, argument("TASK", "The goal, as the agent gets it; - for stdin.")]
+Environment = Annotated[str, option("--env", "TEXT", "The scene: the first observation.")]
+Explain = Annotated[bool, flag("--explain", "Show the runners-up, with penalties and thresholds.")]
 
 ReceiptPath = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--receipt",
-        metavar="FILE",
-        help="Write down there what was shown, a line a recall, for `import --receipts`.",
+        "FILE",
+        "Write down there what was shown, a line a recall, for `import --receipts`.",
     ),
 ]
 Episode = Annotated[
-    str,
-    typer.Option(
-        "--episode", metavar="NAME", help="The id of the episode in its log, for the receipt."
-    ),
+    str, option("--episode", "NAME", "The id of the episode in its log, for the receipt.")
 ]
 
 _RUNNERS_UP = 10
@@ -62,7 +54,6 @@ def recall(
     episode: Episode = "",
 ) -> Result:
     """Recall what a bank knows of a task, as the text for an agent's prompt."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.credit.credit import append_receipt
     from deltamem_tui.memory.engine import recall
@@ -76,7 +67,7 @@ def recall(
         raise UsageError("the task is empty", hint="say what the agent is to do")
     invocation = Invocation.of(context)
     folders = invocation.settings().prompt_folders()
-    opened = Bank.open(invocation.bank(bank))
+    opened = invocation.open(bank)
     found = recall(opened, task, env, candidates=_RUNNERS_UP, folders=folders)
     if receipt and found.receipt:
         append_receipt(receipt, found.receipt, episode)
@@ -209,10 +200,8 @@ def _answer_record(
     return record
 
 
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="A goal, a scene, or any text.")]
-SearchLimit = Annotated[
-    int, typer.Option("--limit", metavar="N", min=1, help="At most N nodes a tree.")
-]
+Text = Annotated[str, argument("TEXT", "A goal, a scene, or any text.")]
+SearchLimit = Annotated[int, option("--limit", "N", "At most N nodes a tree.", min=1)]
 
 
 def search(
@@ -223,7 +212,6 @@ def search(
     limit: SearchLimit = 10,
 ) -> Result:
     """Find the nodes that score best for a text, in one tree or both."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.engine import search
     from deltamem_tui.memory.methods import display_of, is_shown, key_label
@@ -231,7 +219,7 @@ def search(
 
     if not text.strip():
         raise UsageError("the text is empty", hint="say what to look for")
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Invocation.of(context).open(bank)
     names = [name for name in options.tree_names(opened, tree) if tree or is_shown(opened, name)]
     answers = search(opened, text, names, limit)
 
@@ -261,8 +249,7 @@ def search(
 
 
 OptionalBank = Annotated[
-    str | None,
-    typer.Argument(metavar="BANK", help="A bank's name or path, or results of the lab."),
+    str | None, argument("BANK", "A bank's name or path, or results of the lab.")
 ]
 
 

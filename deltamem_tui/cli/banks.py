@@ -11,6 +11,7 @@ import typer
 from deltamem_tui import paths
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import DeltaMemError
@@ -64,25 +65,23 @@ def _kind(bank: paths.BankPlace) -> str:
     return "shipped" if bank.shipped else "own"
 
 
-Description = Annotated[
-    str, typer.Option("--description", metavar="TEXT", help="What the bank is for.")
-]
+Description = Annotated[str, option("--description", "TEXT", "What the bank is for.")]
 
 Method = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--method",
-        metavar="NAME",
-        help="The memory method that the bank is for; `deltamem bank methods` lists them.",
+        "NAME",
+        "The memory method that the bank is for; `deltamem bank methods` lists them.",
     ),
 ]
 EpisodesFrom = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--episodes-from",
-        metavar="BANK",
-        help="Take over the episodes of a bank, waiting to be learnt; embedder and domain are "
-        "that bank's too, unless given.",
+        "BANK",
+        "Take over the episodes of a bank, waiting to be learnt; embedder and domain are that"
+        " bank's too, unless given.",
     ),
 ]
 
@@ -101,14 +100,13 @@ def init(
     The embedder is fixed when the bank is made (`deltamem bank reembed` changes it later). The
     parameters are the domain's published preset.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.memory.domain import domain_named
     from deltamem_tui.memory.methods import DEFAULT, settings_record
     from deltamem_tui.text import clean, counted
 
     invocation = Invocation.of(context)
-    source = Bank.open(invocation.bank(episodes_from)) if episodes_from else None
+    source = invocation.open(episodes_from) if episodes_from else None
     if source:
         embedder = embedder or str(source.manifest.embedder.get("model") or "") or None
         domain = domain or source.manifest.domain
@@ -161,7 +159,6 @@ _REFUSED_SHOWN = 20
 
 def info(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.credit.credit import tree_credit
     from deltamem_tui.memory.methods import is_shown, settings_record
@@ -169,7 +166,7 @@ def info(context: typer.Context, bank: options.Bank) -> Result:
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Invocation.of(context).open(bank)
     statistics = bank_statistics(opened)
     past = history(opened)
     credit = {name: tree_credit(opened, name) for name in opened.trees}
@@ -280,7 +277,7 @@ def methods() -> Result:
     return Result("methods", {"methods": data}, view=view)
 
 
-NewName = Annotated[str, typer.Argument(metavar="NAME", help="The new name.")]
+NewName = Annotated[str, argument("NAME", "The new name.")]
 
 
 def rename(context: typer.Context, bank: options.Bank, name: NewName) -> Result:
@@ -294,12 +291,11 @@ def rename(context: typer.Context, bank: options.Bank, name: NewName) -> Result:
 
 def copy(context: typer.Context, bank: options.Bank, name: options.NewBank) -> Result:
     """Copy a bank, with its episodes, under another name; a copy can be written."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.transfer.package import copy_bank
 
     invocation = Invocation.of(context)
     path = invocation.new_bank(name)
-    copied = copy_bank(Bank.open(invocation.bank(bank)), path, history=True)
+    copied = copy_bank(invocation.open(bank), path, history=True)
     return Result(
         "copy", {"bank": copied.name, "path": path}, notes=[f"{name} is a copy of {bank}"]
     )

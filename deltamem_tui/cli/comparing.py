@@ -10,6 +10,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import ExitCode, Result
 from deltamem_tui.errors import UsageError
@@ -27,31 +28,23 @@ if TYPE_CHECKING:
 
 
 MergedBanks = Annotated[
-    list[str],
-    typer.Argument(metavar="BANK...", help="Two banks or more. Without -o the first gets all."),
+    list[str], argument("BANK...", "Two banks or more. Without -o the first gets all.")
 ]
 Into = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="BANK", help="A new bank that gets all instead."),
 ]
-Near = Annotated[
-    float,
-    typer.Option("--near", metavar="X", help="The similarity from which two roots are near."),
-]
+Near = Annotated[float, option("--near", "X", "The similarity from which two roots are near.")]
 NearPolicy = Annotated[
     str,
-    typer.Option(
-        "--near-policy",
-        metavar="|".join(NEAR_POLICIES),
-        help="Keep a near root, or drop it with its subtree.",
+    option(
+        "--near-policy", "|".join(NEAR_POLICIES), "Keep a near root, or drop it with its subtree."
     ),
 ]
-NoNear = Annotated[bool, typer.Option("--no-near", help="Look for no near roots.")]
-NoEpisodes = Annotated[
-    bool, typer.Option("--no-episodes", help="Leave the episodes where they are.")
-]
+NoNear = Annotated[bool, flag("--no-near", "Look for no near roots.")]
+NoEpisodes = Annotated[bool, flag("--no-episodes", "Leave the episodes where they are.")]
 AcrossDomains = Annotated[
-    bool, typer.Option("--across-domains", help="Merge banks of different domains all the same.")
+    bool, flag("--across-domains", "Merge banks of different domains all the same.")
 ]
 
 
@@ -132,11 +125,10 @@ def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
 
 
 ComparedBanks = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="BANK BANK", help="The bank as it was, and as it is."),
+    list[str] | None, argument("BANK BANK", "The bank as it was, and as it is.")
 ]
 ExitCodeChoice = Annotated[
-    bool, typer.Option("--exit-code", help="Exit with 1 if anything differs, as git does.")
+    bool, flag("--exit-code", "Exit with 1 if anything differs, as git does.")
 ]
 
 
@@ -151,13 +143,12 @@ def diff(
 
     + is in the second alone, − in the first alone, ~ in both, but otherwise.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.diff import diff as compare
 
     if len(banks or []) != 2:
         raise UsageError("a difference is between two banks", hint="`deltamem bank diff BANK BANK`")
     invocation = Invocation.of(context)
-    before, after = (Bank.open(invocation.bank(bank)) for bank in banks or [])
+    before, after = (invocation.open(bank) for bank in banks or [])
     with invocation.output.progress("comparing"):
         found = compare(before, after, options.tree_names(before, tree))
     return Result(

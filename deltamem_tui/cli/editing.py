@@ -15,6 +15,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument, flag
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import clean, counted, one_line
@@ -26,21 +27,14 @@ if TYPE_CHECKING:
 
 Texts = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="FIELD=TEXT…", help="New texts by field; without any, $EDITOR opens all of them."
-    ),
+    argument("FIELD=TEXT…", "New texts by field; without any, $EDITOR opens all of them."),
 ]
 Label = Annotated[
-    Literal["success", "failure"],
-    typer.Argument(metavar="success|failure", help="How the episode behind it ended."),
+    Literal["success", "failure"], argument("success|failure", "How the episode behind it ended.")
 ]
-Parent = Annotated[
-    str, typer.Argument(metavar="PARENT|root", help="The new parent's id, or `root` for none.")
-]
-Other = Annotated[
-    str, typer.Argument(metavar="OTHER", help="The node that goes; all below it moves to NODE.")
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
+Parent = Annotated[str, argument("PARENT|root", "The new parent's id, or `root` for none.")]
+Other = Annotated[str, argument("OTHER", "The node that goes; all below it moves to NODE.")]
+Yes = Annotated[bool, flag("--yes", "Do not ask first.")]
 
 
 def edit(
@@ -131,10 +125,9 @@ def delete(
 
 def undo(context: typer.Context, bank: options.Bank) -> Result:
     """Take back the last change made by hand or by `forget`; again for the one before."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.editing import nothing_to_undo, undo, undoable
 
-    opened = Bank.open(Invocation.of(context).writable_bank(bank))
+    opened = Invocation.of(context).open(bank, write=True)
     commit = undoable(opened)
     if commit is None:
         raise nothing_to_undo(opened)
@@ -146,10 +139,9 @@ def undo(context: typer.Context, bank: options.Bank) -> Result:
 
 def redo(context: typer.Context, bank: options.Bank) -> Result:
     """Make the change again that was undone last; again for the one before."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.editing import nothing_to_redo, redo, redoable
 
-    opened = Bank.open(Invocation.of(context).writable_bank(bank))
+    opened = Invocation.of(context).open(bank, write=True)
     found = redoable(opened)
     if found is None:
         raise nothing_to_redo(opened)
@@ -161,9 +153,8 @@ def redo(context: typer.Context, bank: options.Bank) -> Result:
 
 
 def _node(invocation: Invocation, bank: str, node: str, tree: str | None) -> tuple[Bank, str, Node]:
-    from deltamem_tui.bank.bank import Bank
 
-    opened = Bank.open(invocation.writable_bank(bank))
+    opened = invocation.open(bank, write=True)
     name, found = opened.find_node(node, options.tree_name(opened, tree))
     return opened, name, found
 

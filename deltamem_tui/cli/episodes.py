@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Literal
 
 import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.page import Page, is_terminal
+from deltamem_tui.cli.options import argument, flag, option
+from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted, one_line
 
-Waiting = Annotated[bool, typer.Option("--waiting", help="Only those that are not learnt yet.")]
+Waiting = Annotated[bool, flag("--waiting", "Only those that are not learnt yet.")]
 
 _OUTCOMES = {True: "success", False: "failure", None: "unknown"}
 
 
 def list_(context: typer.Context, bank: options.Bank, waiting: Waiting = False) -> Result:
     """List a bank's episodes: id, state, outcome and task."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.episodes import EpisodeState
     from deltamem_tui.memory.episodes.stored_episodes import episode
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Invocation.of(context).open(bank)
     found = []
     for name in opened.episodes.ids():
         learnt = opened.episodes.state(name) == EpisodeState.LEARNT
@@ -52,16 +51,15 @@ def list_(context: typer.Context, bank: options.Bank, waiting: Waiting = False) 
 
 EpisodeId = Annotated[
     str,
-    typer.Argument(
-        metavar="EPISODE",
-        help="An episode's id, or enough of its beginning; `last` is the one imported last.",
+    argument(
+        "EPISODE", "An episode's id, or enough of its beginning; `last` is the one imported last."
     ),
 ]
 Word = Annotated[
     Literal["success", "failure", "unclear"] | None,
-    typer.Argument(
-        metavar="[success|failure|unclear]",
-        help="How it ended, or that you cannot tell; shown only, if not given.",
+    argument(
+        "[success|failure|unclear]",
+        "How it ended, or that you cannot tell; shown only, if not given.",
     ),
 ]
 _ENDINGS = {"success": True, "failure": False, "unclear": None}
@@ -83,7 +81,6 @@ def outcome(
     """
     from msgspec import to_builtins
 
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.outcomes import (
         find_episode,
         give_outcomes,
@@ -93,7 +90,7 @@ def outcome(
     )
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.writable_bank(bank) if word else invocation.bank(bank))
+    opened = invocation.open(bank, write=bool(word))
     found = find_episode(opened, episode)
     known, notes = known_episode(opened, found), []
     if word:
@@ -118,37 +115,21 @@ def outcome(
     return Result("outcome", data, view=view, notes=notes)
 
 
-Blind = Annotated[
-    bool, typer.Option("--blind", help="Hide what log and judge say until your verdict.")
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the random 5 %.")]
+Blind = Annotated[bool, flag("--blind", "Hide what log and judge say.")]
+Seed = Annotated[int, option("--seed", "N", "The seed of the random 5 %.")]
 
 
 def review(
     context: typer.Context, bank: options.Bank, blind: Blind = False, seed: Seed = 0
 ) -> Result:
-    """Say of the most doubtful episodes how they ended, one key each.
+    """List the most doubtful episodes: `episode outcome` or the browser takes your verdicts.
 
     First where log and judge disagree, then waiting successes that only a judge saw, sources of
-    nodes of little use, episodes like one that was wrong, and a random 5 %. Each verdict is a
-    commit. With --json, or in a pipe, the queue is listed: `deltamem episode outcome` takes the
-    verdicts.
+    nodes of little use, episodes like one that was wrong, and a random 5 %.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.review import error_notes, review_of, why
 
-    invocation = Invocation.of(context)
-    talks = not invocation.options.json and is_terminal(sys.stdin) and is_terminal(sys.stdout)
-    opened = Bank.open(invocation.writable_bank(bank) if talks else invocation.bank(bank))
-    if talks:
-        from deltamem_tui.cli.review_session import ReviewSession
-
-        opened.require_writable()
-        session = ReviewSession(opened, seed, Page(sys.stdout), typer.getchar, blind=blind)
-        given, found = session.run(), session.review
-        done = [f"{counted(given, 'verdict')} given"]
-    else:
-        found, done = review_of(opened, seed), []
+    found = review_of(Invocation.of(context).open(bank), seed)
 
     def view(page: Page) -> None:
         rows = [
@@ -158,6 +139,7 @@ def review(
         ]
         page.table(("episode", "why", "state", "kind"), rows)
 
-    left = f"{counted(len(found.items), 'episode')} in the queue"
-    notes = [*done, left, *error_notes(found)]
-    return Result("review", found.record(blind=blind), view=None if talks else view, notes=notes)
+    left = f"{counted(len(found.items), 'episode')} to review"
+    hint = f"`deltamem episode outcome {bank} ID success|failure|unclear` gives a verdict"
+    notes = [left, *([hint] if found.items else []), *error_notes(found)]
+    return Result("review", found.record(blind=blind), view=view, notes=notes)

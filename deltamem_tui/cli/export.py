@@ -11,6 +11,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import BankError, BankExistsError, DeltaMemError, UsageError
@@ -42,24 +43,16 @@ Out = Annotated[
     Path | None,
     typer.Option("-o", "--out", metavar="PATH", help="Where to write; here, if not given."),
 ]
-As = Annotated[str, typer.Option("--as", metavar="|".join(_ENDINGS), help="What to write.")]
-Episodes = Annotated[
-    bool, typer.Option("--episodes", help="Include the episodes that it was learnt from.")
-]
-Journal = Annotated[bool, typer.Option("--journal", help="Include its history.")]
-Builder = Annotated[
-    str, typer.Option("--builder", metavar="WHO", help="Who built it; shown where it is installed.")
-]
-Replace = Annotated[bool, typer.Option("--replace", help="Write over an export that is there.")]
+As = Annotated[str, option("--as", "|".join(_ENDINGS), "What to write.")]
+Episodes = Annotated[bool, flag("--episodes", "Include the episodes that it was learnt from.")]
+Journal = Annotated[bool, flag("--journal", "Include its history.")]
+Builder = Annotated[str, option("--builder", "WHO", "Who built it; shown where it is installed.")]
+Replace = Annotated[bool, flag("--replace", "Write over an export that is there.")]
 DiscardChanges = Annotated[
     bool,
-    typer.Option(
-        "--discard-changes", help="With --replace, also write over skills that were changed since."
-    ),
+    flag("--discard-changes", "With --replace, also write over skills that were changed since."),
 ]
-AllowSecrets = Annotated[
-    bool, typer.Option("--allow-secrets", help="Write although secrets were found in it.")
-]
+AllowSecrets = Annotated[bool, flag("--allow-secrets", "Write although secrets were found in it.")]
 
 
 def export(
@@ -91,12 +84,11 @@ def export(
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
     if discard_changes and not (form == "skills" and replace):
         raise UsageError("--discard-changes goes with --as skills --replace")
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.reports.transfer import view_export
     from deltamem_tui.memory.transfer import export
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.bank(bank))
+    opened = invocation.open(bank)
     path = _checked_path(out, opened.name, form)
     with invocation.output.progress("exporting"):
         if not is_archived:

@@ -9,6 +9,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result, View
 from deltamem_tui.errors import DeltaMemError, LogFormatError, TrajectoryError
@@ -25,9 +26,7 @@ _COLUMNS = (
 )
 _SHOWN_REASONS = 3  # of each log
 
-Logs = Annotated[
-    list[str], typer.Argument(metavar="LOG...", help="Files, folders, patterns, or - for stdin.")
-]
+Logs = Annotated[list[str], argument("LOG...", "Files, folders, patterns, or - for stdin.")]
 
 
 def formats(

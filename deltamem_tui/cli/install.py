@@ -9,6 +9,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
@@ -21,25 +22,18 @@ _SHOWN = 10
 
 Source = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE|FOLDER",
-        help="An archive of `deltamem bank export`, a bank, or a folder of Agent Skills.",
+    argument(
+        "FILE|FOLDER", "An archive of `deltamem bank export`, a bank, or a folder of Agent Skills."
     ),
 ]
 Name = Annotated[
-    str | None,
-    typer.Option(
-        "--name", metavar="NAME", help="What to call it here; as it is called if not given."
-    ),
+    str | None, option("--name", "NAME", "What to call it here; as it is called if not given.")
 ]
 Digest = Annotated[
-    str | None,
-    typer.Option("--digest", metavar="sha256:…", help="Refuse any other archive than this one."),
+    str | None, option("--digest", "sha256:…", "Refuse any other archive than this one.")
 ]
-Replace = Annotated[
-    bool, typer.Option("--replace", help="Put it in the place of the bank of this name.")
-]
-Unfreeze = Annotated[bool, typer.Option("--unfreeze", help="Leave it writable.")]
+Replace = Annotated[bool, flag("--replace", "Put it in the place of the bank of this name.")]
+Unfreeze = Annotated[bool, flag("--unfreeze", "Leave it writable.")]
 
 
 def install(

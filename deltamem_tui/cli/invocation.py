@@ -27,6 +27,8 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     import typer
 
+    from deltamem_tui.bank.bank import Bank
+
 
 @dataclass(frozen=True, slots=True)
 class SharedOptions:
@@ -125,6 +127,12 @@ class Invocation:
             UsageError: Neither a possible name nor a path.
         """
         return paths.find_bank(bank, self.banks_folder)
+
+    def open(self, bank: str, *, write: bool = False) -> Bank:
+        """Open an existing bank, by name or path, to be read or written."""
+        from deltamem_tui.bank.bank import Bank
+
+        return Bank.open(self.writable_bank(bank) if write else self.bank(bank))
 
     def writable_bank(self, bank: str) -> Path:
         """Return the folder of an existing bank that may be written to.

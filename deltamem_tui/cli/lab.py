@@ -16,7 +16,7 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
 from deltamem_tui.cli.logs import logs_as_bank
 from deltamem_tui.cli.models import checked_prompts, extractor_for, model_client
-from deltamem_tui.cli.options import ModelOptions, spread
+from deltamem_tui.cli.options import ModelOptions, argument, option, spread
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
@@ -34,17 +34,13 @@ if TYPE_CHECKING:
 RULES, EXPLORER = "rules", "explorer"
 
 
-def _option(name: str, metavar: str, text: str, **limits: Any) -> Any:
-    return typer.Option(name, metavar=metavar, help=text, **limits)
-
-
 @dataclass(frozen=True, slots=True)
 class ContestOptions(ModelOptions):
     """The options of both kinds of contests."""
 
     protocol: Annotated[
         str | None,
-        _option(
+        option(
             "--protocol",
             "none|online|frozen|unfrozen",
             "No memories; empty ones that learn from each game; ones that have learnt and are not "
@@ -54,7 +50,7 @@ class ContestOptions(ModelOptions):
     ] = None
     method: Annotated[
         list[str] | None,
-        _option(
+        option(
             "--method",
             "NAME[:PARAMETER=VALUE,…]",
             "A memory method with parameters of its bank, or nothing, raw, weighted, kind. Can be "
@@ -62,27 +58,27 @@ class ContestOptions(ModelOptions):
         ),
     ] = None
     bank: Annotated[
-        list[str] | None, _option("--bank", "BANK", "A bank that competes, by name or path.")
+        list[str] | None, option("--bank", "BANK", "A bank that competes, by name or path.")
     ] = None
     learn_from: Annotated[
-        list[str] | None, _option("--learn-from", "LOG", "A log that methods learn before.")
+        list[str] | None, option("--learn-from", "LOG", "A log that methods learn before.")
     ] = None
     format: options.Format = None
     domain: options.Domain = None
     games: Annotated[
         int | None,
-        _option("--games", "N", "How many, evenly of all kinds; all if not given.", min=1),
+        option("--games", "N", "How many, evenly of all kinds; all if not given.", min=1),
     ] = None
     order: Annotated[
         str,
-        _option(
+        option(
             "--order", "recorded|kinds|shuffled", "As they are, in blocks of one kind, or shuffled."
         ),
     ] = "recorded"
-    seed: Annotated[int, _option("--seed", "N", "The seed of --games, --order, --judge-error.")] = 0
+    seed: Annotated[int, option("--seed", "N", "The seed of --games, --order, --judge-error.")] = 0
     judge_error: Annotated[
         float | None,
-        _option(
+        option(
             "--judge-error",
             "SHARE",
             "Simulate a judge that is wrong so often, for admission=coarse.",
@@ -91,11 +87,11 @@ class ContestOptions(ModelOptions):
         ),
     ] = None
     out: Annotated[
-        Path | None, _option("--out", "DIR", "Where the contest is kept, to go on with it.")
+        Path | None, option("--out", "DIR", "Where the contest is kept, to go on with it.")
     ] = None
     parallel: Annotated[
         int,
-        _option(
+        option(
             "--parallel",
             "N",
             "Play N games at once; N contestants where they learn.",
@@ -107,15 +103,10 @@ class ContestOptions(ModelOptions):
     extractor: options.Extractor = None
 
 
-What = Annotated[
-    str,
-    typer.Argument(
-        metavar="GAMES", help=f"{', '.join(ENVIRONMENTS)}, or FILE.py:NAME of your own."
-    ),
-]
+What = Annotated[str, argument("GAMES", f"{', '.join(ENVIRONMENTS)}, or FILE.py:NAME of your own.")]
 AgentName = Annotated[
     str,
-    _option(
+    option(
         "--agent",
         "rules|explorer|MODEL",
         "Who plays: the agent without a model, which does what a text says; one that then "
@@ -123,13 +114,13 @@ AgentName = Annotated[
     ),
 ]
 AgentCommand = Annotated[
-    str | None, _option("--agent-command", "CMD", "A program that plays, in JSON lines.")
+    str | None, option("--agent-command", "CMD", "A program that plays, in JSON lines.")
 ]
 Split = Annotated[
-    str | None, _option("--split", "NAME", "The games that count; the first if not given.")
+    str | None, option("--split", "NAME", "The games that count; the first if not given.")
 ]
 GamesFrom = Annotated[
-    Path | None, _option("--games-from", "PATH", "Where the games are, if not as usual.")
+    Path | None, option("--games-from", "PATH", "Where the games are, if not as usual.")
 ]
 
 
@@ -177,12 +168,9 @@ def play(
         return contest.hold(ground, facts, log, ground.give_up)
 
 
-Logs = Annotated[
-    list[str],
-    typer.Argument(metavar="LOG...", help="Files, folders, patterns, - for stdin; or a bank."),
-]
+Logs = Annotated[list[str], argument("LOG...", "Files, folders, patterns, - for stdin; or a bank.")]
 KindField = Annotated[
-    str, _option("--kind-field", "NAME", "The field of a log's metadata with the kind of task.")
+    str, option("--kind-field", "NAME", "The field of a log's metadata with the kind of task.")
 ]
 
 

@@ -12,6 +12,7 @@ import typer
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation, interruptible
 from deltamem_tui.cli.logs import Logs, Outcome, logs_as_bank, user_outcomes_of
+from deltamem_tui.cli.options import flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
@@ -21,23 +22,18 @@ if TYPE_CHECKING:
 
 Methods = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--method",
-        metavar="NAME[:PARAMETER=VALUE,…]",
-        help="A memory method with parameters of its bank; deltamem if not given. Can be repeated.",
+        "NAME[:PARAMETER=VALUE,…]",
+        "A memory method with parameters of its bank; deltamem if not given. Can be repeated.",
     ),
 ]
 By = Annotated[
     Literal["time", "task"],
-    typer.Option("--by", help="Hold out the last episodes, or all episodes of some tasks."),
+    flag("--by", "Hold out the last episodes, or all episodes of some tasks."),
 ]
-Share = Annotated[
-    float,
-    typer.Option("--hold-out", metavar="SHARE", min=0.01, max=0.9, help="How many are held out."),
-]
-Budget = Annotated[
-    int, typer.Option("--budget", metavar="N", min=10, help="Tokens of a text, 4 characters each.")
-]
+Share = Annotated[float, option("--hold-out", "SHARE", "How many are held out.", min=0.01, max=0.9)]
+Budget = Annotated[int, option("--budget", "N", "Tokens of a text, 4 characters each.", min=10)]
 
 
 def work(
@@ -125,20 +121,22 @@ def _shown(
 ) -> None:
     from deltamem_tui.lab.report import interval, signed
 
-    names = [each.replace("_", " ") for each in columns]
+    def cell(some: Mapping[str, Measure], name: str) -> str | float | None:
+        if name not in some:
+            return None
+        found = some[name].estimate
+        return interval(found) if name in main else round(found.value or 0.0, 2)
+
+    main = [each for each in ("files", "first_ten", "terms") if each in columns]
     first, *others = measures
     page.table(
-        ("memory", *names),
-        [
-            (name, *(interval(some[e].estimate) if e in some else "" for e in columns))
-            for name, some in measures.items()
-        ],
+        ("memory", *(each.replace("_", " ") for each in columns)),
+        [(name, *(cell(some, each) for each in columns)) for name, some in measures.items()],
     )
     page.text(f"\nless {first}, with 95 % intervals", style="bold")
-    compared = [each for each in ("files", "first_ten", "terms") if each in columns]
     page.table(
-        ("memory", *(each.replace("_", " ") for each in compared)),
-        [(name, *(signed(measures[name][e].difference) for e in compared)) for name in others],
+        ("memory", *(each.replace("_", " ") for each in main)),
+        [(name, *(signed(measures[name][each].difference) for each in main)) for name in others],
     )
 
 

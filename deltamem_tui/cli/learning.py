@@ -12,7 +12,7 @@ import typer
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
 from deltamem_tui.cli.models import checked_prompts, chosen_model, extractor_for, model_client
-from deltamem_tui.cli.options import ModelOptions, spread
+from deltamem_tui.cli.options import ModelOptions, flag, option, spread
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BudgetError, DeltaMemError, ExtractionError, UsageError
@@ -32,24 +32,22 @@ if TYPE_CHECKING:
 
 DrawScenes = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--draw-scenes",
-        help="Where a log has no scene, have the model draw it out of the task first: a call more.",
+        "Where a log has no scene, have the model draw it out of the task first: a call more.",
     ),
 ]
 Requests = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--batch",
-        metavar="FILE",
-        help="Ask nothing: write what would be asked as requests for a batch service or vLLM.",
+        "FILE",
+        "Ask nothing: write what would be asked as requests for a batch service or vLLM.",
     ),
 ]
 Answers = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--answers", metavar="FILE", help="With --batch: take these results of a batch first."
-    ),
+    option("--answers", "FILE", "With --batch: take these results of a batch first."),
 ]
 
 
@@ -147,7 +145,6 @@ def extract(
     With --batch nothing is asked: the questions are written down for a batch service. Run it
     again with --answers, until nothing is asked any more.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.policies.admission import policy_named
     from deltamem_tui.memory.reports.runs import view_learning
@@ -155,7 +152,7 @@ def extract(
 
     invocation, dry_run = Invocation.of(context), model.dry_run
     policy = policy_named(admit) if admit else None
-    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened = invocation.open(bank, write=not dry_run)
     others = {"--extractor": extractor, "--concurrency": concurrency > 1}
     rounds = BatchRound.of(invocation, opened, batch, answers, model, others)
     caller = rounds.batch if rounds else None
@@ -301,9 +298,8 @@ class _Learning:
 
 All = Annotated[
     bool,
-    typer.Option(
-        "--all",
-        help="Judge also what log or person judged: it measures the judge, changes no outcome.",
+    flag(
+        "--all", "Judge also what log or person judged: it measures the judge, changes no outcome."
     ),
 ]
 
@@ -327,14 +323,13 @@ def judge(
     admission other than the usual `strict` learns from judged episodes, such as `extract --admit
     all`. `--batch` and `--answers` are those of `extract`.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.reports.runs import view_judging
     from deltamem_tui.memory.runs import judging
     from deltamem_tui.memory.writers.model import Judge
 
     invocation, dry_run = Invocation.of(context), model.dry_run
     folders = checked_prompts(invocation, model.prompts)
-    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened = invocation.open(bank, write=not dry_run)
     if not dry_run:
         opened.require_writable()
     others = {"--concurrency": concurrency > 1}
@@ -387,7 +382,6 @@ def consolidate(
     model: ModelOptions,
 ) -> Result:
     """Run a bank's pending maintenance: merge often-used chains, refresh insights."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.runs.estimate import estimate_fusions
@@ -395,7 +389,7 @@ def consolidate(
     from deltamem_tui.memory.writers.writer import ModelWriter
 
     invocation, dry_run = Invocation.of(context), model.dry_run
-    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened = invocation.open(bank, write=not dry_run)
     if not dry_run:
         opened.require_writable()
     if not (extractor or model.model or due(opened)):  # then it does not matter who would write

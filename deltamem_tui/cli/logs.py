@@ -12,6 +12,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
+from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import DeltaMemError, UsageError
@@ -22,48 +23,37 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.episodes.import_report import FileTally, ImportReport, Redaction
 
 
-Logs = Annotated[
-    list[str], typer.Argument(metavar="LOG...", help="Files, folders, patterns, or - for stdin.")
-]
+Logs = Annotated[list[str], argument("LOG...", "Files, folders, patterns, or - for stdin.")]
 MaybeLogs = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="LOG...", help="Files, folders, patterns, or - for stdin."),
+    list[str] | None, argument("LOG...", "Files, folders, patterns, or - for stdin.")
 ]
 Queued = Annotated[
-    bool,
-    typer.Option(
-        "--queued",
-        help="Import the sessions that agents' hooks queued, each into its bank.",
-    ),
+    bool, flag("--queued", "Import the sessions that agents' hooks queued, each into its bank.")
 ]
 Outcome = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--outcome",
-        metavar="success|failure|FILE",
-        help="The outcome where the log states none: one for all episodes, or a file: JSON, "
-        "JSONL or CSV from id to success or reward, or a list of the ids that were resolved "
-        "(then all others failed). "
-        "It corrects an earlier --outcome of episodes that wait.",
+        "success|failure|FILE",
+        "The outcome where the log states none: one for all episodes, or a file: JSON, JSONL "
+        "or CSV from id to success or reward, or a list of the ids that were resolved (then "
+        "all others failed). It corrects an earlier --outcome of episodes that wait.",
     ),
 ]
 Receipts = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--receipts",
-        metavar="FILE|FOLDER",
-        help="What the agent recalled, as `recall --receipt` noted it: joined to the episodes by "
+        "FILE|FOLDER",
+        "What the agent recalled, as `recall --receipt` noted it: joined to the episodes by "
         "their names or tasks, also to those that the bank has.",
     ),
 ]
-SuccessAt = Annotated[
-    float,
-    typer.Option("--success-at", metavar="REWARD", help="The least reward of a success."),
-]
+SuccessAt = Annotated[float, option("--success-at", "REWARD", "The least reward of a success.")]
 RedactPersonal = Annotated[
-    bool, typer.Option("--redact-personal", help="Redact e-mail addresses too, not only secrets.")
+    bool, flag("--redact-personal", "Redact e-mail addresses too, not only secrets.")
 ]
-NoRedact = Annotated[bool, typer.Option("--no-redact", help="Keep keys, tokens and passwords.")]
+NoRedact = Annotated[bool, flag("--no-redact", "Keep keys, tokens and passwords.")]
 
 
 def import_(
@@ -86,7 +76,6 @@ def import_(
     guessed. Episodes without one wait until you give it. Keys, tokens and passwords are
     removed from every text first.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.log_import import LogImport
     from deltamem_tui.memory.reports.imports import view_import
     from deltamem_tui.trajectory.receipt_file import read_receipts
@@ -101,7 +90,7 @@ def import_(
     redaction = _redaction(personal=redact_personal, off=no_redact)
     given_domain = _checked_domain(domain)
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened = invocation.open(bank, write=not dry_run)
     opened.require_writable()  # a dry run fails where the import would
     outcomes = user_outcomes_of(outcome, success_at)
     job = LogImport(
@@ -197,11 +186,10 @@ def _import_queued(invocation: Invocation, only: str | None) -> Result:
     """Take in the sessions that wait, those of one bank if it is named."""
     from deltamem_tui import paths
     from deltamem_tui.agents.sessions import StateFolder, take_queued
-    from deltamem_tui.bank.bank import Bank
 
     state = StateFolder(paths.state_folder())
     path = invocation.writable_bank(only) if only else None
-    found = [*take_queued(state, lambda bank: Bank.open(invocation.writable_bank(bank)), path)]
+    found = [*take_queued(state, lambda bank: invocation.open(bank, write=True), path)]
     records = [
         {
             "agent": each.session.agent,
@@ -231,7 +219,7 @@ def _import_queued(invocation: Invocation, only: str | None) -> Result:
 
 
 Out = Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where to write.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")]
+Replace = Annotated[bool, flag("--replace", "Write over a file that is there.")]
 
 
 def convert(

@@ -9,7 +9,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.options import ModelOptions
+from deltamem_tui.cli.options import ModelOptions, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
@@ -134,8 +134,7 @@ def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, 
 
 
 Older = Annotated[
-    float | None,
-    typer.Option("--older", metavar="DAYS", min=0.0, help="Only answers older than so many days."),
+    float | None, option("--older", "DAYS", "Only answers older than so many days.", min=0.0)
 ]
 
 

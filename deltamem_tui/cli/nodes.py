@@ -9,6 +9,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.text import one_line
@@ -19,12 +20,8 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.display import Display
 
 
-Depth = Annotated[
-    int | None, typer.Option("--depth", metavar="N", min=1, help="Leave out what lies deeper.")
-]
-OutlineLimit = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after N nodes a tree.")
-]
+Depth = Annotated[int | None, option("--depth", "N", "Leave out what lies deeper.", min=1)]
+OutlineLimit = Annotated[int | None, option("--limit", "N", "Stop after N nodes a tree.", min=1)]
 
 _LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
 _LEGEND_OF_RECORDS = "● record  ○ part of the one above  ✗ failure  ×n hits"
@@ -38,11 +35,10 @@ def tree(
     limit: OutlineLimit = None,
 ) -> Result:
     """Show the outline of the trees, a line a node."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.methods import display_of, is_shown
     from deltamem_tui.memory.transfer.plain import node_record
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Invocation.of(context).open(bank)
     rows = {
         name: list(_rows(opened.tree(name), depth, limit))
         for name in options.tree_names(opened, tree)
@@ -99,12 +95,11 @@ def show(
     tree: options.TreeChoice = None,
 ) -> Result:
     """Show one node: its texts, its origin, and how often it was of use."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.credit.credit import node_credit
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Invocation.of(context).open(bank)
     name, found = opened.find_node(node, options.tree_name(opened, tree))
     record, display = node_record(opened.tree(name), found), display_of(opened, name)
     credit = node_credit(opened, name, found.id)
@@ -138,12 +133,11 @@ def chain(
     tree: options.TreeChoice = None,
 ) -> Result:
     """Show the chain from the root to a node, as an agent receives it."""
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.context import chain_entries
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Invocation.of(context).open(bank)
     name, found = opened.find_node(node, options.tree_name(opened, tree))
     chain = opened.chain(name, found.id)
 

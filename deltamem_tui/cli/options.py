@@ -21,6 +21,21 @@ if TYPE_CHECKING:
     from deltamem_tui.bank import bank as bank_module
 
 
+def option(name: str, metavar: Any, text: str, **limits: Any) -> Any:
+    """Declare an option that takes a value."""
+    return typer.Option(name, metavar=metavar, help=text, **limits)
+
+
+def flag(name: str, text: str) -> Any:
+    """Declare an option without a value."""
+    return typer.Option(name, help=text)
+
+
+def argument(metavar: str, text: str, **more: Any) -> Any:
+    """Declare an argument."""
+    return typer.Argument(metavar=metavar, help=text, **more)
+
+
 def _complete_bank(incomplete: str) -> list[tuple[str, str]]:
     """Return the banks whose names begin with what was typed, for the shell's completion."""
     try:
@@ -32,55 +47,46 @@ def _complete_bank(incomplete: str) -> list[tuple[str, str]]:
 
 Bank = Annotated[
     str,
-    typer.Argument(
-        metavar="BANK",
-        help="A bank's name in the banks folder, or a path.",
-        autocompletion=_complete_bank,
+    argument(
+        "BANK", "A bank's name in the banks folder, or a path.", autocompletion=_complete_bank
     ),
 ]
 MaybeBank = Annotated[
     str | None,
-    typer.Argument(
-        metavar="BANK",
-        help="A bank's name in the banks folder, or a path.",
-        autocompletion=_complete_bank,
+    argument(
+        "BANK", "A bank's name in the banks folder, or a path.", autocompletion=_complete_bank
     ),
 ]
 """An existing bank: `invocation.bank(bank)` finds its folder."""
 
-NewBank = Annotated[
-    str, typer.Argument(metavar="BANK", help="The new bank's name in the banks folder, or a path.")
-]
+NewBank = Annotated[str, argument("BANK", "The new bank's name in the banks folder, or a path.")]
 """A bank that is to be made: `invocation.new_bank(bank)` is its path."""
 
 Domain = Annotated[
-    str | None,
-    typer.Option("--domain", metavar="NAME", help="The kind of environment: coding, support, …"),
+    str | None, option("--domain", "NAME", "The kind of environment: coding, support, …")
 ]
 Embedder = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--embedder",
-        metavar="NAME",
-        help="What turns text into vectors: minilm, hashing, or a sentence-transformers model.",
+        "NAME",
+        "What turns text into vectors: minilm, hashing, or a sentence-transformers model.",
     ),
 ]
 Concurrency = Annotated[
-    int,
-    typer.Option("--concurrency", metavar="N", min=1, max=256, help="At most N calls at once."),
+    int, option("--concurrency", "N", "At most N calls at once.", min=1, max=256)
 ]
 Prompts = Annotated[
-    str | None,
-    typer.Option("--prompts", metavar="DIR", help="A folder whose prompts come before all others."),
+    str | None, option("--prompts", "DIR", "A folder whose prompts come before all others.")
 ]
 """`invocation.settings(prompts=prompts).prompt_folders()` is where prompts are looked up."""
 
 Admit = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--admit",
-        metavar="none|all|coarse|stated|strict|coarse-then-strict",
-        help="Which outcomes are learnt from: the log's and yours (strict), the log's (stated), a "
+        "none|all|coarse|stated|strict|coarse-then-strict",
+        "Which outcomes are learnt from: the log's and yours (strict), the log's (stated), a "
         "judge's, even against theirs (coarse), or any (all, coarse-then-strict); the bank's "
         "parameter `admission` if not given.",
     ),
@@ -89,25 +95,21 @@ Admit = Annotated[
 
 Format = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--format",
-        metavar="NAME|FILE.toml",
-        help="How to read the logs: a name of `deltamem episode formats`, or a file that "
-        "declares a format; by content if not given.",
+        "NAME|FILE.toml",
+        "How to read the logs: a name of `deltamem episode formats`, or a file that declares "
+        "a format; by content if not given.",
     ),
 ]
 """`reader_named(format)` finds it."""
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
+DryRun = Annotated[bool, flag("--dry-run", "Show what would be done; write nothing.")]
 
-TreeChoice = Annotated[
-    str | None, typer.Option("--tree", metavar="task|env|…", help="Only one of the bank's trees.")
-]
+TreeChoice = Annotated[str | None, option("--tree", "task|env|…", "Only one of the bank's trees.")]
 """`tree_name(bank, tree)` and `tree_names(bank, tree)` read it."""
 
-NodeId = Annotated[
-    str, typer.Argument(metavar="NODE", help="A node's id, or enough of its beginning.")
-]
+NodeId = Annotated[str, argument("NODE", "A node's id, or enough of its beginning.")]
 
 
 def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
@@ -137,14 +139,12 @@ def tree_names(bank: bank_module.Bank, choice: str | None) -> tuple[str, ...]:
 
 Extractor = Annotated[
     str | None,
-    typer.Option(
-        "--extractor", metavar="rules", help="Distil by rules, at no cost, instead of by a model."
-    ),
+    option("--extractor", "rules", "Distil by rules, at no cost, instead of by a model."),
 ]
-Sure = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most N.")]
+Sure = Annotated[bool, flag("--yes", "Do not ask first.")]
+Limit = Annotated[int | None, option("--limit", "N", "At most N.", min=1)]
 Coarse = Annotated[
-    bool, typer.Option("--coarse", help="Use the judge's verdicts instead of the log's and yours.")
+    bool, flag("--coarse", "Use the judge's verdicts instead of the log's and yours.")
 ]
 
 
@@ -153,32 +153,27 @@ class ModelOptions:
     """The options of all commands that ask a model."""
 
     model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="NAME", help="The language model, as litellm names it."),
+        str | None, option("--model", "NAME", "The language model, as litellm names it.")
     ] = None
     api_base: Annotated[
-        str | None,
-        typer.Option("--api-base", metavar="URL", help="The address of your own server."),
+        str | None, option("--api-base", "URL", "The address of your own server.")
     ] = None
     max_cost: Annotated[
         float | None,
-        typer.Option(
-            "--max-cost", metavar="USD", min=0.0, help="Stop before more than this would be spent."
-        ),
+        option("--max-cost", "USD", "Stop before more than this would be spent.", min=0.0),
     ] = None
     no_cache: Annotated[
-        bool,
-        typer.Option("--no-cache", help="Ask again what was asked before, and keep no answer."),
+        bool, flag("--no-cache", "Ask again what was asked before, and keep no answer.")
     ] = False
     prompts: Prompts = None
     timeout: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--timeout",
-            metavar="SECONDS",
+            "SECONDS",
+            "How long to wait for each answer; 120 if not given.",
             min=0.1,
             max=86_400.0,
-            help="How long to wait for each answer; 120 if not given.",
         ),
     ] = None
     dry_run: DryRun = False

@@ -43,17 +43,6 @@ class Page:
         else:
             self._stream.write(clean(content) + "\n")
 
-    def item(self, lead: str, content: str, *, style: str = "") -> None:
-        """Write a line of text behind what leads it; a terminal folds it between words."""
-        if not self.drawn:
-            self.text(clean(lead) + one_line(content))
-            return
-        from rich.table import Column, Table
-
-        grid = Table.grid(Column(no_wrap=True), Column(overflow="fold"))
-        grid.add_row(_text(clean(lead)), _text(one_line(content), style))
-        self._console.print(grid)
-
     def facts(self, facts: Mapping[str, Cell]) -> None:
         """Write name and value pairs, one a line."""
         if not self.drawn:

@@ -10,6 +10,7 @@ import typer
 from deltamem_tui import paths
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import ConfigurationError, DeltaMemError, UsageError
@@ -77,16 +78,12 @@ def _origin(path: Path) -> str:
     return one_line(str(folder))
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A prompt's name.")]
+Name = Annotated[str, argument("NAME", "A prompt's name.")]
 Render = Annotated[
-    str | None,
-    typer.Option(
-        "--render", metavar="BANK", help="Fill it in with an episode of a bank. Nothing is sent."
-    ),
+    str | None, option("--render", "BANK", "Fill it in with an episode of a bank. Nothing is sent.")
 ]
 EpisodeId = Annotated[
-    str | None,
-    typer.Option("--episode", metavar="ID", help="With --render: this episode, by its id."),
+    str | None, option("--episode", "ID", "With --render: this episode, by its id.")
 ]
 
 
@@ -131,19 +128,16 @@ def _rendered(
     episode: str | None,
     folders: tuple[Path, ...],
 ) -> Result:
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.runs.preview import preview
 
-    opened = Bank.open(invocation.bank(bank))
+    opened = invocation.open(bank)
     text = preview(opened, name, domain=domain, episode_id=episode, folders=folders)
     data = {"bank": opened.name, "prompt": name, "text": text}
     notes = ["nothing was sent; a model gets the episode cut to its window"]
     return Result("prompts", data, view=lambda page: page.text(text), notes=notes)
 
 
-Folder = Annotated[
-    Path | None, typer.Argument(metavar="DIR", help="Only this folder; all in use if not given.")
-]
+Folder = Annotated[Path | None, argument("DIR", "Only this folder; all in use if not given.")]
 
 
 def check(context: typer.Context, folder: Folder = None, prompts: options.Prompts = None) -> Result:
@@ -173,9 +167,9 @@ def check(context: typer.Context, folder: Folder = None, prompts: options.Prompt
     return Result("prompts", data, errors, Result.verdict(sound, errors), notes=notes)
 
 
-Target = Annotated[Path, typer.Argument(metavar="DIR", help="Where the files go.")]
-Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these prompts.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Write over files that differ.")]
+Target = Annotated[Path, argument("DIR", "Where the files go.")]
+Names = Annotated[list[str] | None, argument("[NAME]...", "Only these prompts.")]
+Replace = Annotated[bool, flag("--replace", "Write over files that differ.")]
 
 
 def export(

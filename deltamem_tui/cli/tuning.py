@@ -11,6 +11,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import UsageError
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
 _SHOWN = 50
 
 
-Apply = Annotated[
-    bool, typer.Option("--apply", help="Make the proposed thresholds the bank's own.")
-]
+Apply = Annotated[bool, flag("--apply", "Make the proposed thresholds the bank's own.")]
 
 
 def calibrate(context: typer.Context, bank: options.Bank, apply: Apply = False) -> Result:
@@ -37,11 +36,10 @@ def calibrate(context: typer.Context, bank: options.Bank, apply: Apply = False) 
     A new bank is calibrated by itself before it first learns from enough episodes, unless its
     thresholds were set by then, or its embedder is the one that the preset was published for.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory import engine
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.writable_bank(bank) if apply else invocation.bank(bank))
+    opened = invocation.open(bank, write=apply)
     with invocation.output.progress("scoring"):
         proposals = engine.calibrate(opened)
     any_proposed = any(each.proposed is not None for each in proposals)
@@ -73,8 +71,7 @@ def _thresholds(page: Page, proposals: Sequence[Proposal]) -> None:
 
 
 Changes = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[NAME=VALUE]...", help="What to change, such as task.tau_base=0.8"),
+    list[str] | None, argument("[NAME=VALUE]...", "What to change, such as task.tau_base=0.8")
 ]
 
 
@@ -90,12 +87,11 @@ def parameters(context: typer.Context, bank: options.Bank, changes: Changes = No
     a game without the procedure), admission, forgetting with its numbers, capacity, utility and
     half_life (docs/credit.md).
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.methods import change_settings, settings_of
     from deltamem_tui.memory.settings import assigned, listed, to_record
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.writable_bank(bank) if changes else invocation.bank(bank))
+    opened = invocation.open(bank, write=bool(changes))
     if changes:
         change_settings(opened, "user", lambda numbers: reduce(assigned, changes, numbers))
     parameters = settings_of(opened)
@@ -130,15 +126,12 @@ def _shown(value: object) -> str:
 
 NewEmbedder = Annotated[
     str,
-    typer.Option(
-        "--embedder",
-        metavar="NAME",
-        help="The new embedder: minilm, hashing, or a sentence-transformers model.",
+    option(
+        "--embedder", "NAME", "The new embedder: minilm, hashing, or a sentence-transformers model."
     ),
 ]
 Calibrate = Annotated[
-    bool,
-    typer.Option("--calibrate", help="Apply the thresholds proposed for the new embedder."),
+    bool, flag("--calibrate", "Apply the thresholds proposed for the new embedder.")
 ]
 
 
@@ -153,13 +146,12 @@ def reembed(
 
     While it runs, the bank can be read and can learn; an interrupted run changes nothing.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.load import load
     from deltamem_tui.memory import engine
     from deltamem_tui.memory.vectors import reembed
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened = invocation.open(bank, write=not dry_run)
     opened.require_folder()
     if not dry_run:
         opened.require_writable()
@@ -227,28 +219,27 @@ def _advice(bank: str, proposals: Sequence[Proposal], applied: bool) -> str:
 
 Rule = Annotated[
     Literal["periodical", "history", "combined"] | None,
-    typer.Option(
+    flag(
         "--rule",
-        help="What goes: idle nodes (periodical), those of little use (history), or both; the "
+        "What goes: idle nodes (periodical), those of little use (history), or both; the "
         "bank's parameter `forgetting` if not given.",
     ),
 ]
 Preset = Annotated[
     Literal["ehr", "ehr-coarse", "driving", "iot"] | None,
-    typer.Option("--preset", help="Published numbers in place of the bank's."),
+    flag("--preset", "Published numbers in place of the bank's."),
 ]
 Capacity = Annotated[
-    int | None,
-    typer.Option("--capacity", metavar="N", min=1, help="At most N nodes a tree, the worst go."),
+    int | None, option("--capacity", "N", "At most N nodes a tree, the worst go.", min=1)
 ]
 Promote = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--promote",
-        help="First make good nodes below those of little use roots of their own, by the rules.",
+        "First make good nodes below those of little use roots of their own, by the rules.",
     ),
 ]
-Delete = Annotated[bool, typer.Option("--apply", help="Delete them; else they are only listed.")]
+Delete = Annotated[bool, flag("--apply", "Delete them; else they are only listed.")]
 
 
 def forget(
@@ -266,14 +257,13 @@ def forget(
     Each goes with its subtree, in a commit that names the rule and its numbers, and leaves a
     tombstone. `deltamem node undo` restores what went last.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory import forgetting
     from deltamem_tui.memory.engine import promote as fuse
     from deltamem_tui.memory.methods import settings_of
     from deltamem_tui.memory.policies.forgetting import PRESETS
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.writable_bank(bank) if apply else invocation.bank(bank))
+    opened = invocation.open(bank, write=apply)
     if apply:
         opened.require_writable()
     rules = PRESETS[preset] if preset else forgetting.rules_of(settings_of(opened))
@@ -330,10 +320,9 @@ def lift(context: typer.Context, bank: options.Bank, coarse: options.Coarse = Fa
     From receipts and verdicts. Each share comes with its interval at 95 %; nothing is said to
     help or to harm where the interval leaves it open.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.lift import bank_lift, difference_text, notes_of, share_text
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Invocation.of(context).open(bank)
     found = bank_lift(opened, coarse=coarse)
 
     def view(page: Page) -> None:

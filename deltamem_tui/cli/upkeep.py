@@ -9,6 +9,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.options import flag
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted, one_line
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
 
 def freeze(context: typer.Context, bank: options.Bank) -> Result:
     """Forbid all writing to a bank, and note each file's digest."""
-    from deltamem_tui.bank.bank import Bank
-
-    opened = Bank.open(Invocation.of(context).writable_bank(bank))
+    opened = Invocation.of(context).open(bank, write=True)
     opened.freeze()
     notes = (f"{bank} is frozen; `deltamem bank verify {bank}` proves its files",)
     data = {"bank": opened.name, "frozen": True, "digests": opened.manifest.digests}
@@ -31,24 +30,21 @@ def freeze(context: typer.Context, bank: options.Bank) -> Result:
 
 def unfreeze(context: typer.Context, bank: options.Bank) -> Result:
     """Allow writing to a frozen bank again."""
-    from deltamem_tui.bank.bank import Bank
-
-    opened = Bank.open(Invocation.of(context).writable_bank(bank))
+    opened = Invocation.of(context).open(bank, write=True)
     was_frozen = opened.unfreeze()
     state = "can be written again" if was_frozen else "was not frozen"
     return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {state}",))
 
 
 Vectors = Annotated[
-    bool,
-    typer.Option("--vectors", help="Embed every text again, and compare. Loads the bank's model."),
+    bool, flag("--vectors", "Embed every text again, and compare. Loads the bank's model.")
 ]
 
 Repair = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--repair",
-        help="First cut a torn journal back to its last whole commit, as a power cut may need.",
+        "First cut a torn journal back to its last whole commit, as a power cut may need.",
     ),
 ]
 
@@ -115,11 +111,10 @@ def compact(context: typer.Context, bank: options.Bank, dry_run: options.DryRun 
     Deleted nodes keep their ids, so that no merge brings them back, but not their text. The
     journal becomes one line that sums it up: earlier changes cannot be undone any more.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.upkeep.compact import compact, planned
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened = invocation.open(bank, write=not dry_run)
     opened.require_folder()
     with invocation.output.progress("compacting"):
         found = planned(opened) if dry_run else compact(opened)

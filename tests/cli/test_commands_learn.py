@@ -15,10 +15,8 @@ from deltamem_tui.errors import (
     DeltaMemError,
     ExtractionError,
     RecordError,
-    StorageError,
     VectorError,
 )
-from deltamem_tui.memory import engine as learn_module
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.cli.support import ENOUGH, RECORDS, SWEEP, Program, heat, state_of
@@ -53,15 +51,6 @@ def test_a_bank_is_made_filled_and_asked(empty: Program) -> None:
     assert set(learnt["usage"]) == {"calls", "cached", "prompt_tokens", "completion_tokens", "cost"}
     assert empty.json("recall", "kitchen", RECORDS[1]["task"]).data["task"]["match"]
     assert verify(Bank.open(empty.bank)) == []
-
-
-def test_a_new_bank_lies_where_it_is_named(empty: Program) -> None:
-    assert empty("init", "./here/mine", "--embedder", "hashing").code == 0
-    assert Bank.open(empty.folder / "here/mine").name == "mine"
-    answer = empty("init", "shop", "--embedder", "hashing")
-    assert "made shop in memory_banks/shop" in answer.err
-    assert "deltamem extract shop" in answer.err
-    assert answer.out == ""
 
 
 def test_a_dry_run_imports_nothing(program: Program) -> None:
@@ -136,30 +125,6 @@ def test_an_episode_that_cannot_be_extracted_does_not_stop_the_others(
     (error,) = answer.document["errors"]
     assert error["message"] == "no bread today"
     assert error["source"] in Bank.open(program.bank).episodes.waiting()
-
-
-def test_what_was_learnt_before_a_full_disk_stays(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program("import", "kitchen", program.log(heat("bread"), heat("soup")))
-    write = learn_module._apply
-    calls: list[int] = []
-
-    def full(*arguments: Any) -> Any:
-        calls.append(1)
-        if len(calls) > 1:
-            raise StorageError("no space left on device", source="task.nodes.jsonl")
-        return write(*arguments)
-
-    monkeypatch.setattr(learn_module, "_apply", full)
-    answer = program("extract", "kitchen", "--extractor", "rules")
-    assert answer.code == 3
-    assert "episodes learnt\t1\n" in answer.out
-    assert answer.error == "task.nodes.jsonl: no space left on device"
-    monkeypatch.undo()
-    bank = Bank.open(program.bank)
-    assert bank.episodes.learnt() == 4
-    assert verify(bank) == []
 
 
 @pytest.mark.parametrize(
@@ -268,22 +233,6 @@ def test_freezing_and_thawing(program: Program) -> None:
     assert program("parameters", "kitchen", "task.d_max=7").code == 0
 
 
-def test_a_shipped_bank_travels_without_history(program: Program, tmp_path: Path) -> None:
-    shipped = tmp_path / "package" / "memory_banks" / "shop"
-    shutil.copytree(program.bank, shipped)
-    for path in [shipped / "journal.jsonl", *shipped.glob("trajectories.*")]:
-        path.unlink()
-    Bank.open(shipped).freeze()
-    (shipped / ".lock").unlink(missing_ok=True)
-    before = state_of(shipped)
-    assert program.json("list").data["banks"][-1]["shipped"] is True
-    assert program.json("recall", "shop", RECORDS[0]["task"]).data["task"]["match"]
-    assert program("verify", "shop").code == 0
-    assert program.json("info", "shop").data["episodes"] == 0
-    assert program("calibrate", "shop").code == 0
-    assert state_of(shipped) == before
-
-
 @pytest.mark.parametrize("named", ["shop", "package/memory_banks/shop"])
 @pytest.mark.parametrize(
     "call",
@@ -307,19 +256,6 @@ def test_a_shipped_bank_is_read_only(program: Program, named: str, call: tuple[s
     assert "the bank came with the package and is read only" in answer.error
     assert "package/memory_banks/shop --unfreeze` makes one" in answer.error
     assert state_of(shipped) == before
-
-
-def test_a_copied_bank_goes_by_the_name_of_its_folder(program: Program, tmp_path: Path) -> None:
-    shutil.copytree(program.bank, program.bank.with_name("pantry"))
-    assert "bank\tpantry\n" in program("info", "pantry").out
-    assert program.json("info", "pantry").data["bank"] == "pantry"
-    exported = program.json("export", "pantry", "--out", "box.deltamem").data
-    assert exported["bank"] == "pantry"
-    assert Bank.open("box.deltamem").name == "pantry"
-    counts_as = Bank.open(program.bank).manifest.counts_as
-    assert Bank.open("box.deltamem").manifest.counts_as == counts_as
-    shutil.rmtree(program.bank.with_name("pantry"))
-    assert program.json("install", "box.deltamem").data["bank"] == "pantry"
 
 
 def test_a_shipped_bank_is_written_where_its_folder_is_the_banks_folder(program: Program) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from typing import Any
 
 import pytest
@@ -213,17 +212,6 @@ def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> 
     assert data["why_nothing"] in answer.err
     assert (data["context"], data["task"], data["env"]) == ("", None, None)
     assert "entries" not in data["receipt"]
-
-
-def test_too_little_in_common_is_not_an_empty_bank(empty: Program) -> None:
-    solved = {"task": "put a hot egg in fridge.", "steps": [{"action": "look"}]}
-    (empty.folder / "log.jsonl").write_text(json.dumps({**solved, "outcome": {"success": True}}))
-    how = ("--method", "memp", "--embedder", "hashing", "--domain", "alfworld")
-    for call in (("init", "new", *how), ("import", "new", "log.jsonl")):
-        assert empty(*call).code == 0
-    assert empty("extract", "new", "--extractor", "rules").code == 0
-    answer = empty("recall", "new", "heat egg")
-    assert answer.err == "nothing matches: nothing in the procedures has enough in common with it\n"
 
 
 def test_an_empty_bank_says_so(empty: Program) -> None:

@@ -85,21 +85,6 @@ def test_a_model_writes_the_nodes_and_the_bill_is_shown(
     assert "cost\tunknown\n" in house("info", "kitchen").out
 
 
-def test_the_same_into_another_bank_costs_nothing_unless_the_cache_is_left_out(
-    house: Program, server: ModelServer
-) -> None:
-    first = house.json(*by_model(server)).data["usage"]
-    server.script()
-    server.replies = sensible.reply
-    call = by_model(server)
-    for name, more, calls in (("twin", (), 0), ("third", ("--no-cache",), first["calls"])):
-        house("init", name, "--embedder", "hashing", "--domain", "alfworld")
-        house("import", name, str(house.folder / "log.jsonl"))
-        usage = house.json(call[0], name, *call[2:], *more).data["usage"]
-        assert usage["calls"] == calls == len(server.requests)
-        assert usage["cached"] == first["calls"] - calls
-
-
 def test_a_known_price_is_summed_up_and_a_limit_kept(house: Program, server: ModelServer) -> None:
     call = ("extract", "kitchen", "--model", PRICED, "--api-base", server.base)
     answer = house(*call, "--limit", "2")
@@ -131,20 +116,6 @@ def test_a_dry_run_sends_and_writes_nothing(house: Program, server: ModelServer)
     assert data["usage"]["calls"] == 6
     assert server.requests == []
     assert state_of(house.bank) == before
-
-
-@pytest.mark.parametrize("command", ["extract", "judge"])
-def test_a_prompt_that_nothing_asks_for_is_refused_before_anything_is_paid(
-    house: Program, server: ModelServer, command: str
-) -> None:
-    mine = house.folder / "mine" / "alfworld"
-    mine.mkdir(parents=True)
-    (mine / "env_rot.md").write_text("Say nothing.")
-    model = ("--model", MODEL, "--api-base", server.base)
-    answer = house(command, "kitchen", *model, "--prompts", "mine")
-    assert answer.code == 2
-    assert "did you mean env_root?" in answer.error
-    assert server.requests == []
 
 
 def unsaid(house: Program) -> str:
@@ -194,19 +165,6 @@ def test_what_is_wrong_with_the_call_is_told_before_any_episode_is_touched(
     assert state_of(house.bank) == before
 
 
-def test_a_broken_prompt_is_told_before_any_episode_is_touched(
-    house: Program, server: ModelServer
-) -> None:
-    broken = house.folder / "mine" / "alfworld" / "env_residual.md"
-    broken.parent.mkdir(parents=True)
-    source = house.folder / "package" / "prompts" / "alfworld" / "env_residual.md"
-    broken.write_text(source.read_text() + "\n{{ no_such_thing }}\n")
-    answer = house(*by_model(server, "--prompts", "mine"))
-    assert answer.code == 2
-    assert "env_residual.md" in answer.error
-    assert server.requests == []
-
-
 def test_the_model_of_the_settings_is_taken(
     house: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,31 +172,6 @@ def test_the_model_of_the_settings_is_taken(
     answer = house.json("extract", "kitchen", "--api-base", server.base, "--limit", "1")
     assert answer.data["learned"] == 1
     assert server.requests[0].body["model"] == MODEL.partition("/")[2]
-
-
-def test_one_bank_is_learnt_by_a_model_and_by_rules_and_each_node_says_by_which(
-    house: Program, server: ModelServer
-) -> None:
-    assert house.json(*by_model(server, "--limit", "4")).data["learned"] == 4
-    asked = len(server.requests)
-    assert house.json("extract", "kitchen", "--extractor", "rules", "--limit", "2").code == 0
-    assert len(server.requests) == asked
-    assert house.json(*by_model(server, "--concurrency", "4")).data["learned"] == 2
-    bank = Bank.open(house.bank)
-    for tree in bank.trees.values():
-        assert {(node.origin.extractor, node.origin.model) for node in tree} == {
-            ("model", MODEL),
-            ("rules", ""),
-        }
-        assert all(bool(node.origin.prompt) == bool(node.origin.model) for node in tree)
-    mixed = [
-        {node.origin.extractor for node in tree.chain(each.id)}
-        for tree in bank.trees.values()
-        for each in tree
-    ]
-    assert {"model", "rules"} in mixed
-    assert verify(bank) == []
-    assert house("recall", "kitchen", generated(8)[5].task).code == 0
 
 
 def test_a_judged_episode_waits_unless_all_are_admitted(
@@ -294,28 +227,6 @@ def test_a_key_shows_nowhere(house: Program, server: ModelServer) -> None:
     kept = [path for path in house.folder.rglob("*") if path.is_file() and not path.is_symlink()]
     assert any(path.parent.parent.name == "answers" for path in kept)
     assert [path for path in kept if KEY.encode() in path.read_bytes()] == []
-
-
-def test_chains_are_fused_by_a_model(house: Program, server: ModelServer) -> None:
-    house("parameters", "kitchen", "task.tau_base=0.5", "task.k_cons=none")
-    house(*by_model(server))
-    house("parameters", "kitchen", "task.k_cons=1", "env.k_cons=none")
-    server.script()
-    server.replies = sensible.reply
-    call = ("consolidate", "kitchen", "--model", MODEL, "--api-base", server.base)
-    planned = house.json(*call, "--dry-run").data
-    assert planned["consolidated"] == 0
-    assert planned["usage"]["calls"] == len(planned["chains"]) > 0
-    assert server.requests == []
-    before = {node.id for node in Bank.open(house.bank).tree("task")}
-    done = house.json(*call, "--concurrency", "3").data
-    assert done["consolidated"] == len(planned["chains"]) == len(server.requests)
-    after = Bank.open(house.bank)
-    assert before < {node.id for node in after.tree("task")}
-    for chain in done["chains"]:
-        origin = after.tree("task").node(chain["root"]).origin
-        assert (origin.nodes[-1], origin.model) == (chain["node"], MODEL)
-    assert verify(after) == []
 
 
 @pytest.mark.one_in(3)
@@ -378,21 +289,6 @@ def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
     assert not answered & {request.prompt for request in server.requests}
 
 
-def test_a_silent_server_is_told_of_and_the_wait_is_the_users(
-    house: Program, server: ModelServer
-) -> None:
-    quiet = [Reply(manner="hang"), Reply(status=503, headers=(("Retry-After", "0"),))]
-    server.replies = lambda request: quiet.pop(0) if quiet else sensible.reply(request)
-    answer = house(*by_model(server, "--timeout", "0.5", "--limit", "1"))
-    assert answer.code == 0
-    assert answer.err.count("trying again") == 2  # a line a kind of failure
-    assert "did not answer: no answer in time; trying again, 5 times at most" in answer.err
-
-
-def test_the_cache_of_these_tests_is_their_own(house: Program) -> None:
-    assert ResponseCache().folder.is_relative_to(house.folder)
-
-
 @pytest.fixture
 def shed(house: Program) -> Program:
     """The program with a second bank, in which five of six episodes have no scene."""
@@ -425,14 +321,6 @@ def test_scenes_are_drawn_when_asked_for_and_are_on_the_bill(
     assert data["usage"]["calls"] == len(server.requests) == 5 + 2 * 6 + data["wasted"]["calls"]
     assert shed.json("info", "shed").data["usage"] == pytest.approx(data["usage"])
     assert len(Bank.open(shed.bank.with_name("shed")).tree("env")) > 1
-
-
-def test_a_run_without_scenes_says_what_is_missing(shed: Program, server: ModelServer) -> None:
-    answer = shed(*for_shed(server))
-    assert "5 episodes have no scene" in answer.err
-    assert "`--draw-scenes` has the model" in answer.err
-    assert "say nothing of the scene" not in shed("extract", "shed", "--extractor", "rules").err
-    assert "scenes drawn" not in answer.out
 
 
 @pytest.mark.parametrize(

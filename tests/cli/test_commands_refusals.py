@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-import filelock
 import numpy as np
 import pytest
 
-from deltamem_tui.bank import bank as bank_module
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.cli import app
 from deltamem_tui.cli.output import Output
 from deltamem_tui.memory.deltamem.definition import Payload
-from tests.bank.fragile import RefusingOS
-from tests.cli.support import ENOUGH, RECORDS, Answer, Program, heat, state_of
+from tests.cli.support import RECORDS, Answer, Program, heat, state_of
 
 TASK = str(RECORDS[0]["task"])
 IMPORT = ("import", "kitchen", "log.jsonl")
@@ -95,10 +88,6 @@ def test_a_missing_node(program: Program, call: tuple[str, ...]) -> None:
     assert "`deltamem node tree` lists the nodes" in refused(program, *call)
 
 
-def test_a_bank_is_not_made_over_another(program: Program) -> None:
-    assert "already" in refused(program, "init", "kitchen", "--embedder", "hashing")
-
-
 def test_a_log_that_is_not_there_or_of_no_known_format(program: Program) -> None:
     assert "nothing.jsonl" in refused(program, "import", "kitchen", "nothing.jsonl")
     (program.folder / "prose.txt").write_text("Once upon a time.")
@@ -164,62 +153,6 @@ def test_a_broken_tree(program: Program, plant: Callable[[Program], None], reaso
     assert state_of(program.bank) == before
 
 
-@pytest.mark.parametrize("plant", [corrupt_middle, duplicate_id, truncated])
-def test_nothing_is_learnt_into_a_broken_tree(
-    program: Program, plant: Callable[[Program], None]
-) -> None:
-    assert program("import", "kitchen", program.log(heat("bread"))).code == 0
-    plant(program)
-    before = state_of(program.bank)
-    answer = program(*EXTRACT)
-    assert answer.code == 1
-    assert answer.error
-    assert state_of(program.bank) == before
-
-
-def test_another_format_version(program: Program) -> None:
-    path = program.bank / "bank.json"
-    path.write_bytes(path.read_bytes().replace(b'"format": 2', b'"format": 3'))
-    for call in (
-        ("info", "kitchen"),
-        RECALL,
-        EXTRACT,
-        ("verify", "kitchen"),
-        ("freeze", "kitchen"),
-    ):
-        assert "bank format '3' is not known, only 1" in refused(program, *call)
-
-
-def test_wrong_numbers_in_a_manifest_are_not_a_wrong_call(program: Program) -> None:
-    path = program.bank / "bank.json"
-    path.write_bytes(path.read_bytes().replace(b'"d_max": 5', b'"d_max": 1', 1))
-    assert "bank.json, task: d_max must be a depth" in refused(program, *RECALL)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (b'"weighting": "document-frequency"', b'"weighting": "none"'),
-        (b'"dimensions": 2048', b'"dimensions": 384'),
-    ],
-)
-def test_another_embedder(program: Program, old: bytes, new: bytes) -> None:
-    path = program.bank / "bank.json"
-    assert path.read_bytes().count(old) == 1
-    path.write_bytes(path.read_bytes().replace(old, new))
-    assert refused(program, *RECALL)
-
-
-def test_an_embedder_that_is_not_there(program: Program) -> None:
-    path = program.bank / "bank.json"
-    path.write_bytes(path.read_bytes().replace(b'"model": "hashing"', b'"model": "./no/model"'))
-    line = refused(program, *RECALL)
-    assert "minilm" in line
-    assert "hashing" in line
-    assert "./no/model" in refused(program, "init", "new", "--embedder", "./no/model")
-    assert not (program.bank.parent / "new").exists()
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -235,99 +168,6 @@ def test_a_frozen_bank(program: Program, call: tuple[str, ...]) -> None:
     program("freeze", "kitchen")
     assert "`deltamem bank unfreeze`" in refused(program, *call)
     assert program("verify", "kitchen").code == 0
-
-
-def test_a_bank_that_another_process_writes(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program.log(heat("bread"))
-    monkeypatch.setattr(bank_module, "LOCK_SECONDS", 0.01)
-    held = filelock.FileLock(program.bank / ".lock", thread_local=False)
-    with held:
-        monkeypatch.setattr(filelock, "FileLock", lambda *_, **__: Impatient())
-        assert "another process has been writing" in refused(program, *IMPORT)
-
-
-class Impatient:
-    """A lock that somebody else holds; a real one of this process would tell of a deadlock."""
-
-    def acquire(self) -> None:
-        raise filelock.Timeout("kitchen/.lock")
-
-
-WRITING = [
-    IMPORT,
-    EXTRACT,
-    ("parameters", "kitchen", "task.d_max=9"),
-    ("freeze", "kitchen"),
-    ("init", "new", "--embedder", "hashing"),
-    ("calibrate", "kitchen", "--apply"),
-]
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
-@pytest.mark.parametrize("call", WRITING, ids=lambda call: str(call[0]))
-def test_no_disk_and_no_permission(
-    program: Program, monkeypatch: pytest.MonkeyPatch, number: int, call: tuple[str, ...]
-) -> None:
-    program("import", "kitchen", program.log(heat("soup"), *ENOUGH))
-    program.log(heat("rice"))
-    monkeypatch.setattr(files, "os", RefusingOS(number))
-    line = refused(program, *call)
-    assert {
-        errno.ENOSPC: "no space left on device (free some disk space",
-        errno.EACCES: "permission denied (check the permissions",
-        errno.EROFS: "read-only file system (choose a folder",
-    }[number] in line
-    monkeypatch.undo()
-
-
-def test_a_folder_that_cannot_be_locked(program: Program) -> None:
-    program.log(heat("bread"))
-    (program.bank / ".lock").unlink(missing_ok=True)
-    (program.bank / ".lock").mkdir()
-    assert "cannot be locked for writing" in refused(program, *IMPORT)
-
-
-@pytest.mark.parametrize(
-    ("record", "reason"),
-    [
-        (heat("bread") | {"task": ""}, "the episode has no task"),
-        (heat("bread") | {"steps": []}, "the episode has no steps"),
-        (
-            heat("bread") | {"steps": [{"action": "look", "observation": "x" * 10_000_000}]},
-            "the observation of step 1 has 10,000,000 characters",
-        ),
-        (heat("bread") | {"outcome": {"success": "yes"}}, "outcome.success"),
-    ],
-    ids=["empty task", "no steps", "10 MB observation", "odd outcome"],
-)
-def test_an_episode_that_is_none(program: Program, record: dict[str, Any], reason: str) -> None:
-    before = state_of(program.bank)
-    answer = program("import", "kitchen", program.log(record), "--format", "native")
-    assert answer.code == 1
-    assert "log.jsonl, line 1: " in answer.error
-    assert reason in answer.error
-    after = state_of(program.bank)
-    assert {name: text for name, (text, _) in after.items()} == {
-        name: text for name, (text, _) in before.items()
-    }
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        ("recall", "kitchen", "heat \udcff\udc80 apple"),
-        ("search", "kitchen", "\udcff heat"),
-        ("recall", "kitchen", TASK, "--env", "\udcff"),
-    ],
-)
-def test_words_in_another_encoding_are_read_as_far_as_they_can_be(
-    program: Program, call: tuple[str, ...]
-) -> None:
-    answer = program(*call)
-    assert answer.code == 0
-    assert "error" not in answer.err
 
 
 @pytest.mark.parametrize("call", [("show", "kitchen", "\udcff"), ("info", "\udcff"), ("info", "")])
@@ -417,15 +257,3 @@ def test_hostile_text_acts_on_no_terminal_and_becomes_no_markup(
     assert shown.count("[/x] [red]walk[/red] ") == 4
     tree = hostile("tree", "kitchen").out
     assert "[/x] [red]walk[/red]" in tree
-
-
-def test_a_hostile_log_comes_in_clean(program: Program, tmp_path: Path) -> None:
-    record = heat("bread")
-    record["task"] = f"{record['task']} {HOSTILE}"
-    record["steps"][1]["observation"] = HOSTILE
-    record["metadata"] = {HOSTILE: HOSTILE}
-    assert program("import", "kitchen", program.log(record)).code == 0
-    assert program(*EXTRACT).code == 0
-    for path in program.bank.glob("*.jsonl"):
-        for line in path.read_text().splitlines():
-            assert not ACTING.search(json.dumps(json.loads(line), ensure_ascii=False)), path

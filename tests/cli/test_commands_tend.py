@@ -85,16 +85,6 @@ def test_compact_says_what_it_saves_and_saves_it(program: Program) -> None:
     assert state_of(program.bank) == after
 
 
-def test_compact_for_a_person(program: Program) -> None:
-    bank = Bank.open(program.bank)
-    lines = len(list(bank.journal.commits()))
-    answer = program("compact", "kitchen")
-    rows = [line.split("\t") for line in answer.out.splitlines()]
-    assert rows[-1][:3] == ["journal.jsonl", str(lines), "1"]
-    assert answer.err.startswith("saved ")
-    assert f"lines of the journal: {lines - 1}" in answer.err
-
-
 def test_a_frozen_bank_is_neither_compacted_nor_reembedded(
     program: Program, small: SmallEmbedder
 ) -> None:
@@ -131,16 +121,6 @@ def test_reembed_gives_new_vectors_and_says_what_that_means(
     assert verify(bank) == []
     task = next(iter(bank.tree("task"))).payload["activation_condition"]
     assert program.json("recall", "kitchen", task).code == 0
-
-
-def test_reembed_says_it_to_a_person(program: Program, small: SmallEmbedder) -> None:
-    program("import", "kitchen", program.log(*ENOUGH))
-    answer = program("reembed", "kitchen", "--embedder", "small")
-    assert "kitchen has the vectors of small\n" in answer.err
-    assert "mean something else now; `deltamem bank calibrate kitchen --apply`" in answer.err
-    again = program("reembed", "kitchen", "--embedder", "small")
-    assert (again.code, again.out) == (0, "")
-    assert again.err == "kitchen has the vectors of small already\n"
 
 
 def test_reembed_applies_the_thresholds_that_fit(program: Program, small: SmallEmbedder) -> None:
@@ -180,15 +160,6 @@ def test_the_wrong_embedder_names_the_command_that_helps(
     assert "`deltamem bank reembed`" in answer.error
     assert program("reembed", "kitchen", "--embedder", "small").code == 0
     assert program("recall", "kitchen", "heat some egg").code == 0
-
-
-def test_reembed_needs_a_name_that_is_one(program: Program) -> None:
-    before = state_of(program.bank)
-    assert program("reembed", "kitchen").code == 2
-    answer = program("reembed", "kitchen", "--embedder", "../nowhere")
-    assert answer.code == 1
-    assert "minilm" in answer.error
-    assert state_of(program.bank) == before
 
 
 def test_a_torn_journal_is_an_error_that_names_the_repair(program: Program) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -55,26 +54,12 @@ def test_a_secret_leaves_in_no_form(program: Program, form: str, name: str) -> N
     assert program("export", "kitchen", "--as", form, "--allow-secrets").code == 0
 
 
-def test_a_line_of_jsonl_tells_all_of_a_node(program: Program) -> None:
-    program("export", "kitchen", "--as", "jsonl", "-o", "nodes.jsonl")
-    lines = (program.folder / "nodes.jsonl").read_text().splitlines()
-    records = [json.loads(line) for line in lines]
-    bank = Bank.open(program.bank)
-    assert {record["id"] for record in records} == {
-        node.id for name in COLLECTIONS for node in bank.tree(name)
-    }
-    for record in records:
-        chain = bank.tree(record["tree"]).chain(record["id"])
-        assert record["chain"] == [node.id for node in chain]
-        assert record["execution_procedure"] == chain[-1].payload["execution_procedure"]
-
-
 def test_a_folder_that_is_something_else_is_never_replaced(program: Program) -> None:
     (program.folder / "mine").mkdir()
     (program.folder / "mine" / "thesis.txt").write_text("years of work")
     answer = program("export", "kitchen", "--as", "skills", "-o", "mine", "--replace")
     assert answer.code == 1
-    assert "something else than an export of skills is here already" in answer.error
+    assert "not an export of skills" in answer.error
     assert "--replace is for exports only" in answer.error
     assert (program.folder / "mine" / "thesis.txt").read_text() == "years of work"
 
@@ -92,13 +77,6 @@ def test_a_skill_that_was_changed_is_written_over_only_if_it_is_said(program: Pr
     said = program("export", "kitchen", "--as", "skills", "--replace", "--discard-changes")
     assert said.code == 0
     assert skill.read_text() == before
-
-
-@pytest.mark.parametrize("others", [(), ("--as", "skills"), ("--as", "jsonl", "--replace")])
-def test_changes_are_discarded_of_skills_only(program: Program, others: tuple[str, ...]) -> None:
-    answer = program("export", "kitchen", "--discard-changes", *others)
-    assert answer.code == 2
-    assert "goes with --as skills --replace" in answer.error
 
 
 @pytest.mark.parametrize(
@@ -144,50 +122,6 @@ def test_skills_are_a_bank_again(program: Program) -> None:
     assert program("install", "kitchen-skills", "--name", "canteen", "--replace").code == 0
 
 
-def test_what_a_person_rewrote_and_what_another_program_wrote(program: Program) -> None:
-    program("export", "kitchen", "--as", "skills")
-    folder = program.folder / "kitchen-skills"
-    skill = next(
-        path for path in sorted(folder.glob("*/how.md")) if "microwave" in path.read_text()
-    )
-    skill.write_text(skill.read_text().replace("microwave", "oven"))
-    other = folder / "wash-up"
-    other.mkdir()
-    (other / "SKILL.md").write_text(
-        "---\nname: wash-up\ndescription: Use when plates are dirty.\n---\nUse hot water.\n"
-    )
-    answer = program("install", "kitchen-skills", "--name", "canteen", "--unfreeze")
-    assert answer.code == 0, answer.err
-    assert "1 node changed since the folder was written" in answer.err
-    assert "1 skill from elsewhere, added to the roots" in answer.err
-    bank = Bank.open(program.bank.with_name("canteen"))
-    assert not bank.frozen
-    texts = [node.payload["execution_procedure"] for node in bank.tree("task")]
-    assert "Use hot water." in texts
-    assert any("oven" in text for text in texts)
-
-
-def test_what_is_not_taken_in_is_told(program: Program) -> None:
-    program("export", "kitchen", "--as", "skills")
-    folder = program.folder / "kitchen-skills"
-    skills = sorted(folder.glob("*/how.md"))
-    skills[0].write_text(skills[0].read_text() + "And mind the lid.\n")
-    page = next(iter(sorted((folder / "knowledge").glob("*.md"))))
-    page.unlink()
-    listed = json.loads((folder / "deltamem.json").read_text())["files"]
-    gone = listed[str(page.relative_to(folder))]["nodes"][0]["id"]
-    answer = program("install", "kitchen-skills", "--name", "canteen", "--dry-run")
-    assert answer.code == 0, answer.err
-    assert "text outside the fences was changed, which is not taken in" in answer.err
-    assert "of the bank in no file here" in answer.err
-    assert gone in answer.err
-    data = program.json("install", "kitchen-skills", "--name", "canteen", "--dry-run").data
-    (left,) = data["left"]
-    assert str(skills[0].relative_to(program.folder)) in left
-    assert gone in data["missing"]
-    assert data["changed"] == []
-
-
 @pytest.mark.parametrize("options", [(), ("--unfreeze",)])
 def test_a_dry_run_says_whether_the_bank_would_be_frozen(
     program: Program, options: tuple[str, ...]
@@ -196,14 +130,6 @@ def test_a_dry_run_says_whether_the_bank_would_be_frozen(
     words = ("install", "kitchen-skills", "--name", "canteen", *options)
     dry = program.json(*words, "--dry-run").data
     assert dry["frozen"] == program.json(*words).data["frozen"] == (not options)
-
-
-def test_a_folder_that_no_skill_is_in(program: Program) -> None:
-    (program.folder / "notes").mkdir()
-    (program.folder / "notes" / "README.md").write_text("hello")
-    answer = program("install", "notes")
-    assert answer.code == 1
-    assert "notes" in answer.error
 
 
 def test_only_skills_are_embedded_and_only_archives_pinned(program: Program) -> None:

@@ -108,15 +108,6 @@ def test_a_limit_is_kept_and_the_next_run_goes_on(program: Program, server: Mode
     assert len(server.requests) == 3
 
 
-def test_a_refused_key_ends_the_run_in_one_line(program: Program, server: ModelServer) -> None:
-    server.script(Reply(status=401))
-    answer = program(*call(server))
-    assert answer.code == 1
-    assert "is missing or refused" in answer.err.splitlines()[-1]
-    assert len(server.requests) == 1
-    assert len(unsaid(program)) == 3
-
-
 def test_a_call_that_is_left_behind_is_told(
     program: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,31 +132,6 @@ def test_a_call_that_is_left_behind_is_told(
     assert note.text.startswith("1 call was still in flight")
 
 
-def test_a_cost_limit_stops_before_it_is_passed(program: Program, server: ModelServer) -> None:
-    answer = program(*call(server, "--max-cost", "0.0000001"))
-    assert answer.code == 1
-    assert "the next call could cost" in answer.err
-    assert server.requests == []
-
-
-def test_answers_are_kept_unless_they_shall_not_be(program: Program, server: ModelServer) -> None:
-    server.answer(verdict("yes", "It is done."))
-    program(*call(server, "--no-cache", "--limit", "1"))
-    assert not (program.folder / "answers").exists()
-    program(*call(server))
-    assert program.json("cache").data["models"] == {MODEL: 2}
-
-
-def test_an_own_prompt_is_asked(program: Program, server: ModelServer) -> None:
-    path = program.folder / "mine/generic/judge.md"
-    path.parent.mkdir(parents=True)
-    matter = 'purpose = "x"\ninputs = ["task"]\noutput = { reasons = 9, solved = 1 }'
-    path.write_text(f"+++\n{matter}\n+++\nWas it done? {{{{ task }}}}")
-    server.answer(verdict("yes", "It is done."))
-    program(*call(server, "--prompts", "mine", "--limit", "1"))
-    assert server.requests[0].prompt.startswith("Was it done?")
-
-
 def test_a_frozen_bank_is_refused_before_anything_is_sent(
     program: Program, server: ModelServer
 ) -> None:
@@ -174,25 +140,6 @@ def test_a_frozen_bank_is_refused_before_anything_is_sent(
     assert answer.code == 1
     assert "frozen" in answer.error
     assert server.requests == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((), "no model was named"),
-        (("--model", "nobody/x"), "no provider has a model called"),
-        (("--model", "openai/x"), "set OPENAI_API_KEY"),
-        (("--model", "openai/x", "--api-base", "localhost"), "begins with http"),
-    ],
-)
-def test_a_model_that_cannot_be_asked_is_told_at_once(
-    program: Program, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("DELTAMEM_MODEL", raising=False)
-    before = state_of(program.bank)
-    assert said in program("judge", "kitchen", *arguments).error
-    assert state_of(program.bank) == before
 
 
 def test_with_all_the_judge_stands_beside_log_and_person(

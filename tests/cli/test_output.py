@@ -77,13 +77,6 @@ def test_the_status_becomes_the_exit_code(
     assert captured(json=as_json).output.publish(Result("verify", {}, errors, status)) == code
 
 
-def test_errors_and_success_do_not_go_together() -> None:
-    with pytest.raises(ValueError, match="success"):
-        Result("info", {}, (RECORD,))
-    with pytest.raises(ValueError, match="partial"):
-        Result("info", {}, (), "partial")
-
-
 def test_json_is_one_whole_document_and_stderr_stays_silent() -> None:
     got = captured(json=True)
     result = Result("import", {"imported": 2}, (RECORD,), "partial", notes=("two imported",))
@@ -199,17 +192,6 @@ def seen(stream: Terminal) -> list[str]:
     return [line.rstrip() for line in clean(stream.getvalue()).splitlines()]
 
 
-def test_a_long_item_goes_on_below_itself_whole_words_at_a_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    page, stream = drawn(24, monkeypatch)
-    page.item("  1 → ", "the drawer 1 is open and empty")
-    assert seen(stream) == ["  1 → the drawer 1 is", "      open and empty"]
-    plain, written = plain_page()
-    plain.item("  1 → ", "the drawer 1 is open and empty")
-    assert written.getvalue() == "  1 → the drawer 1 is open and empty\n"
-
-
 def test_a_terminal_colours_outcomes_and_is_spared_empty_columns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -259,14 +241,6 @@ def test_an_outline_draws_guides_from_parents_to_children() -> None:
         "   └─ b1",
         "next",
     ]
-
-
-def test_a_drawn_outline_cuts_its_lines_at_the_terminals_edge() -> None:
-    stream = Terminal()
-    Page(stream).outline([(0, "word " * 100), (1, "child")])
-    first, second = stream.getvalue().splitlines()
-    assert len(first) == 80
-    assert second == "└─ child"
 
 
 def test_what_the_encoding_lacks_does_not_end_the_program() -> None:
@@ -328,12 +302,3 @@ def test_progress_is_silent_where_nobody_looks(
     with got.output.progress("learning", total=1) as advance:
         advance()
     assert got.stderr.getvalue() == ""
-
-
-def test_progress_ends_with_the_work_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    got = captured(terminal=True)
-    with pytest.raises(RecordError), got.output.progress("learning", total=2):
-        raise RECORD
-    got.output.note("after")
-    assert got.stderr.getvalue().endswith("after\n")

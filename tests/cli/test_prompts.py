@@ -55,24 +55,6 @@ def test_all_prompts_are_listed_with_their_digests(empty: Program) -> None:
     assert empty("prompts", "list").out.count("\n") == len(listed) + 1
 
 
-def test_a_domain_is_one_under_all_spellings_of_its_name(empty: Program) -> None:
-    own(empty, name="ALFWorld/judge.md")
-    call = ("prompts", "list", "--prompts", "mine")
-    listed, spelt = empty.json(*call), empty.json(*call, "--domain", "AlfWorld")
-    files = {(each["domain"], each["prompt"]): each["file"] for each in listed.data["prompts"]}
-    assert len(files) == len(listed.data["prompts"])
-    assert files["alfworld", "judge"] == "ALFWorld/judge.md"
-    assert ("ALFWorld", "judge") not in files
-    for each in spelt.data["prompts"]:
-        assert each["domain"] == "AlfWorld"
-        assert each["file"] == files["alfworld", each["prompt"]]
-    written = [
-        empty.json("prompts", "export", folder, "--domain", folder).data["written"]
-        for folder in ("alfworld", "ALFWorld")
-    ]
-    assert len(written[0]) == len(written[1]) > 0
-
-
 @pytest.mark.parametrize("way", ["flag", "setting", "variable"])
 def test_a_users_file_overrules_a_single_one(
     program: Program, monkeypatch: pytest.MonkeyPatch, way: str
@@ -154,13 +136,6 @@ def test_an_episode_can_be_chosen(program: Program) -> None:
     assert "no episode has the id 'zz'" in program(*call, "zz").error
 
 
-def test_the_prompts_of_a_checkout_are_the_shipped_ones_and_as_sound(empty: Program) -> None:
-    (empty.folder / "prompts").symlink_to(PROMPTS)
-    answer = empty("prompts", "check")
-    total = len(list(PROMPTS.rglob("*.md")))
-    assert (answer.code, answer.err) == (0, f"{total} of {total} files are sound\n")
-
-
 def test_sound_files_pass_the_check(empty: Program) -> None:
     answer = empty("prompts", "check")
     assert answer.code == 0
@@ -219,14 +194,3 @@ def test_a_wrong_call_is_one_line(empty: Program, words: tuple[str, ...], said: 
     answer = empty("prompts", *words)
     assert answer.code == 2
     assert said in answer.error
-
-
-def test_the_header_of_a_recalled_context_is_the_users_too(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = "Your task is to: heat some pear and put it on the table."
-    header = '+++\npurpose = "Mine"\n+++\nRead this first, dear agent.\n'
-    own(program, header, "generic/memory_header.md")
-    assert "dear agent" not in program("recall", "kitchen", task).out
-    monkeypatch.setenv("DELTAMEM_PROMPTS", "mine")
-    assert "Read this first, dear agent." in program("recall", "kitchen", task).out

@@ -1,16 +1,11 @@
-"""`episode review`: the queue is listed; at a terminal a key is a verdict, each a commit."""
+"""`episode review`: the queue of doubtful episodes is listed."""
 
 from __future__ import annotations
-
-import io
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.review_session import ReviewSession
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model import Judgement
@@ -25,12 +20,6 @@ def judged(bank: Bank, number: int, *, success: bool) -> str:
     call = Call("judge", None, "m", "", Usage())
     take_judgement(bank, episode, Judgement(outcome, call), beside=True)
     return episode
-
-
-def mine(bank: Bank, episode: str) -> list[bool | None]:
-    known = known_episode(Bank.open(bank.path), episode)
-    words = (known.outcome, *known.verdicts)
-    return [each.success for each in words if each.source == "user"]
 
 
 @pytest.fixture
@@ -55,33 +44,3 @@ def test_the_queue_is_listed(program: Program, doubtful: tuple[Bank, str, str]) 
     }
     errors = program.json("review", "kitchen").data["judge"]["all"]["false_rejects"]
     assert (errors["judged"], errors["successes"]) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ("f!q", ([], [])),  # overturned, and not confirmed
-        ("ffs", ([False], [True])),
-        ("cq", ([None], [])),
-        ("spcq", ([None], [])),
-        ("snq", ([True], [])),
-        ("s", ([True], [])),  # and the terminal is gone
-    ],
-)
-def test_a_key_is_a_verdict(
-    doubtful: tuple[Bank, str, str], keys: str, words: tuple[list[bool], list[bool]]
-) -> None:
-    bank, first, second = doubtful
-    left = iter(keys)
-
-    def key() -> str:
-        if (found := next(left, None)) is None:
-            raise EOFError
-        return found
-
-    shown = io.StringIO()
-    session = ReviewSession(bank, 0, Page(shown), key, blind=True)
-    given = session.run()
-    assert (mine(bank, first), mine(bank, second)) == words
-    assert given == sum(map(len, words))
-    assert ("it looked so" in shown.getvalue()) == any(map(keys.__contains__, ("fs", "c", "s")))

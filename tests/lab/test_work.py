@@ -1,0 +1,102 @@
+"""Whether a memory of earlier work would have pointed to what later work needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.embedding.load import load
+from deltamem_tui.lab.contestants import contestants
+from deltamem_tui.lab.work import Needs, WorkQuestions, WorkSplit, compared, most_frequent
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+
+
+def session(task: str, *files: str, check: str = "pytest", success: bool = True) -> Trajectory:
+    steps = [Step(f"cat {each}", "import os") for each in (*files, "README.md")]
+    steps += [Step(f"sed -i s/a/b/ {each}", "") for each in files]
+    steps.append(Step(f"{check} -q", "3 passed"))
+    return Trajectory(task, "", tuple(steps), Outcome(success, source="stated"))
+
+
+SESSIONS = [
+    session("mend the parser", "src/parser.py"),
+    session("rename the lexer", "src/lexer.py", "src/parser.py"),
+    session("speed the parser up", "src/parser.py", "src/cache.py"),
+    session("write the changelog", "docs/changes.md", check="mkdocs build"),
+]
+
+
+def test_the_needs_of_an_episode_are_what_it_touched() -> None:
+    found = Needs.of(SESSIONS[1])
+    assert found.edited == ("src/lexer.py", "src/parser.py")
+    assert found.read == ("README.md",)
+    assert found.folders == ("src",)
+    assert found.checks == ("pytest -q",)
+    assert {"pytest", "pytest -q"} <= {*found.terms}
+
+
+def measures(text: str, task: str = "speed the parser up") -> dict[str, float]:
+    asked = [session(task, "src/parser.py", "src/cache.py")]
+    questions = WorkQuestions(WorkSplit(SESSIONS[:2], asked))
+    (answer,) = questions.answers(lambda task, scene: text, budget=300)
+    return dict(answer.measures)
+
+
+def test_a_text_is_measured_by_what_it_names() -> None:
+    found = measures("Edit /home/me/shop/src/parser.py, then `pytest -q`.")
+    # The cache was never learnt, so nobody could have known it.
+    assert (found["edited"], found["folders"], found["checks"], found["first_ten"]) == (1, 1, 1, 1)
+    assert (found["read"], found["files"]) == (0, 0.75)
+    assert 0 < found["terms"] <= 1
+    nothing = measures("")
+    assert (nothing["answered"], nothing["files"], nothing["terms"]) == (0, 0, 0)
+
+
+def test_what_the_task_names_does_not_count() -> None:
+    found = measures("src/parser.py", task="speed src/parser.py up")
+    assert "edited" not in found
+    assert "first_ten" not in found
+
+
+def test_a_text_is_cut_at_the_budget_and_its_first_ten_files_count() -> None:
+    many = " ".join(f"src/other{number}.py" for number in range(10))
+    assert measures(f"{many} src/parser.py")["first_ten"] == 0
+    assert measures(f"src/parser.py {many}")["first_ten"] == 1
+    assert measures("x" * 1200 + " src/parser.py")["edited"] == 0
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_a_log_is_split_by_time_or_by_task(share: float) -> None:
+    by_time = WorkSplit.by_time(SESSIONS, share)
+    assert [*by_time.learnt, *by_time.asked] == SESSIONS
+    assert len(by_time.asked) == round(4 * share)
+    many = [session(f"task {number // 3}", "a.py") for number in range(300)]
+    by_task = WorkSplit.by_task(many, share)
+    assert {each.task for each in by_task.learnt} & {each.task for each in by_task.asked} == set()
+    assert abs(len(by_task.asked) / 300 - share) < 0.15
+
+
+def test_methods_and_baselines_are_compared(tmp_path: Path) -> None:
+    split = WorkSplit(SESSIONS[:3], [session("mend the parser again", "src/parser.py")])
+    who = contestants(["deltamem", "synapse"], {})
+    found = compared(split, who, load("hashing"), tmp_path, domain="generic", budget=300)
+    assert [*found] == ["deltamem", "synapse", "most frequent", "nearest episode", "nothing"]
+    assert found["deltamem"]["edited"].estimate.value == 1
+    assert found["most frequent"]["files"].estimate.value == 1
+    assert (found["nothing"]["files"].difference.value or 0) < -0.5
+    with pytest.raises(KeyboardInterrupt):
+        compared(
+            split,
+            who,
+            load("hashing"),
+            tmp_path / "again",
+            domain="generic",
+            budget=300,
+            stopped=lambda: True,
+        )
+
+
+def test_the_most_frequent_come_first() -> None:
+    text = most_frequent(WorkQuestions(WorkSplit(SESSIONS, SESSIONS)))("any", "")
+    assert text.startswith("Edited: src/parser.py, ")
