@@ -18,6 +18,7 @@ from deltamem_tui.text import clean, count_tokens
 ANSWER_LIMIT = 200_000
 SKIP = "skip"
 QUOTE = "quote"
+UNRELATED = "unrelated"
 ITEMS = "items"
 
 _THOUGHTS = re.compile(r"\A\s*(?:<think(?:ing)?>)?.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -70,9 +71,13 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """The model says that there is nothing to write, and quotes the text that covers it all."""
+    """The model says that there is nothing to write, and quotes the text that covers it all.
+
+    Or it says that what it was to compare with is `unrelated`.
+    """
 
     quote: str
+    unrelated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +87,13 @@ class Contract:
     Attributes:
         items: The most objects, if `{"items": […]}` is asked for, a list of them; 0 if it is one.
             The list may be empty if `skip`.
+        unrelated: Whether `{"unrelated": true}` may come instead.
     """
 
     fields: tuple[Field, ...]
     skip: bool = False
     items: int = 0
+    unrelated: bool = False
 
     @property
     def tokens(self) -> int:
@@ -107,6 +114,8 @@ class Contract:
             return _object_schema({ITEMS: {"type": "array", "items": _object_schema(properties)}})
         if self.skip:
             properties |= {SKIP: {"type": "boolean"}, QUOTE: {"type": "string"}}
+        if self.unrelated:
+            properties[UNRELATED] = {"type": "boolean"}
         return _object_schema(properties)
 
     def read(self, text: str) -> Mapping[str, str] | Skip:
@@ -117,6 +126,8 @@ class Contract:
         """
         answer = json_object(text)
         quote = answer.get(QUOTE)
+        if self.unrelated and _is_true(answer.get(UNRELATED)) and not self._filled(answer):
+            return Skip("", unrelated=True)
         if not _is_true(answer.get(SKIP)) or (self._filled(answer) and not quote):
             return self._texts(answer)
         if not self.skip:

@@ -117,13 +117,18 @@ class _TreePlanner:
     writer: Writer
     embedder: Embedder
 
-    def plan(self, found: CollectionRecall) -> tuple[CollectionResult, tuple[Change, ...]]:
-        """Return the decision, and what it changes."""
+    def plan(
+        self, found: CollectionRecall, calls: tuple[Call, ...] = ()
+    ) -> tuple[CollectionResult, tuple[Change, ...]]:
+        """Return the decision, and what it changes; `calls` were made before."""
         name, chain = self.tree.name, found.chain
         # A node may not be below all of its chain (equation 5), and holds what it lacks there.
         known = chain[: self.parameters.d_max - 1]
         purpose = purpose_of(name, self.episode, known)
         extraction = self.writer.write(purpose, self.episode, known)
+        calls = (*calls, *extraction.calls("extract", name))
+        if extraction.unrelated and chain:
+            return self.plan(replace(found, chains=()), calls)
         node, reason, added = self._new_node(chain, extraction)
         result = CollectionResult(
             tree=name,
@@ -132,7 +137,7 @@ class _TreePlanner:
             node=node,
             match=chain[-1].id if chain else None,
             score=found.candidates[0].score if found.candidates else None,
-            calls=extraction.calls("extract", name),
+            calls=calls,
         )
         success = bool(self.episode.outcome.success)
         counts = (Count(name, each.id, success and each is chain[-1], 1, success) for each in chain)

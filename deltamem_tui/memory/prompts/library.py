@@ -82,7 +82,8 @@ class Prompt(Matter, frozen=True, kw_only=True):
             Field(name, most, name in use.optional, use.choices.get(name, ()))
             for name, most in self.output.items()
         )
-        return Contract(fields, skip=self.skip and may_skip, items=self.items)
+        skip = self.skip and may_skip
+        return Contract(fields, skip, self.items, unrelated=self.skip and bool(use.body))
 
 
 def find(

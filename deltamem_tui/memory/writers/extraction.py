@@ -35,6 +35,7 @@ class Extraction:
         attempts: How often the model was asked.
         cut: What of the episode did not fit the model's window, in one line; empty if all did.
         further: Where several nodes are wanted, what those after the first will say.
+        unrelated: Whether the notes are about something else, so that it has to be asked without.
     """
 
     payload: Mapping[str, str] | None
@@ -45,6 +46,7 @@ class Extraction:
     attempts: int = 0
     cut: str = ""
     further: tuple[Mapping[str, str], ...] = ()
+    unrelated: bool = False
 
     @property
     def payloads(self) -> tuple[Mapping[str, str], ...]:

@@ -297,7 +297,8 @@ def _payloads(
     """
     answer = contract.read_items(said) if contract.items else contract.read(said)
     if isinstance(answer, Skip):
-        require_quote(answer.quote, covering)
+        if not answer.unrelated:
+            require_quote(answer.quote, covering)
         return answer
     payloads = answer if isinstance(answer, tuple) else (answer,)
     flaws = []

@@ -221,8 +221,10 @@ class ModelExtractor:
                 error.message, call, source=source or None, hint=error.hint
             ) from error
         payloads = () if isinstance(answer.value, Skip) else answer.value
+        unrelated = isinstance(answer.value, Skip) and answer.value.unrelated
         if isinstance(answer.value, Skip):
-            reason = f"the chain covers it: “{one_line(answer.value.quote, _QUOTE_WIDTH)}”"
+            covered = f"the chain covers it: “{one_line(answer.value.quote, _QUOTE_WIDTH)}”"
+            reason = "the chain is about something else" if unrelated else covered
         else:
             reason = f"written by {model}" if payloads else f"{model} found nothing to write"
         reason += f" (taken with a flaw: {answer.flaw})" if answer.flaw else ""
@@ -236,6 +238,7 @@ class ModelExtractor:
             attempts=answer.attempts,
             cut=request.cut,
             further=payloads[1:],
+            unrelated=unrelated,
         )
 
 

@@ -18,14 +18,17 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.definition import Payload, TreeParameters
+from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from tests.llm.server import ModelServer, Reply
+from tests.llm.server import ModelServer, Reply, Request
 from tests.llm.support import MODEL, client
 from tests.memory.support import extract, fuse
 from tests.memory.writers.model import sensible
+from tests.memory.writers.model.generated import generated
+from tests.memory.writers.model.learning import bank_with, run_over
 from tests.memory.writers.model.support import (
     EPISODE,
     FACTS,
@@ -341,3 +344,40 @@ def test_a_broken_prompt_of_a_user_is_a_clear_error(server: ModelServer, tmp_pat
     with pytest.raises(ConfigurationError, match="'secret' is undefined"):
         extract(asking, "task", EPISODE, ())
     assert server.requests == []
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_questions_of_an_episode_begin_with_the_same_episode(
+    server: ModelServer, domain: str
+) -> None:
+    asking, episode = extractor(server), structs.replace(EPISODE, domain=domain)
+    skill, facts = (
+        asking.request(purpose, episode, chain("env", "success"))
+        for purpose in ("task_root_success", "env_residual")
+    )
+    assert skill
+    assert facts
+    assert skill.system == facts.system
+    assert skill.shared == facts.shared > 0
+    assert skill.prompt[: skill.shared] == facts.prompt[: facts.shared]
+    assert episode.steps[-1].action in skill.prompt[: skill.shared]
+    assert sensible.Asked(skill.prompt[skill.shared :]).parts == {}
+
+
+def test_notes_about_something_else_are_asked_without_them(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    def replies(request: Request) -> Reply:
+        other = '"unrelated": true' in request.prompt
+        return Reply(said({"unrelated": True})) if other else sensible.reply(request)
+
+    server.replies = replies
+    bank = bank_with(tmp_path / "bank", generated(2), TreeParameters(tau_base=-1.0))
+    (_, second), run = run_over(bank, server)
+    assert isinstance(second, LearnResult)
+    assert {each.decision for each in second.trees.values()} == {"root"}
+    assert [len(each.calls) for each in second.trees.values()] == [2, 2]
+    assert run.usage.calls == 2 + 4
+    for tree in bank.trees.values():
+        assert len([*tree.roots()]) == 2
+        assert all(tree.counts(node.id).hits == 0 for node in tree)
