@@ -48,11 +48,7 @@ class Log(Content):
 
     @cached_property
     def layout(self) -> Layout:
-        """How the content is laid out.
-
-        `lines` (one JSON value a line), `array` (the records are the elements of one array),
-        `values` (indented JSON, one value after another), `text`, `notebook` (whose cells'
-        outputs are text), `zip`, `binary` or `empty`.
+        """How the content is laid out: records as `lines`, in an `array`, or as indented `values`.
 
         Raises:
             TrajectoryError: The file cannot be opened, or its compression is damaged.

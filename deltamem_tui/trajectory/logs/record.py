@@ -51,10 +51,7 @@ def located(remark: _R, source: str, position: str | None = None) -> _R:
 
 
 class ReadProgress:
-    """Counts the bytes of logs as they lie there, compressed ones by what was unpacked of them.
-
-    `total` is what there is to be read; `advance` is called with what was read since its last call.
-    """
+    """Counts the bytes of logs; `advance` is called with what was read since its last call."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -87,13 +84,10 @@ class LogLimits:
 
     Attributes:
         record_bytes: The longest line, or JSON value, that is held in memory at once.
-        session_bytes: How much of a log is held in memory at once where records belong together
-            and may lie anywhere in it; of the spans of traces, those of one.
-        piped_bytes: How much of standard input, of a pipe, or of the spans of traces is copied to
-            the disk.
+        session_bytes: How much of a log is held in memory where records belong together.
+        piped_bytes: How much of a pipe is copied to the disk.
         field_characters: The longest single text of an episode (an observation, a thought, …).
-        nesting: How deep JSON values may lie inside one another; half of what Python's own
-            stack bears, for whoever compares values or writes them has a part of it in use.
+        nesting: How deep JSON values may be nested: half of what Python's own stack bears.
         expansion: How many times larger than its file a compressed log may become …
         expansion_free_bytes: … once this many bytes have come out of it.
     """
@@ -138,13 +132,7 @@ class Value(Struct, frozen=True, gc=False):
 
 
 class TextLine(Struct, frozen=True, gc=False):
-    """One line of a text log.
-
-    Attributes:
-        number: Counted from 1, in the part of the log named by `within`.
-        text: The line without its line break.
-        within: The part of the log it stands in (`cell 8`); empty for the whole.
-    """
+    """One line of a text log, numbered from 1 in the part of the log (`cell 8`) it is in."""
 
     number: int
     text: str
@@ -160,11 +148,8 @@ class TextLine(Struct, frozen=True, gc=False):
 class Preview:
     """What a reader sees of a log when asked how sure it is.
 
-    Attributes:
-        layout: How the content is laid out.
-        head: The first 64 KB as text; of a zip archive the names of its members.
-        records: The first few JSON values, if it is JSON; those that do not parse are absent.
-        refusals: Those of the first few that cannot be read.
+    `head` is the first 64 KB as text, or the names of an archive's members; `records` are the
+    first few JSON values, and `refusals` those of them that cannot be read.
     """
 
     layout: Layout

@@ -25,10 +25,7 @@ _NOT_LOGS = frozenset({".git", ".hg", ".svn", ".DS_Store", "Thumbs.db", "__pycac
 
 @dataclass(frozen=True, slots=True)
 class FoundLog:
-    """A log, and whether the person named this very file.
-
-    If so, one that is not a log is an error of the whole call; one found in a folder is reported.
-    """
+    """A log, and whether the person named this very file: if so, it must be one."""
 
     log: Log
     named: bool
@@ -39,9 +36,8 @@ def find_logs(
 ) -> Iterator[FoundLog]:
     """Yield all logs that the given paths mean, in a fixed order.
 
-    A log is called as its file, or as its path inside the folder that was named. Where two
-    would be called the same, each is called by as much of its path, as it was typed, as tells
-    them apart.
+    A log has the name of its file, or its path inside the folder that was named, and more of its
+    path where two would have the same name.
 
     Raises:
         TrajectoryError: Something named does not exist or cannot be read.

@@ -1,24 +1,21 @@
 """Traces: spans with parents, of which the calls of models and tools make one episode.
 
-Every call of a model repeats the conversation so far, so the longest of them holds it all. The
-spans of a trace may lie anywhere in a log: they are on the disk until all of them are there.
+Every call of a model repeats the conversation so far, so the longest of them holds it all.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import parse_json
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import LogLimits, human_size, located
+from deltamem_tui.trajectory.logs.record import located
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.coding import call_text, own_words
@@ -331,7 +328,6 @@ def _words_of(messages: Sequence[object]) -> str:
 
 MOST_NAME = 300
 """How many characters the name of a trace or of a part of it may have."""
-_SPLIT = "split the log by trace"
 
 
 def as_name(value: object) -> str | None:
@@ -345,107 +341,30 @@ def as_name(value: object) -> str | None:
     return name if len(name) <= MOST_NAME else None
 
 
-class TraceStore:
-    """The parts of traces on the disk, added one after another and given trace by trace."""
-
-    def __init__(self, limits: LogLimits) -> None:
-        self._limits = limits
-        self._size = 0
-        self._is_full = False
-        # Without a name it is SQLite's own temporary file, in `TMPDIR`, and first in memory.
-        self._disk = sqlite3.connect("", isolation_level=None)
-        self._disk.executescript("""
-            PRAGMA journal_mode = OFF;
-            CREATE TABLE trace(name BLOB UNIQUE, position TEXT, size INTEGER, refused INTEGER);
-            CREATE TABLE part(trace INTEGER, data BLOB);
-            CREATE INDEX part_of ON part(trace);
-        """)
-
-    def close(self) -> None:
-        """Free the disk."""
-        self._disk.close()
-
-    def add(self, name: str, position: str, part: object) -> Iterator[RecordError]:
-        """Add a part of a trace: any JSON value. Yield why its trace is refused, if it now is.
-
-        Once there is no room for more, traces that begin or go on are left out, and told once.
-
-        Raises:
-            TrajectoryError: The disk refused.
-        """
-        data = json.dumps(part, separators=(",", ":")).encode()  # NaN and all integers too
-        key = name.encode("utf-8", "surrogatepass")
-        try:
-            self._disk.execute("INSERT OR IGNORE INTO trace VALUES (?, ?, 0, 0)", (key, position))
-            found = "SELECT rowid, size, refused FROM trace WHERE name = ?"
-            trace, size, refused = self._disk.execute(found, (key,)).fetchone()
-            if refused:
-                return
-            self._size += len(data)
-            if not self._is_full and self._size > self._limits.piped_bytes:
-                self._is_full = True
-                yield RecordError(
-                    f"traces of more than {human_size(self._limits.piped_bytes)}: "
-                    "those that begin or go on from here on are left out",
-                    position=position,
-                    hint=_SPLIT,
-                )
-            if is_long := size + len(data) > self._limits.session_bytes:
-                yield RecordError(
-                    f"a trace of more than {human_size(self._limits.session_bytes)}",
-                    position=position,
-                    hint="split the log by trace, and this one into several",
-                )
-            if self._is_full or is_long:
-                self._disk.execute("UPDATE trace SET refused = 1 WHERE rowid = ?", (trace,))
-                self._disk.execute("DELETE FROM part WHERE trace = ?", (trace,))
-                return
-            self._disk.execute("INSERT INTO part VALUES (?, ?)", (trace, data))
-            grown = "UPDATE trace SET size = size + ? WHERE rowid = ?"
-            self._disk.execute(grown, (len(data), trace))
-        except sqlite3.Error as error:
-            raise _refused_by_disk(error) from error
-
-    def traces(self) -> Iterator[tuple[str, str, list[object]]]:
-        """Yield each trace with its name, its position and its parts, in the order of the log.
-
-        Raises:
-            TrajectoryError: The disk refused.
-        """
-        whole = "SELECT rowid, name, position FROM trace WHERE refused = 0 ORDER BY rowid"
-        parts = "SELECT data FROM part WHERE trace = ? ORDER BY rowid"
-        try:
-            for trace, name, position in self._disk.execute(whole):
-                found = [parse_json(data) for (data,) in self._disk.execute(parts, (trace,))]
-                yield name.decode("utf-8", "surrogatepass"), position, found
-        except sqlite3.Error as error:
-            raise _refused_by_disk(error) from error
-
-
-def _refused_by_disk(error: sqlite3.Error) -> TrajectoryError:
-    return TrajectoryError(
-        f"its traces cannot be kept on the disk while it is read: {error}",
-        hint="make room in the folder for temporary files, or split the log by trace",
-    )
-
-
 def each_trace(
     parts: Callable[[object], Iterable[tuple[str, object] | RecordError]],
     parse: Callable[[Conversation, str, list[object]], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for formats in which the parts of a trace may lie anywhere."""
+    """Return a reader's `read`, for formats in which the parts of a trace may lie anywhere.
+
+    Parts are held as text, as many as a session may have; behind them, the log is refused.
+    """
 
     def gather(records: Records) -> Iterator[Reading]:
-        with closing(TraceStore(records.limits)) as gathered:
+        traces: dict[str, tuple[str, list[bytes]]] = {}
+        try:
             for record in records:
                 yield from records.refusals()
                 for part in parts(record.value):
                     if isinstance(part, RecordError):
                         yield located(part, "", record.position)
                     else:
-                        yield from gathered.add(part[0], record.position, part[1])
-                records.release()
-            for name, position, found in gathered.traces():
-                yield from conversation_readings(position, parse, name, found)
+                        held = traces.setdefault(part[0], (record.position, []))[1]
+                        held.append(json.dumps(part[1], separators=(",", ":")).encode())
+        except RecordError as error:  # no room: what was read is not lost
+            yield error
+        for name, (position, found) in traces.items():
+            whole = [parse_json(each) for each in found]
+            yield from conversation_readings(position, parse, name, whole)
 
     return whole_log(gather)
