@@ -5,8 +5,8 @@ included. `python -m benchmarks.import_memory` measures at 200 MB and 2 GB, whic
 minutes and 5 GB of disk; `importing` measures the same at a tenth of that and less.
 
 The logs are of formats whose records stand alone. Where the records of a session belong
-together, a session is held up to `Limits.session_bytes`, so the peak grows up to there; the
-spans of traces wait in a temporary file for theirs.
+together, as the spans of traces do, they are held up to `LogLimits.session_bytes`, so the peak
+grows up to there.
 """
 
 from __future__ import annotations

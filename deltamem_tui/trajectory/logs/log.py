@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -33,18 +33,12 @@ from deltamem_tui.trajectory.logs.record import (
 )
 
 _PREVIEW_RECORDS = 8
-_LARGE = 1 << 20  # bytes that take too long to be parsed once more
 _JSON = ("lines", "array", "values")
 
 
 @dataclass(frozen=True)
 class Log(Content):
     """One log, which can be read from its start any number of times."""
-
-    # A large value that was read ahead, by its bytes, until it is read.
-    _ahead: dict[bytes, list[Record | RecordError]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
 
     @cached_property
     def layout(self) -> Layout:
@@ -131,17 +125,7 @@ class Log(Content):
 
     def first_records(self, count: int) -> list[Record | RecordError]:
         """Return the first records, read ahead and so not counted as progress."""
-        return list(islice(self._first_records(), count))
-
-    def _first_records(self) -> Iterator[Record | RecordError]:
-        for item in self.noting(None).values():
-            if isinstance(item, RecordError):
-                yield item
-                continue
-            found = self._ahead.get(item.data) or list(self._parsed(item))
-            if len(item.data) > _LARGE and not self._ahead:
-                self._ahead[item.data] = found
-            yield from found
+        return list(islice(self.noting(None).records(), count))
 
     def records(self) -> Iterator[Record | RecordError]:
         """Yield the JSON records in order, or an error where one cannot be read."""
@@ -172,10 +156,6 @@ class Log(Content):
 
     def parsed(self, value: Value) -> Iterator[Record | RecordError]:
         """Yield one value, also if other bytes are before it on its line."""
-        known = self._ahead.pop(value.data, None) if self._ahead else None
-        yield from known or self._parsed(value)
-
-    def _parsed(self, value: Value) -> Iterator[Record | RecordError]:
         data, position = value.data, value.position
         try:
             yield Record(parse_json(data, self.limits.nesting), position)

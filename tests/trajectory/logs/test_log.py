@@ -202,19 +202,6 @@ def test_a_preview_holds_the_first_records_that_parse(tmp_path: Path) -> None:
     assert preview.records == ({"a": 1}, {"a": 3})
 
 
-def test_a_large_record_is_parsed_once_for_all_that_looks_ahead(tmp_path: Path) -> None:
-    log = log_of(tmp_path, b'{"a": "%s"}\n{"b": 1}' % (b"x" * (1 << 20)))
-    (first,) = log.preview().records[:1]
-    for noting in (log, log.noting(None)):
-        (ahead,) = noting.first_records(1)
-        assert isinstance(ahead, Record)
-        assert ahead.value is first
-    found = values(log)
-    assert found[0] is first
-    assert values(log) == found
-    assert values(log)[0] is not first  # it is not held once it was read
-
-
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(TrajectoryError, match=r"gone\.log: cannot be read"):
         _ = Log("gone.log", tmp_path / "gone.log").layout
