@@ -69,21 +69,6 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
     speaker: StepSpeaker | None = None
     said: str = ""
 
-    @property
-    def user_words(self) -> str:
-        """The user's words that follow the act; empty if there are none."""
-        return self.observation if self.speaker == "user" else self.said
-
-    def without_user_words(self) -> Step:
-        """Return the step with the tool's answer alone."""
-        if not self.user_words:
-            return self
-        if self.speaker == "user":
-            return replace(self, observation="", speaker=None)
-        return replace(
-            self, observation=self.observation.removesuffix(self.said).rstrip("\n"), said=""
-        )
-
     def with_texts(self, change: Callable[[str], str]) -> Step:
         """Return the step with each of its texts changed."""
         return self.with_named_texts(lambda _, text: change(text))
