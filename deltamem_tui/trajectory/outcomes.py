@@ -38,14 +38,6 @@ def number(value: object) -> float | None:
     return parsed if math.isfinite(parsed) else None
 
 
-def unit_reward(value: object, best: float = 1.0) -> float | None:
-    """Return a log's score as a reward in [0, 1]; None if it is not a number, or above `best`."""
-    score = number(value)
-    if score is None or best <= 0 or score / best > 1 + ROUNDING:
-        return None
-    return min(max(score / best, 0.0), 1.0)
-
-
 def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
     """Return what a log itself says about how an episode ended.
 
@@ -55,7 +47,9 @@ def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
     """
     word = value.strip().lower() if isinstance(value, str) else ""
     success = value if isinstance(value, bool) else _WORDS.get(word)
-    reward = 0.5 if word in _HALF_WORDS else unit_reward(value, best)
+    score = 0.5 * best if word in _HALF_WORDS else number(value)
+    fits = score is not None and best > 0 and score / best <= 1 + ROUNDING
+    reward = min(max(score / best, 0.0), 1.0) if score is not None and fits else None
     if success is None and reward is None:
         return Outcome()
     return Outcome(success, None if success is not None else reward, "stated", reason)

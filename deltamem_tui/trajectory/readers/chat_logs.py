@@ -238,15 +238,9 @@ def _is_sharegpt(messages: object) -> bool:
 
 
 def _sharegpt_claims(preview: Preview) -> float:
-    if _are_messages([*preview.records]):
-        return 0.8 * all(map(_is_sharegpt, ([each] for each in preview.records)))
-    return 0.8 * share(preview, _is_sharegpt_record)
-
-
-def _is_sharegpt_record(record: object) -> bool:
-    if isinstance(record, list):
-        return _are_messages(record) and _is_sharegpt(record)
-    return _are_messages(as_mapping(record).get("conversations"))
+    under = [as_mapping(record).get("conversations") for record in preview.records]
+    named = 0.8 * sum(map(_are_messages, under)) / max(len(under), 1)
+    return max(named, _claims((), 0.8, _is_sharegpt)(preview))
 
 
 SHAREGPT = Reader(
