@@ -38,7 +38,7 @@ CALLS = {
     "Origin": "trajectory= outcome_source= extractor= model= prompt= nodes=",
     "Outcome": "success= reward= source= reason=",
     "Payload": "activation_condition execution_procedure termination_condition=",
-    "Recollection": "task env context",
+    "Recollection": "collections context receipt=",
     "RulesExtractor": "",
     "Step": "action observation= thought= reward=",
     "Trajectory": "task environment= steps= outcome= source= domain= agent= metadata=",

@@ -20,15 +20,12 @@ class Display:
         optional: Fields that may be empty.
         warning: What an agent is warned with before a node that a failure wrote.
         layered: Whether a chain is a base with deltas.
-        heading: What stands above all of them in a document: `Skills`.
-        levels: What a node is called at each depth: `procedure`, `fact`. Empty where it is a root
-            or a residual.
+        heading: The heading over all of them in a document: `Skills`.
+        levels: What a node is called at each depth; empty where it is a root or a residual.
         name: The field that stands before a node's title, if it is not empty: `object: laptop`.
-        instruction: The field that says how it is done: what becomes of it as a skill. Empty if
-            these nodes are knowledge, not skills.
+        instruction: The field that becomes a skill's text; empty if these nodes are knowledge.
         asked: Whether questions are put to it. If not, it is shown only while it holds something.
-        comparable: Whether two roots with nearly the same key say nearly the same, so that merging
-            may leave one out. Not so where the key is a kind that many nodes share.
+        comparable: Whether two roots with nearly the same key say nearly the same.
         penalised: Whether a score is a similarity less a penalty of failures.
     """
 
@@ -51,10 +48,7 @@ class Display:
         return self.labels.get(name) or name.replace("_", " ").capitalize()
 
     def of_title(self, node: Node, title: str = "") -> str:
-        """Return the title by which a node is listed, or another text of it, after its name if any.
-
-        Its lines stand behind each other, so that the steps of a plan can be told apart.
-        """
+        """Return the title by which a node is listed, or another text of it, after its name."""
         name = node.payload.get(self.name, "").strip() if self.name else ""
         text = "; ".join((title or node.title).splitlines())
         return f"{name}: {text}" if name else text

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.chances import Chance, TaskAtHand, chances
+from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances
 from deltamem_tui.memory.procedure import Procedure, filled
 from deltamem_tui.memory.wording import condense, distinct, key, listed, unlike
 from deltamem_tui.text import clean, one_line
@@ -84,27 +84,6 @@ class Goal:
         for name, kind in self.names:
             text = name.sub(kind, text)
         return text
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """What is known of a place, a device, a tool: what was seen there, or how it answered.
-
-    Attributes:
-        subject: The place, the device, the tool.
-        items: What is known of it.
-        is_count: Whether the items are counts: they add to what a chain says, though it says
-            the same.
-    """
-
-    subject: str
-    items: tuple[str, ...]
-    is_count: bool = False
-
-    @property
-    def line(self) -> str:
-        """The fact as it is written: `subject: item; item`."""
-        return f"{self.subject}: {'; '.join(self.items)}"
 
 
 @dataclass(frozen=True, slots=True)

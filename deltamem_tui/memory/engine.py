@@ -97,7 +97,7 @@ def recall(
     found = recalled(bank, query, embedder_of(bank, embedder))
     counts_as, commit = bank.manifest.counts_as, bank.commit.sequence
     receipt = made(counts_as, commit, found.shown, task, environment)
-    return found.with_receipt(receipt)
+    return dataclasses.replace(found, receipt=receipt)
 
 
 def _check_arguments(bank: object, task: object, environment: object, candidates: object) -> None:

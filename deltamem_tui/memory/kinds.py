@@ -9,7 +9,7 @@ of a simulator by other names are never read, because answers are scored by them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
@@ -59,16 +59,6 @@ def task_kind(domain: str, task: str) -> str:
     return goal.trigger if goal.understood else ""
 
 
-def exact_env(domain: str, scene: str) -> str:
-    """Return what tells one environment from all others of its kind, as far as the domain knows."""
-    return domain_for(domain).exact_env(scene)
-
-
-def env_kind(domain: str, scene: str) -> str:
-    """Return the kind of an environment; empty if the domain does not know it."""
-    return domain_for(domain).env_kind(scene)
-
-
 def stated_kind(episode: Trajectory, name: Literal["task", "env"]) -> KindOf | None:
     """Return the kind that an episode's record has; None if it has none."""
     kind = one_line(episode.metadata.get(f"{name}_kind", ""), _WIDTH).strip()
@@ -86,18 +76,21 @@ def with_task_kind(episode: Trajectory, kind: KindOf) -> Trajectory:
 
 
 def resolve_kinds(
-    bank: Bank, episode: Trajectory, writer: Writer, known: Sequence[str] = ()
+    bank: Bank,
+    episode: Trajectory,
+    writer: Writer,
+    known: Callable[[], Sequence[str]] = tuple,
 ) -> EpisodeKinds:
     """Find out the kinds of an episode. Nothing is written.
 
-    `known` are the kinds of task that a model may choose from, the usual ones first.
+    `known` returns the kinds of task that a model may choose from, the usual ones first.
     """
     domain, scene = episode.domain or bank.manifest.domain, scene_of(episode)
-    env = _by_rules(env_kind(domain, scene)) or stated_kind(episode, "env") or KindOf()
+    env = _by_rules(domain_for(domain).env_kind(scene)) or stated_kind(episode, "env") or KindOf()
     task = _by_rules(task_kind(domain, episode.task)) or stated_kind(episode, "task")
     if task is not None:
         return EpisodeKinds(task, env, episode)
-    task, calls = _by_model(episode, writer, known)
+    task, calls = _by_model(episode, writer, known())
     return EpisodeKinds(task, env, with_task_kind(episode, task) if calls else episode, calls)
 
 

@@ -149,9 +149,7 @@ def settings_of(bank: Bank) -> Settings:
 
 
 def settings_record(bank: Bank) -> Mapping[str, Any]:
-    """Return the numbers of a bank's method as JSON has them; as the manifest has them if it
-    cannot.
-    """
+    """Return the numbers of a bank's method as JSON; as the manifest has them if it cannot."""
     from deltamem_tui.memory import settings
 
     try:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.tree import Tree
     from deltamem_tui.embedding.protocol import Embedder
+    from deltamem_tui.memory.recall_result import CollectionRecall
 
     Vector = NDArray[np.float32]
 
@@ -75,6 +76,20 @@ def addition(tree: Tree, node: Node, embedder: Embedder) -> Add | Revise:
 def deletion(collection: str, node: Node) -> Revise:
     """Return the change that forgets a node."""
     return Revise(collection, replace(node, deleted=True))
+
+
+def credited(answer: CollectionRecall | None, *, success: bool) -> list[Change]:
+    """Return what an episode counts for: each node that it would be shown, once.
+
+    A success is a hit of the nodes at the ends of the chains.
+    """
+    if answer is None:
+        return []
+    ends = {chain[-1].id for chain in answer.chains}
+    return [
+        Count(answer.collection, each.node, success and each.node in ends, 1, success)
+        for each in answer.shown
+    ]
 
 
 Payload = Mapping[str, str]

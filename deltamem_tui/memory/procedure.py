@@ -10,7 +10,7 @@ says what they were, so that the episode's own commands can be put together agai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
@@ -27,10 +27,9 @@ _SLOT = re.compile(r"\[([a-z][a-z ]*)\]")
 _MARKS = (FAILED, TRIED, PARTIAL, UNEXPLORED)
 _AT = r"[1-9]\d{0,5}"  # a text from a stranger may hold any number
 _HEAD = re.compile(
-    rf"(?:After step (?P<after>{_AT})|Instead of steps? (?P<first>{_AT})(?: to (?P<last>{_AT}))?"
-    r"|At the start):"
+    rf"(?:(?P<how>After step|Instead of steps?|Without steps?) (?P<first>{_AT})"
+    rf"(?: to (?P<last>{_AT}))?|At the start)(?P<end>[:.])"
 )
-_WITHOUT = re.compile(rf"Without steps? (?P<first>{_AT})(?: to (?P<last>{_AT}))?\.")
 _NEW = "+ "
 
 
@@ -99,7 +98,7 @@ def _steps_after(base: Sequence[str], lines: Sequence[str]) -> list[str] | None:
     if lines and len(numbered) == len(lines):
         return numbered
     edits = read_edits(lines)
-    return None if edits is None or not fit(base, edits) else merged(base, edits)
+    return None if edits is None else merged(base, edits)
 
 
 def text_of(steps: Sequence[str], names: Mapping[str, str], base: Sequence[str] = ()) -> str:
@@ -170,69 +169,45 @@ def difference(base: Sequence[str], lines: Sequence[str]) -> list[Edit]:
     ]
 
 
-def merged(base: Sequence[str], edits: Iterable[Edit]) -> list[str]:
+def merged(base: Sequence[str], edits: Iterable[Edit]) -> list[str] | None:
     """Return the lines that edits make of a base.
 
-    Args:
-        base: The lines that the edits were made for.
-        edits: In order and apart from each other, within the base (see `fit`).
+    None if they do not come in order and apart from each other, or reach beyond the base's end.
     """
     lines: list[str] = []
     at = 0
     for edit in edits:
+        if not at <= edit.start <= edit.end <= len(base):
+            return None
         lines += [*base[at : edit.start], *edit.lines]
         at = edit.end
     return [*lines, *base[at:]]
 
 
-def fit(base: Sequence[str], edits: Iterable[Edit]) -> bool:
-    """Return whether edits come in order and apart from each other, none beyond the base's end."""
-    at = 0
-    for edit in edits:
-        if not at <= edit.start <= edit.end:
-            return False
-        at = edit.end
-    return at <= len(base)
-
-
 def read_edits(lines: Sequence[str]) -> list[Edit] | None:
     """Return the edits that lines spell; None if any line is something else."""
-    edits = []
-    for edit in _edits(lines):
+    edits: list[Edit] = []
+    rest = list(lines)
+    while rest:
+        head, new = _HEAD.fullmatch(rest.pop(0)), list[str]()
+        while rest and rest[0].startswith(_NEW):
+            new.append(rest.pop(0).removeprefix(_NEW))
+        edit = _edit(head, new) if head else None
         if edit is None:
             return None
         edits.append(edit)
     return edits
 
 
-def _edits(lines: Sequence[str]) -> Iterator[Edit | None]:
-    """Yield one edit after the other; None, and then nothing more, where the lines are something
-    else.
-    """
-    at = 0
-    while at < len(lines):
-        without, head = _WITHOUT.fullmatch(lines[at]), _HEAD.fullmatch(lines[at])
-        at += 1
-        new: list[str] = []
-        while head and at < len(lines) and lines[at].startswith(_NEW):
-            new.append(lines[at].removeprefix(_NEW))
-            at += 1
-        if without:
-            yield _replacing(without, ())
-        elif not head or not new:
-            yield None
-            return
-        elif head["first"]:
-            yield _replacing(head, new)
-        else:
-            after = int(head["after"] or 0)
-            yield Edit(after, after, tuple(new))
-
-
-def _replacing(found: re.Match[str], new: Sequence[str]) -> Edit | None:
-    """Return an edit of the steps that a head names; None if it ends before it begins."""
-    first, last = int(found["first"]), int(found["last"] or found["first"])
-    return Edit(first - 1, last, tuple(new)) if first <= last else None
+def _edit(head: re.Match[str], new: Sequence[str]) -> Edit | None:
+    """Return the edit of a head and its new lines; None if they do not go together."""
+    how, first = head["how"] or "After", int(head["first"] or 0)
+    last, is_without = int(head["last"] or first), how.startswith("Without")
+    if is_without == bool(new) or is_without != (head["end"] == ".") or last < first:
+        return None
+    if how.startswith("After"):
+        return None if head["last"] else Edit(first, first, tuple(new))
+    return Edit(first - 1, last, tuple(new))
 
 
 def _steps(start: int, end: int) -> str:

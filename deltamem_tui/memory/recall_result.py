@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.settings import Settings
@@ -96,18 +94,6 @@ class RecallResult:
     def __getitem__(self, collection: str) -> CollectionRecall | None:
         """Return a collection's answer by its name: `found["task"]`."""
         return self.collections[collection]
-
-    def with_answers(self, collections: Mapping[str, CollectionRecall | None]) -> Self:
-        """Return the same with other answers of its collections."""
-        found = copy(self)
-        object.__setattr__(found, "collections", collections)
-        return found
-
-    def with_receipt(self, receipt: Receipt) -> Self:
-        """Return the same with the receipt of what was shown."""
-        found = copy(self)  # a method's own result may be made otherwise
-        object.__setattr__(found, "receipt", receipt)
-        return found
 
     @property
     def shown(self) -> tuple[ShownNode, ...]:

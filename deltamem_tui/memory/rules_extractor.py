@@ -24,7 +24,7 @@ class RulesExtractor:
     """Distils episodes by rules alone. The same input gives the same text, always."""
 
     def __init__(self, method: Method | None = None) -> None:
-        """Return the rules are those of a method, the default one if none is given."""
+        """The rules are those of a method, the default one if none is given."""
         self._method = method or method_named(DEFAULT)
 
     @property
@@ -56,20 +56,14 @@ class RulesExtractor:
 
 
 def skimmed(trajectory: Trajectory) -> Trajectory:
-    """Return the episode without what acts on a terminal, and with long texts cut.
+    """Return the episode as the rules read it: clean, long texts cut, without thoughts."""
 
-    What a model thought is left out: the rules go by what was done and what came of it.
-    """
-    return replace(
-        trajectory,
-        task=_clean(trajectory.task),
-        environment=_clean(scene_of(trajectory)),
-        steps=tuple(
-            Step(_clean(step.action), _clean(step.observation), reward=step.reward)
-            for step in trajectory.steps
-        ),
+    def short(text: str) -> str:
+        return clean(text[:_READ])
+
+    steps = tuple(
+        Step(short(each.action), short(each.observation), reward=each.reward)
+        for each in trajectory.steps
     )
-
-
-def _clean(text: str) -> str:
-    return clean(text[:_READ])
+    task, scene = short(trajectory.task), short(scene_of(trajectory))
+    return replace(trajectory, task=task, environment=scene, steps=steps)

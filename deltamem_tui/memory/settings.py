@@ -7,7 +7,7 @@ manifest holds, what a person types, and what a caller passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import UnionType
@@ -227,35 +227,33 @@ def from_record(kind: type[NumbersT], record: Mapping[str, Any], source: str = "
     """
     try:
         return converted(record, kind)
-    except msgspec.ValidationError:
-        return _checked_one_by_one(kind, record, source)
-
-
-def _checked_one_by_one(kind: type[NumbersT], record: Mapping[str, Any], source: str) -> NumbersT:
-    """Return the same, slowly, to say which number is wrong and what it can be."""
-    known = {field.name: field for field in msgspec.structs.fields(kind)}
-    if unknown := sorted(set(record) - set(known)):
-        raise ConfigurationError(f"unknown parameter {one_line(unknown[0], 40)!r}", source=source)
-    missing = [
-        field.name for field in known.values() if field.required and field.name not in record
-    ]
-    if missing:
-        raise ConfigurationError(f"the parameter {missing[0]!r} is missing", source=source)
-    return kind(**{name: _value(known[name], value, source) for name, value in record.items()})
-
-
-def _value(field: msgspec.structs.FieldInfo, value: Any, source: str) -> Any:
-    if _is_group(field.type):
-        if not isinstance(value, Mapping):
-            raise ConfigurationError(f"{field.name} must hold settings", source=source)
-        return from_record(field.type, value, field.name)
-    try:
-        return converted(value, field.type)
     except msgspec.ValidationError as error:
-        raise ConfigurationError(
-            f"{field.name} must be {description(field)}, not {one_line(repr(value), 40)}",
-            source=source,
-        ) from error
+        raise _told(kind, record, source) or ConfigurationError(str(error)) from error
+
+
+def _told(kind: type[Struct], record: Mapping[str, Any], source: str) -> ConfigurationError | None:
+    """Return which number is wrong, and what it can be."""
+    known = {field.name: field for field in msgspec.structs.fields(kind)}
+    for name in sorted(set(record) - set(known)):
+        return ConfigurationError(f"unknown parameter {one_line(name, 40)!r}", source=source)
+    for name, field in known.items():
+        if name not in record:
+            if field.required:
+                return ConfigurationError(f"the parameter {name!r} is missing", source=source)
+            continue
+        value = record[name]
+        if _is_group(field.type):
+            wanted = "settings"
+            if isinstance(value, Mapping) and (found := _told(field.type, value, name)):
+                return found
+        else:
+            wanted = description(field)
+        try:
+            converted(value, field.type)
+        except msgspec.ValidationError:
+            told = f"{name} must be {wanted}, not {one_line(repr(value), 40)}"
+            return ConfigurationError(told, source=source)
+    return None
 
 
 def description(field: msgspec.structs.FieldInfo) -> str:
@@ -265,14 +263,6 @@ def description(field: msgspec.structs.FieldInfo) -> str:
             if isinstance(meta, msgspec.Meta) and meta.description:
                 return meta.description
     return "true or false" if field.type is bool else "a number"
-
-
-def _types(field: msgspec.structs.FieldInfo) -> Iterator[Any]:
-    """Return what a number's values can be, without what is said of them."""
-    of_several = get_origin(field.type) in (Union, UnionType)
-    alternatives = get_args(field.type) if of_several else (field.type,)
-    for each in alternatives:
-        yield get_args(each)[0] if get_origin(each) is Annotated else each
 
 
 def checked(settings: NumbersT) -> NumbersT:
@@ -292,9 +282,11 @@ def listed(settings: Struct, prefix: str = "") -> list[Setting]:
         if isinstance(value, Numbers):
             found += listed(value, f"{prefix}{field.name}.")
         else:
-            types = [*_types(field)]
-            choices = next((get_args(each) for each in types if get_origin(each) is Literal), ())
-            optional = type(None) in types
+            of_several = get_origin(field.type) in (Union, UnionType)
+            types = get_args(field.type) if of_several else (field.type,)
+            plain = [get_args(each)[0] if get_origin(each) is Annotated else each for each in types]
+            choices = next((get_args(each) for each in plain if get_origin(each) is Literal), ())
+            optional = type(None) in plain
             path = prefix + field.name
             found.append(Setting(path, description(field), value, choices, optional))
     meaningless = getattr(settings, "meaningless", ())

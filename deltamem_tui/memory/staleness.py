@@ -58,7 +58,7 @@ def recalled(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         name: answer and _with_freshness(asked.tree(answer.collection), answer)
         for name, answer in found.collections.items()
     }
-    return found.with_answers(answers)
+    return replace(found, collections=answers)
 
 
 def aged(bank: Bank, half_life: int) -> Bank:

@@ -14,9 +14,10 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored
-from deltamem_tui.memory.kinds import KindOf, env_kind, exact_env, resolve_kinds, task_kind
+from deltamem_tui.memory.kinds import KindOf, resolve_kinds, task_kind
 from deltamem_tui.memory.plan import LearnResult, Plan
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
@@ -60,10 +61,11 @@ def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bank:
 
 def test_rules_know_kinds_of_their_worlds() -> None:
     one, other = "You see a shelf 2, a desk 1 and a shelf 1.", "You see a desk 1, a shelf 10."
-    assert exact_env("ALFWorld", one) == "desk 1, shelf 1, shelf 2"
-    assert env_kind("alfworld", one) == env_kind("alfworld", other) == "desk, shelf"
-    assert env_kind("scienceworld", "This room is called the kitchen. In it, you see:") == "kitchen"
-    assert env_kind("webshop", one) == exact_env("", one) == task_kind("", "Book it.") == ""
+    house, science = domain_for("ALFWorld"), domain_for("scienceworld")
+    assert house.exact_env(one) == "desk 1, shelf 1, shelf 2"
+    assert house.env_kind(one) == house.env_kind(other) == "desk, shelf"
+    assert science.env_kind("This room is called the kitchen. In it, you see:") == "kitchen"
+    assert domain_for("").exact_env(one) == task_kind("", "Book it.") == ""
     cup, mug = (task_kind("alfworld", f"put a clean {each} in cabinet.") for each in ("cup", "mug"))
     assert cup == mug != ""
 
@@ -85,7 +87,7 @@ def test_the_rules_count_then_what_the_record_states_then_a_model(bank: Bank) ->
         (None, KindOf()),
     ):
         chooser = Chooser(answer)
-        found = resolve_kinds(bank, STRANGE, chooser, ["book a flight", "rinse"])
+        found = resolve_kinds(bank, STRANGE, chooser, lambda: ["book a flight", "rinse"])
         assert (found.task, len(found.calls)) == (kind, answer is not None)
         assert chooser.given == {"kinds": "book a flight\nrinse"}
     assert resolve_kinds(bank, STRANGE, RulesExtractor()).task == KindOf()

@@ -35,9 +35,9 @@ from deltamem_tui.lab.games.alfworld_places import (
     search_of,
     shown,
 )
-from deltamem_tui.memory.chances import Chance, TaskAtHand
-from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
+from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move, Shortcut
 from deltamem_tui.memory.findings import moves_of, of_actions
+from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.wording import condense, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory

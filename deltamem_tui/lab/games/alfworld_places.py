@@ -9,9 +9,8 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from deltamem_tui.lab.games.alfworld_goals import THING, command_of, kinds, kinds_in
-from deltamem_tui.memory.chances import Chance, TaskAtHand, chances
-from deltamem_tui.memory.domain import Fact, Move
-from deltamem_tui.memory.places import place_fact, thing_fact
+from deltamem_tui.memory.domain import Move
+from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances, place_fact, thing_fact
 from deltamem_tui.memory.procedure import Procedure, filled
 from deltamem_tui.memory.wording import distinct
 from deltamem_tui.trajectory.model import Step, Trajectory

@@ -27,9 +27,9 @@ from deltamem_tui.lab.games.scienceworld_rooms import (
     room_of,
     scene_of,
 )
-from deltamem_tui.memory.chances import Chance, TaskAtHand
-from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Fact, Goal, Move, Shortcut
+from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move, Shortcut
 from deltamem_tui.memory.findings import moves_of, stuck, unexplored
+from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.wording import distinct, key, listed
 from deltamem_tui.text import clean

@@ -174,7 +174,7 @@ METHOD = Method(
     plan=late("deltamem_tui.memory.cdmem.write:plan"),
     write_by_rules=late("deltamem_tui.memory.cdmem.rules:write_by_rules"),
     ask=late("deltamem_tui.memory.cdmem.recall:questions"),
-    due=late("deltamem_tui.memory.cdmem.insights:due"),
-    maintain=late("deltamem_tui.memory.cdmem.insights:maintain"),
+    due=late("deltamem_tui.memory.cdmem.write:due"),
+    maintain=late("deltamem_tui.memory.cdmem.write:maintain"),
     uses_scene=lambda _: True,
 )

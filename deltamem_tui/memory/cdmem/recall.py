@@ -1,5 +1,10 @@
 """CDMem's recall: what lies under the question's own kind of task and of environment.
 
+The context index is two trees. Task-Index[kind][success|failure] is a root of the short-term
+memories, one for each label; below it lie the tasks, each with the environment that it was tried
+in, and below those what each try left. Env-Index[kind] is a root of the environments; below it lie
+the exact environments, and below those what each episode there showed of the things' functions.
+
 Exemplars are successful episodes: first those at this very task in this environment, then those of
 the same kind whose tasks are most similar; of equal ones the shorter, then the newer. Insights are
 ranked by how well they stand for all short-term memories of their kind, not by the question. With
@@ -9,12 +14,18 @@ them come what is known of this environment, and the last failures at this very 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import DECIMALS
+from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.cdmem.definition import (
+    COLLECTIONS,
     DISPLAY,
     ENV_INSIGHTS,
     ENVIRONMENTS,
@@ -26,21 +37,32 @@ from deltamem_tui.memory.cdmem.definition import (
     TASKS,
     ContextNumbers,
 )
-from deltamem_tui.memory.cdmem.index import LABELS, Index, Surroundings, env_of, members
 from deltamem_tui.memory.context import fenced
-from deltamem_tui.memory.domain import goal_of
+from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.findings import effective_steps, moves_of
-from deltamem_tui.memory.kinds import OTHER, env_kind, task_kind
+from deltamem_tui.memory.kinds import OTHER, task_kind
+from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import Candidate, as_fresh, cosines, nodes_with_key
 from deltamem_tui.memory.wording import condense, shortened
-from deltamem_tui.memory.work_context import context_of
-from deltamem_tui.text import clean, count_tokens
+from deltamem_tui.memory.work_context import with_context
+from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
+
+_MEMBER = 3
+LABELS: tuple[Label, Label] = ("success", "failure")
+_NO_EPISODE = Origin()
+_WIDTH = 300
 
 _TASK_DEPTH = 2
 _MOST_TASK_INSIGHTS, _FROM_SUCCESSES = 6, 3  # of the released code
@@ -49,22 +71,86 @@ _REFLECTIONS = 3
 _BUDGET = 1000  # tokens of all examples together
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where something belongs in the context index: a task, its environment, and their kinds."""
+
+    task: str
+    kind: str
+    env: str
+    env_kind: str
+
+
+def env_of(domain: str, scene: str) -> str:
+    """Return what an environment is filed by; empty if nothing is known of it."""
+    return domain_for(domain).exact_env(scene) or one_line(scene, _WIDTH)
+
+
+def filed(
+    collection: str,
+    parent: Node | None,
+    label: Label,
+    texts: Mapping[str, str],
+    origin: Origin = _NO_EPISODE,
+) -> Node:
+    """Return a new node. A kind or a place comes from no episode: it has the same id in every
+    bank.
+
+    Raises:
+        ExtractionError: It says nothing, or far too much.
+    """
+    fields = COLLECTIONS[collection].fields
+    payload = cleaned(texts, fields, DISPLAY[collection].optional)
+    return born(collection, parent, label, payload, origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Finds kinds and places in a bank: by their ids, which are digests of what they say."""
+
+    bank: Bank
+    embedder: Embedder
+
+    def living(self, collection: str, node: Node) -> Node | None:
+        """Return a node as the bank has it now; None if it does not."""
+        try:
+            return self.bank.tree(collection).node(node.id)
+        except NodeNotFoundError:
+            return None
+
+    def root(self, collection: str, kind: str, label: Label = "success") -> Node | None:
+        """Return the root of a kind; None if the bank has none."""
+        root = filed(collection, None, label, {"text": kind}) if kind else None
+        return self.living(collection, root) if root else None
+
+    def place(self, collection: str, root: Node | None, text: str, env: str = "") -> Node | None:
+        """Return what lies right below a root: a task in an environment, or an environment."""
+        texts = {"text": text, "env": env} if env else {"text": text}
+        if root is None or not text:
+            return None
+        return self.living(collection, filed(collection, root, root.label, texts))
+
+    def below(self, collection: str, node: Node | None) -> list[Node]:
+        """Return what lies right below a node, in order of birth."""
+        return list(self.bank.tree(collection).children(node.id)) if node else []
+
+
+def members(tree: Tree, root: Node) -> Rows:
+    """Return the rows of one list, in order of birth: all that is two levels below its root."""
+    index = tree.snapshot.index
+    deep = tree.rows[index["depth"][tree.rows] == _MEMBER]
+    parents = tree.snapshot.current[index["parent"][deep]]
+    found: Rows = deep[index["parent"][parents] == tree.birth[tree.row(root.id)]]
+    return found
+
+
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall exemplars, what is known of this environment, insights, the last failures here."""
     index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers, query.settings)
     place = _surroundings(index, clean(query.task).strip(), clean(query.environment))
     found = answers(index, place, numbers, query.count)
-    shown = [
-        (each.node, each.similarity if name == TASKS else 0.0)
-        for name, answer in found.items()
-        if answer
-        for each in answer.candidates
-        if answer.matches(each)
-    ]
-    context = context_of(
-        bank, query, shown, lambda nodes: context_entries(bank, query.task, found, nodes)
-    )
-    return RecallResult(found, context)
+    entries = partial(context_entries, bank, query.task, found)
+    return with_context(bank, query, found, embedder, entries)
 
 
 def questions(episode: Trajectory) -> Mapping[str, str]:
@@ -81,7 +167,7 @@ def _surroundings(index: Index, task: str, scene: str) -> Surroundings:
     """
     bank = index.bank
     domain, env = bank.manifest.domain, env_of(bank.manifest.domain, scene)
-    kind, of_env = task_kind(domain, task), env_kind(domain, scene) if env else ""
+    kind, of_env = task_kind(domain, task), domain_for(domain).env_kind(scene) if env else ""
     tree = bank.tree(TASKS)
     rows = tree.rows[tree.depth[tree.rows] == _TASK_DEPTH]
     if task and not kind and len(rows):

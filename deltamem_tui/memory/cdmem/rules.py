@@ -13,7 +13,6 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.cdmem.definition import (
     EXPERT,
-    FAILURE,
     FUNCTIONS,
     MISTAKES,
     MOST_INSIGHTS,
@@ -24,7 +23,7 @@ from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.findings import effective_actions, failure_of, shortcut
 from deltamem_tui.memory.plan import normal_text
 from deltamem_tui.memory.wording import ARROW
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, extraction_of
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -47,17 +46,27 @@ def write_by_rules(
         ExtractionError: There is nothing to write from.
     """
     if episode is None:
-        return _insights(purpose, notes)
+        if not notes:
+            raise ExtractionError("there is no short-term memory to conclude from")
+        insights = [{"insight": text} for text in _INSIGHTS[purpose](notes)[:MOST_INSIGHTS]]
+        return extraction_of(insights, f"from {counted(len(notes), 'memory', 'memories')}")
     if not episode.steps:
         return Extraction(None, "the episode has no steps")
     if purpose == EXPERT:
         return Extraction(expert_notes(episode), "what the log shows")
     if purpose == SHORTCUT:
-        return _shortcut(episode)
-    if purpose == FAILURE:
-        known = inputs.get("env_memory", "")
-        return _failure(episode, known if isinstance(known, str) else "")
-    raise ExtractionError(f"there is no episode to write {purpose} from")
+        way = shortcut(episode)
+        texts = {"actions": "\n".join(way.actions), "plan": "\n".join(way.plan)}
+        return Extraction(texts if way.actions else None, "the actions that had an effect")
+    found, known = failure_of(episode), inputs.get("env_memory", "")
+    payload = {
+        "env_memory": merged(str(known), expert_notes(episode)["locations"]),
+        "failure": found.kind,
+        "reflection": found.reflection,
+        "next_plan": found.plan,
+        "cause": f"{found.action}{ARROW}{found.answer}" if found.action else found.missing,
+    }
+    return Extraction(payload, f"a failure of {found.kind}")
 
 
 def expert_notes(episode: Trajectory) -> dict[str, str]:
@@ -82,35 +91,6 @@ def merged(known: str, new: str) -> str:
         lines.pop(thing, None)
         lines[thing] = line.strip()
     return "\n".join(filter(None, lines.values()))
-
-
-def _shortcut(episode: Trajectory) -> Extraction:
-    way = shortcut(episode)
-    if not way.actions:
-        return Extraction(None, "no action had an effect")
-    texts = {"actions": "\n".join(way.actions), "plan": "\n".join(way.plan)}
-    return Extraction(texts, counted(len(way.actions), "action"))
-
-
-def _failure(episode: Trajectory, known: str) -> Extraction:
-    found = failure_of(episode)
-    cause = f"{found.action}{ARROW}{found.answer}" if found.action else found.missing
-    payload = {
-        "env_memory": merged(known, expert_notes(episode)["locations"]),
-        "failure": found.kind,
-        "reflection": found.reflection,
-        "next_plan": found.plan,
-        "cause": cause,
-    }
-    return Extraction(payload, f"a failure of {found.kind}")
-
-
-def _insights(purpose: str, notes: Sequence[Node]) -> Extraction:
-    if not notes:
-        raise ExtractionError("there is no short-term memory to conclude from")
-    texts = [{"insight": text} for text in _INSIGHTS[purpose](notes)[:MOST_INSIGHTS]]
-    reason = f"{counted(len(texts), 'insight')} from {counted(len(notes), 'memory', 'memories')}"
-    return Extraction(texts[0] if texts else None, reason, further=tuple(texts[1:]))
 
 
 def plans(notes: Sequence[Node]) -> list[str]:

@@ -108,12 +108,21 @@ def _propose(name: str, current: float, asked: Sequence[Trajectory], tools: _Too
     triggers = [_trigger(name, text, episode, tools) for text, episode in questions.items()]
     scan = Scan(Rows.of_vectors(tools.embedder.embed_passages(triggers)), tools.weighting)
     kinds = np.array(triggers, dtype=object)
-    scored = []
+    best, jumps, pairs = [], [], []
     for at, vector in enumerate(vectors):
         tools.between()
+        scores = np.delete(scan.scores(vector, 0.0), at)
         own = np.delete(kinds == kinds[at], at)
-        scored.append(_scored(np.delete(scan.scores(vector, 0.0), at), own))
-    return _proposal(name, current, scored)
+        best += [float(scores.max())] if len(scores) else []
+        if best and best[-1] >= _LEAST_SCORE and (jump := widest_jump(np.sort(scores)[::-1])):
+            jumps.append(jump)
+        if own.any() and not own.all():
+            pairs.append((float(scores[own].max()), float(scores[~own].max())))
+    told_apart = len(pairs) >= _LEAST_KINDRED * len(questions)
+    line = dividing_line(pairs) if told_apart else None
+    if line is None and jumps:
+        line = float(np.median(jumps))
+    return _proposal(name, current, len(questions), np.array(best), line)
 
 
 def _questions(name: str, asked: Sequence[Trajectory]) -> dict[str, Trajectory]:
@@ -137,41 +146,17 @@ def _trigger(name: str, text: str, episode: Trajectory, tools: _Tools) -> str:
     return payload["activation_condition"] if payload else text
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionScores:
-    """What one question scored, without its own trigger.
-
-    Attributes:
-        best: Its best score; None if there was nothing else to compare it with.
-        jump: Where its scores fall most; None if they do not fall, or the best says nothing.
-        pair: Its best score among its kind and its best among the others; None without either.
-    """
-
-    best: float | None = None
-    jump: float | None = None
-    pair: tuple[float, float] | None = None
-
-
-def _scored(scores: NDArray[np.float32], own: NDArray[np.bool_]) -> QuestionScores:
-    """Return what a question scored among the others. `own` marks those of its kind."""
-    if not len(scores):
-        return QuestionScores()
-    ranked = np.sort(scores)[::-1]
-    both = own.any() and not own.all()
-    return QuestionScores(
-        best=float(ranked[0]),
-        jump=widest_jump(ranked) if ranked[0] >= _LEAST_SCORE else None,
-        pair=(float(scores[own].max()), float(scores[~own].max())) if both else None,
-    )
-
-
-def _proposal(name: str, current: float, scored: Sequence[QuestionScores]) -> Proposal:
-    best = np.array([each.best for each in scored if each.best is not None])
-    found = int((best >= _LEAST_SCORE).sum())
-    line, reason = separating_line(scored), ""
+def _proposal(
+    name: str,
+    current: float,
+    questions: int,
+    best: NDArray[np.float64],
+    line: float | None,
+) -> Proposal:
+    found, reason = int((best >= _LEAST_SCORE).sum()), ""
     if found < LEAST_SCORES:
         reason = (
-            f"too few episodes are alike: {found} of {len(scored)} resemble another, "
+            f"too few episodes are alike: {found} of {questions} resemble another, "
             f"and {LEAST_SCORES} are needed"
         )
     elif line is None:
@@ -180,7 +165,7 @@ def _proposal(name: str, current: float, scored: Sequence[QuestionScores]) -> Pr
     counts, edges = np.histogram(best, bins=_BINS) if len(best) else (np.zeros(0), np.zeros(0))
     return Proposal(
         tree=name,
-        questions=len(scored),
+        questions=questions,
         scores=found,
         current=current,
         proposed=proposed,
@@ -194,15 +179,6 @@ def _proposal(name: str, current: float, scored: Sequence[QuestionScores]) -> Pr
 
 def _share(best: NDArray[np.float64], threshold: float) -> float:
     return round(float(np.mean(best >= threshold)), 3) if len(best) else 0.0
-
-
-def separating_line(scored: Sequence[QuestionScores]) -> float | None:
-    """Return the line between the kinds, else the median of the jumps; None without either."""
-    pairs = [each.pair for each in scored if each.pair is not None]
-    told_apart = len(pairs) >= _LEAST_KINDRED * len(scored)
-    line = dividing_line(pairs) if told_apart else None
-    jumps = [each.jump for each in scored if each.jump is not None]
-    return float(np.median(jumps)) if line is None and jumps else line
 
 
 def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -229,13 +205,9 @@ def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def widest_jump(scores: NDArray[np.float32]) -> float | None:
-    """Return the middle of the widest jump among the better half of scores that fall.
+    """Return the middle of the widest jump among the better half of scores, best first.
 
-    Args:
-        scores: float32 [scores], best first.
-
-    Returns:
-        None if there are too few scores, or all are the same.
+    None if there are too few scores, or all are the same.
     """
     upper = scores[: max(len(scores) // 2, 2)]
     if len(upper) < 2:

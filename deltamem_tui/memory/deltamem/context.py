@@ -15,9 +15,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory import context
-from deltamem_tui.memory.chances import Chance, PlaceFact, TaskAtHand
 from deltamem_tui.memory.deltamem.definition import DISPLAY
-from deltamem_tui.memory.places import read
+from deltamem_tui.memory.places import Chance, PlaceFact, TaskAtHand, read
 from deltamem_tui.memory.procedure import (
     MEASURED,
     Procedure,

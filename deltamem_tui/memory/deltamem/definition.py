@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection as AnyCollection
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import msgspec
 from msgspec import Meta
 
 from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
-from deltamem_tui.bank.node import Label
 from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late
@@ -96,31 +95,22 @@ class Payload(dict[str, str]):
 BODY = "execution_procedure"
 
 
-def _extraction(tree: str, label: Label | None = None) -> PromptUse:
-    inputs = OF_AN_EPISODE | {MAY_SKIP}
-    fields = COLLECTIONS[tree].fields
-    return PromptUse(tree, inputs, fields, OPTIONAL, label=label, body=BODY)
+def _prompt(tree: str, inputs: frozenset[str], **more: Any) -> PromptUse:
+    return PromptUse(tree, inputs, COLLECTIONS[tree].fields, OPTIONAL, body=BODY, **more)
 
 
 def _fusion(tree: str) -> PromptUse:
-    return PromptUse(
-        tree,
-        OF_NOTES,
-        COLLECTIONS[tree].fields,
-        OPTIONAL,
-        body=BODY,
-        empty_of_failures=("termination_condition",),
-        call="fuse",
-    )
+    return _prompt(tree, OF_NOTES, empty_of_failures=OPTIONAL, call="fuse")
 
 
+_EXTRACTION = OF_AN_EPISODE | {MAY_SKIP}
 PROMPTS: Mapping[str, PromptUse] = {
-    "task_root_success": _extraction("task", "success"),
-    "task_root_failure": _extraction("task", "failure"),
-    "task_residual_success": _extraction("task", "success"),
-    "task_residual_failure": _extraction("task", "failure"),
-    "env_root": _extraction("env"),
-    "env_residual": _extraction("env"),
+    "task_root_success": _prompt("task", _EXTRACTION, label="success"),
+    "task_root_failure": _prompt("task", _EXTRACTION, label="failure"),
+    "task_residual_success": _prompt("task", _EXTRACTION, label="success"),
+    "task_residual_failure": _prompt("task", _EXTRACTION, label="failure"),
+    "env_root": _prompt("env", _EXTRACTION),
+    "env_residual": _prompt("env", _EXTRACTION),
     "task_consolidation": _fusion("task"),
     "env_consolidation": _fusion("env"),
 }

@@ -26,11 +26,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
-from deltamem_tui.memory.chances import TaskAtHand
 from deltamem_tui.memory.context import compose
 from deltamem_tui.memory.deltamem.context import context_entries, facts_of
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.places import TaskAtHand
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
@@ -70,12 +70,6 @@ def questions_of(episode: Trajectory) -> dict[str, str]:
 
 class Recollection(RecallResult):
     """What both trees recall."""
-
-    def __init__(
-        self, task: CollectionRecall | None, env: CollectionRecall | None, context: str
-    ) -> None:
-        """Join the trees' answers, None for one that was not asked."""
-        super().__init__({"task": task, "env": env}, context)
 
     @property
     def task(self) -> CollectionRecall | None:
@@ -197,7 +191,7 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> Recollection:
         task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made)
     entries = context_entries(bank, found, dialect, task, settings.budget)
     context = compose(domain, entries, query.folders)
-    return Recollection(found.get("task"), found.get("env"), context)
+    return Recollection({"task": found.get("task"), "env": found.get("env")}, context)
 
 
 def _recall_work(
@@ -219,7 +213,8 @@ def _recall_work(
         task, lines = general.recall_task(bank, texts["task"], numbers, embedder, room, query.count)
     if texts["env"] and settings.env.enabled:
         env, traps = general.recall_env(bank, texts["env"], settings.env.tau_base, embedder)
-    return Recollection(task, env, general.compose(bank, lines, traps, room, query.folders))
+    context = general.compose(bank, lines, traps, room, query.folders)
+    return Recollection({"task": task, "env": env}, context)
 
 
 def _by_kind(tree: str, parameters: TreeParameters) -> bool:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.definition import PROMPTS
-from deltamem_tui.memory.domain import GENERAL, Domain, Fact, Goal, Move, domain_for
+from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.places import are_counted, summed
+from deltamem_tui.memory.places import Fact, are_counted, summed
 from deltamem_tui.memory.procedure import (
     MEASURED,
     Procedure,

@@ -39,7 +39,7 @@ from deltamem_tui.memory.vectors.search import (
     cosines,
     scan_by_use,
 )
-from deltamem_tui.memory.work_context import context_of
+from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.text import clean
 
 if TYPE_CHECKING:
@@ -56,12 +56,14 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall the k records that fit best, by the bank's key."""
     numbers = of_bank(bank, MempNumbers, query.settings)
     found = recalled(bank, query.task, numbers, embedder, query.count)
-    if found is None:
-        return RecallResult({PROCEDURES: None}, "")
-    shown = [(each.node, each.similarity) for each in found.candidates if found.matches(each)]
     domain, task = bank.manifest.domain, query.task
-    context = context_of(bank, query, shown, lambda nodes: context_entries(domain, task, nodes))
-    return RecallResult({PROCEDURES: found}, context)
+    return with_context(
+        bank,
+        query,
+        {PROCEDURES: found},
+        embedder,
+        lambda nodes: context_entries(domain, task, nodes),
+    )
 
 
 def rank(

@@ -11,13 +11,14 @@ import re
 from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node
+from deltamem_tui.embedding.lexical import terms
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.findings import blanked, failure_of, fruitless, moves_of
-from deltamem_tui.memory.memp.definition import ADJUST, FACTS, KEY, SCRIPT
+from deltamem_tui.memory.memp.definition import ADJUST, FACTS, KEY
 from deltamem_tui.memory.procedure import numbered
 from deltamem_tui.memory.wording import distinct, key
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, extraction_of
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -28,20 +29,6 @@ _MOST_STEPS = 150
 _STEP = re.compile(r"\d+\. (.+)")
 _WORDS = 4
 _READ = 2000  # characters of a task
-_PREAMBLE = re.compile(
-    r"^(?:task description:|your task is to|please|could you|can you|i (?:want|need|would like) "
-    r"you to|i (?:want|need|would like) to|help me(?: to)?|you (?:must|should|are to))\s+",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[^\W\d_][\w'-]*")
-_SMALL = re.compile(
-    r"an?|the|this|that|these|those|some|any|all|each|its?|is|are|be|been|was|were|has|have|had"
-    r"|and|or|but|if|then|than|so|as|of|in|on|at|to|from|by|for|with|without|into|onto|about|over"
-    r"|under|up|down|out|off|not?|do|does|did|your?|my|me|we|our|us|i|he|she|they|them|their|his"
-    r"|her|which|what|who|when|where|why|how|can|could|should|would|will|must|may|there|here"
-    r"|please|using|use",
-    re.IGNORECASE,
-)
 
 
 def write_by_rules(
@@ -57,48 +44,34 @@ def write_by_rules(
     """
     if episode is None or (purpose == ADJUST and not notes):
         raise ExtractionError(f"there is nothing to write {purpose} from")
-    if purpose == SCRIPT:
-        return _script(episode)
-    return _facts(episode) if purpose == FACTS else _adjusted(episode, notes[-1])
-
-
-def _script(episode: Trajectory) -> Extraction:
+    if purpose == ADJUST:
+        return _adjusted(episode, notes[-1])
+    if purpose == FACTS:
+        facts = task_facts(episode.domain, episode.task).items()
+        pairs = [{"name": name, "value": value} for name, value in facts]
+        return extraction_of(pairs, "the facts of the task")
     domain, moves = moves_of(episode)
     steps = domain.source_left_open(domain.procedure(moves))[:_MOST_STEPS]
-    if not steps:
-        return Extraction(None, "no action of this episode had an effect")
-    return Extraction({"script": "\n".join(numbered(steps))}, "the steps that had an effect")
-
-
-def _facts(episode: Trajectory) -> Extraction:
-    pairs = [
-        {"name": name, "value": value}
-        for name, value in task_facts(episode.domain, episode.task).items()
-    ]
-    if not pairs:
-        return Extraction(None, "the task names no fact")
-    return Extraction(pairs[0], "the facts of the task", further=tuple(pairs[1:]))
+    script = {"script": "\n".join(numbered(steps))} if steps else None
+    return Extraction(script, "the steps that had an effect")
 
 
 def _adjusted(episode: Trajectory, record: Node) -> Extraction:
     note, why = _note(episode, record)
-    if not note:
-        return Extraction(None, "the failure shows no step that the record got wrong")
     lines = record.payload["script"].splitlines()
     known = [line for line in lines if line.startswith((TRAP, MISSING))]
-    if note in known:
-        return Extraction(None, "the record warns of this already")
-    kept = [*known, note][-_MOST_NOTES:]
+    if not note or note in known:
+        return Extraction(None, "the failure shows no step that the record got wrong")
     steps = [line for line in lines if line not in known]
-    return Extraction({"diagnosis": why, "script": "\n".join([*steps, *kept])}, why)
+    script = "\n".join([*steps, *[*known, note][-_MOST_NOTES:]])
+    return Extraction({"diagnosis": why, "script": script}, why)
 
 
 def _note(episode: Trajectory, record: Node) -> tuple[str, str]:
     """Return the line that a failure adds to a record, and why; both empty if it shows nothing.
 
     What the goal of a task of another kind lacked, this record need not tell.
-    A step that was merely repeated comes last: it may be right, and the episode stuck elsewhere. It
-    is, where a step of the goal that the record tells was never reached.
+    A step that was merely repeated comes last: it may be right, and the episode stuck elsewhere.
     """
     steps, own = prescribed(record, episode.domain), goal_of(episode.domain, record.payload[KEY])
     attempts = {key(each.action): each for each in reversed(fruitless(episode))}
@@ -117,16 +90,14 @@ def _note(episode: Trajectory, record: Node) -> tuple[str, str]:
 def _tells(steps: Sequence[str], wanted: str) -> bool:
     """Return whether steps tell to do one of the goal, and twice if it is about a second thing."""
     words = key(wanted).split()
-    times = 1 + words.count("second")
     first = [word for word in words if word != "second"]
-    return sum(key(step).split()[: len(first)] == first for step in steps) >= times
+    return sum(key(step).split()[: len(first)] == first for step in steps) > words.count("second")
 
 
 def prescribed(record: Node, domain: str) -> list[str]:
     """Return the actions that a record tells to do, in order, the names of its task left open."""
     lines = record.payload["script"].splitlines()
-    steps = [found[1] for line in lines if (found := _STEP.fullmatch(line))]
-    if steps:
+    if steps := [found[1] for line in lines if (found := _STEP.fullmatch(line))]:
         return steps
     done = record.payload["trajectory"].splitlines()
     actions = [line.removeprefix(ACTION) for line in done if line.startswith(ACTION)]
@@ -134,27 +105,14 @@ def prescribed(record: Node, domain: str) -> list[str]:
 
 
 def task_facts(domain: str, task: str) -> dict[str, str]:
-    """Return the facts of a task, name to value; a name without a value is left out.
+    """Return the facts of a task, name to value.
 
     The names are the domain's; where it has none, or a task is not in its words, they are `verb`
     and `nouns`.
     """
     task = one_line(task[:_READ])
-    facts = domain_for(domain).task_facts(task) or _of_any(task)
-    return {name: short for name, value in facts.items() if (short := _short(value))}
-
-
-def _short(value: str) -> str:
-    return " ".join(value.strip(" .,:;'\"").split()[:_WORDS])
-
-
-def _of_any(task: str) -> dict[str, str]:
-    words = distinct(_WORD.findall(_without_preamble(task)))
-    told = [word for word in words if not _SMALL.fullmatch(word)]
-    return {"verb": told[0], "nouns": " ".join(told[1:])} if told else {}
-
-
-def _without_preamble(task: str) -> str:
-    for _ in range(2):
-        task = _PREAMBLE.sub("", task)
-    return task
+    facts = domain_for(domain).task_facts(task)
+    if not facts and (words := distinct(terms(task))):
+        facts = {"verb": words[0], "nouns": " ".join(words[1:])}
+    short = {name: value.strip(" .,:;'\"").split()[:_WORDS] for name, value in facts.items()}
+    return {name: " ".join(words) for name, words in short.items() if words}

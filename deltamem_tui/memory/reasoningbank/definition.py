@@ -96,5 +96,5 @@ METHOD = Method(
     recall=late("deltamem_tui.memory.reasoningbank.recall:recall"),
     rank=late("deltamem_tui.memory.reasoningbank.recall:rank"),
     plan=late("deltamem_tui.memory.reasoningbank.write:plan"),
-    write_by_rules=late("deltamem_tui.memory.reasoningbank.rules:write_by_rules"),
+    write_by_rules=late("deltamem_tui.memory.reasoningbank.write:write_by_rules"),
 )

@@ -8,6 +8,7 @@ the place of one that has something to say.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
@@ -28,7 +29,7 @@ from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallRes
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, scan_by_use
-from deltamem_tui.memory.work_context import context_of
+from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -45,10 +46,8 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         return RecallResult({LESSONS: None}, "")
     vector = embedder.embed_queries([task])[0]
     found = rank(bank, LESSONS, task, vector, query.count, query.settings)
-    shown = [(each.node, each.similarity) for each in found.candidates if found.matches(each)]
-    domain = bank.manifest.domain
-    context = context_of(bank, query, shown, lambda nodes: context_entries(domain, task, nodes))
-    return RecallResult({LESSONS: found}, context)
+    entries = partial(context_entries, bank.manifest.domain, task)
+    return with_context(bank, query, {LESSONS: found}, embedder, entries)
 
 
 def rank(

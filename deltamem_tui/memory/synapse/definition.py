@@ -68,7 +68,7 @@ METHOD = Method(
     ranking="the k nearest exemplars are recalled, as many as the budget holds",
     rules={NEAREST: "a score is the similarity of the tasks"},
     settings=SynapseNumbers,
-    recall=late("deltamem_tui.memory.synapse.recall:recall"),
-    rank=late("deltamem_tui.memory.synapse.recall:rank"),
+    recall=late("deltamem_tui.memory.synapse.write:recall"),
+    rank=late("deltamem_tui.memory.synapse.write:rank"),
     plan=late("deltamem_tui.memory.synapse.write:plan"),
 )

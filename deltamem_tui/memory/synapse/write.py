@@ -9,27 +9,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.findings import is_thought
 from deltamem_tui.memory.plan import (
-    Change,
     CollectionResult,
-    Count,
     LearnResult,
     Plan,
     addition,
+    credited,
 )
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.rules_extractor import skimmed
-from deltamem_tui.memory.synapse.definition import EXEMPLARS
-from deltamem_tui.memory.synapse.recall import rank
+from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.synapse.definition import EXEMPLARS, NEAREST, SynapseNumbers
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.search import Candidate, scan_by_use
 from deltamem_tui.memory.wording import condense, key
+from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _WORDS = 60
 _READ = 8000  # characters of one answer
@@ -47,10 +56,7 @@ def plan(
     """Count what the episode would be shown; append it if it succeeded."""
     success, task = bool(episode.outcome.success), clean(episode.task).strip()
     found = rank(bank, EXEMPLARS, task, embedder.embed_queries([task])[0], 1) if task else None
-    shown = [chain[0] for chain in found.chains] if found else []
-    changes: list[Change] = [
-        Count(EXEMPLARS, each.id, success and each is shown[0], 1, success) for each in shown
-    ]
+    changes = credited(found, success=success)
     node, reason = _exemplar(episode, task)
     if node:
         changes.insert(0, addition(bank.tree(EXEMPLARS), node, embedder))
@@ -59,7 +65,7 @@ def plan(
         "exemplar" if node else "skip",
         reason,
         node,
-        match=shown[0].id if shown else None,
+        match=found.match.node.id if found and found.match else None,
         score=found.candidates[0].score if found and found.candidates else None,
     )
     return Plan(LearnResult(episode.id, True, {EXEMPLARS: result}), tuple(changes))
@@ -141,3 +147,54 @@ def _parts(text: str, domain: str) -> list[str]:
 
 def _words(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text)} - _SMALL
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Recall the nearest exemplars, as dialogues, best first."""
+    task = clean(query.task).strip()
+    if not task:
+        return RecallResult({EXEMPLARS: None}, "")
+    vector = embedder.embed_queries([task])[0]
+    found = rank(bank, EXEMPLARS, task, vector, query.count, query.settings)
+    return with_context(bank, query, {EXEMPLARS: found}, embedder, _entries)
+
+
+def rank(
+    bank: Bank,
+    collection: str,
+    text: str,
+    vector: NDArray[np.float32],
+    count: int,
+    settings: Settings | None = None,
+) -> CollectionRecall:
+    """Return the nearest exemplars, each a chain of its own; see `Method.rank`."""
+    numbers = of_bank(bank, SynapseNumbers, settings)
+    tree = bank.tree(collection)
+    scan = scan_by_use(tree, weighting_of(bank), lambda tree: tree.failure)
+    found = tuple(
+        Candidate(tree.node_at(row), similarity, 0.0, score, NEAREST)
+        for row, similarity, score in scan.best(vector, 0.0, max(numbers.k, count))
+    )
+    kept = _within([each.node for each in found[: numbers.k]], numbers.budget)
+    return CollectionRecall(collection, text, -1.0, found, tuple((node,) for node in kept), NEAREST)
+
+
+def _within(exemplars: list[Node], budget: int | None) -> list[Node]:
+    """Return the exemplars that a budget of tokens holds, the first ones first, each whole."""
+    if budget is None:
+        return exemplars
+    kept = []
+    for each in exemplars:
+        budget -= count_tokens(each.text)
+        if budget < 0:
+            break
+        kept.append(each)
+    return kept
+
+
+def _entries(exemplars: Sequence[Node]) -> list[str]:
+    """Return exemplars as they stand in a prompt: a task, and the turns of its dialogue."""
+    return [
+        f"### Exemplar\nTask: {fenced(each.payload['task'])}\n{fenced(each.payload['dialogue'])}"
+        for each in exemplars
+    ]

@@ -70,6 +70,12 @@ class Extraction:
         return (call,) if self.attempts else ()
 
 
+def extraction_of(payloads: Sequence[Mapping[str, str]], reason: str) -> Extraction:
+    """Return what was written without a model: several payloads, or none."""
+    first = payloads[0] if payloads else None
+    return Extraction(first, reason, further=tuple(payloads[1:]))
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One question to a language model, with its repeats, as the journal remembers it.

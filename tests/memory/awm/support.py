@@ -10,7 +10,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.awm.definition import INDUCE, TASKS, WORKFLOWS
-from deltamem_tui.memory.awm.rules import actions_in
+from deltamem_tui.memory.awm.write import actions_in
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.plan import CollectionResult

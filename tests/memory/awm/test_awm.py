@@ -10,7 +10,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.awm.definition import INDUCE, KIND, SOLVED, TASKS, WORKFLOWS
-from deltamem_tui.memory.awm.rules import actions_in, occur, way_of, write_by_rules
+from deltamem_tui.memory.awm.write import actions_in, occur, write_by_rules
 from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
@@ -130,11 +130,3 @@ def test_rules_find_what_recurs_and_with_one_task_its_way() -> None:
     assert induced(ways[0], opened) == ["wash, dry, store"]
     with pytest.raises(ExtractionError):
         write_by_rules("awm_other", None, ())
-
-
-def test_a_way_leaves_open_where_the_object_lay() -> None:
-    assert actions_in(way_of(HEAT))[:3] == [
-        "go to [place]",
-        "take [object] from [place]",
-        "go to microwave",
-    ]

@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from deltamem_tui.memory import engine
 from deltamem_tui.memory.awm.definition import WORKFLOWS
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.fixtures import running, server
 from tests.llm.server import ModelServer
 from tests.llm.support import client
-from tests.memory.awm.support import attempt, new_bank, steps_of
+from tests.memory.awm.support import attempt, new_bank
 from tests.memory.writers.model.support import EPISODE
 from tests.places import PROMPTS
 
@@ -66,17 +64,3 @@ def test_a_kind_is_asked_for_where_the_rules_know_none(tmp_path: Path, server: M
     calls = learn(bank, episode, asking(server)).calls
     assert [call.purpose for call in calls] == ["classify", "induce"]
     assert next(iter(bank.tree(WORKFLOWS))).payload["group"] == "clean dishes"
-
-
-def test_after_a_useless_answer_the_induction_is_made_up_for(
-    tmp_path: Path, server: ModelServer
-) -> None:
-    bank, writer = new_bank(tmp_path / "bank"), asking(server)
-    server.answer("no", "no", "no", said(WAY))
-    result = learn(bank, attempt("a cup", "wash it", "dry it"), writer).trees[WORKFLOWS]
-    assert (result.decision, result.calls[0].attempts) == ("wait", 3)
-    (due,) = engine.due(bank)
-    done = engine.maintain(bank, due, writer, embedder_of(bank))
-    assert done is not None
-    assert done.written
-    assert steps_of(bank) == [["take [object] from [place]", "clean [object] with sinkbasin"]]

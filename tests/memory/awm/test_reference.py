@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from deltamem_tui.memory.awm.definition import WORKFLOWS
-from deltamem_tui.memory.awm.rules import actions_in, occur
+from deltamem_tui.memory.awm.write import actions_in, occur
 from tests.effort import examples
 from tests.memory.awm.support import Answer, Inducer, attempt, new_bank, teach
 

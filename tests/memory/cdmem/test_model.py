@@ -12,12 +12,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.cdmem.definition import (
     ENVIRONMENTS,
-    INSIGHTS,
     TASK_INSIGHTS,
 )
-from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.fixtures import running, server
@@ -96,19 +93,3 @@ def test_each_prompt_is_asked_and_its_answer_kept(
     assert min(map(shown.find, order)) > 0
     assert len([text for text in texts(bank, ENVIRONMENTS) if text == "sinkbasin: cleans"]) == 3
     assert engine.due(bank) == []
-
-
-def test_insights_without_a_usable_answer_are_made_later(
-    bank: Bank, server: ModelServer, writer: ModelExtractor
-) -> None:
-    server.answer(*said(EXPERT, WAY))
-    learn(bank, EPISODE, writer)
-    server.answer(*said(EXPERT, WAY), *[items()] * 3, items("sinkbasins clean"))
-    result = learn(bank, again(EPISODE, 1), writer)
-    assert result.trees[TASK_INSIGHTS].decision == "postponed"
-    assert result.trees[TASK_INSIGHTS].calls[0].attempts == 3
-    assert bank.episodes.learnt() == 2
-    server.answer(items("take, clean, put"))
-    (made,) = consolidate(bank, writer)
-    assert made.written
-    assert "take, clean, put" in texts(bank, INSIGHTS[SHORT])

@@ -13,10 +13,8 @@ from deltamem_tui.memory.cdmem import definition as uses
 from deltamem_tui.memory.cdmem.definition import ENV_INSIGHTS, ENVIRONMENTS, TASK_INSIGHTS
 from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.cdmem.support import ROOMS, TASKS, EchoWriter, episode, new_bank
-from tests.memory.writers.rules.test_generated import FILES
-from tests.memory.writers.rules.test_generated import episodes as generated
 
 MUG, PEN, EGG = TASKS
 
@@ -60,26 +58,6 @@ def test_a_reflection_is_kept_however_its_type_is_written(bank: Bank, kind: str)
     assert "Next time: look" in shown
 
 
-@pytest.mark.parametrize(("size", "batches"), [(1, 6), (2, 3), (3, 2), (4, 1), (7, 0)])
-def test_a_batch_is_exactly_b_new_members(tmp_path: Path, size: int, batches: int) -> None:
-    bank, writer = new_bank(tmp_path / "bank", batch=size), EchoWriter()
-    for at in range(6):
-        learn(bank, episode(MUG, ROOMS[at % 2], steps=2, at=at), writer)
-    assert [len(batch) for _, batch, _ in writer.batches] == [size] * batches
-    read = [text for _, batch, _ in writer.batches for text in batch]
-    assert len(set(read)) <= len(read) == size * batches
-
-
-def test_exemplars_are_not_drawn_but_ranked_the_same_at_every_question(bank: Bank) -> None:
-    same = episode(MUG, ROOMS[0], 3, at=1)
-    alike = [episode(PEN, ROOMS[0], steps, at=at) for at, steps in ((2, 2), (3, 1), (4, 1))]
-    for each in (same, *alike):
-        learn(bank, each)
-    asked = [recall(bank, MUG, same.environment)[SHORT] for _ in range(3)]
-    sources = [[chain[-1].origin.trajectory for chain in each.chains] for each in asked if each]
-    assert sources == [[same.id, alike[2].id]] * 3
-
-
 def test_an_environment_is_a_set_of_receptacles_not_a_sentence(bank: Bank) -> None:
     learn(bank, episode(MUG, ROOMS[0], success=False), EchoWriter())
     learn(bank, episode(MUG, ROOMS[1], success=False, at=1), EchoWriter())
@@ -111,23 +89,3 @@ def test_short_term_memories_are_written_from_all_that_the_paper_names(bank: Ban
     assert set(asked[1][2]) == {"expert_actions"}
     assert asked[2][2]["env_memory"] == "all 0\nmug 1: desk 1"
     assert asked[2][2]["locations"] == "mug 1: desk 2"
-
-
-@pytest.mark.skipif(not FILES["scienceworld"].exists(), reason="the samples are not here")
-def test_scienceworld_has_exemplars_of_every_kind_that_was_solved(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", "scienceworld", batch=1000)
-    learnt = list(generated("scienceworld"))[::12]
-    for each in learnt:
-        learn(bank, each)
-    solved = [each for each in learnt if each.outcome.success]
-    assert len(solved) > 15
-    for each in solved:
-        found = recall(bank, each.task, each.environment)[SHORT]
-        assert found
-        assert any(chain[-1].label == "success" for chain in found.chains)
-
-
-def test_what_cannot_be_solved_teaches_no_exemplar(bank: Bank) -> None:
-    lost = episode(MUG, ROOMS[0]).with_outcome(Outcome(False, 0.0, "stated"))
-    learn(bank, lost)
-    assert "### Example" not in context(bank, MUG, ROOMS[0])

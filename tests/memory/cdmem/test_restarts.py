@@ -9,7 +9,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory import editing, engine
+from deltamem_tui.memory import engine
 from deltamem_tui.memory.cdmem.definition import (
     ENVIRONMENTS,
     FUNCTIONS,
@@ -104,24 +104,3 @@ def test_a_batch_that_came_to_nothing_stays_due(bank: Bank, tmp_path: Path) -> N
         learn(at_once, each, EchoWriter())
     assert texts(bank) == texts(at_once)
     assert engine.maintain(bank, due[0], writer, embedder_of(bank)) is None
-
-
-def test_all_full_batches_are_made_by_one_consolidation(bank: Bank) -> None:
-    broken = EchoWriter(broken={PLANS, MISTAKES, FUNCTIONS})
-    for at in range(7):
-        learn(bank, episode(TASKS[0], ROOMS[0], 2, at=at), broken)
-    writer = EchoWriter()
-    assert len(list(consolidate(bank, writer))) == 3
-    assert len({batch for _, batch, _ in writer.batches}) == 3
-    assert engine.due(bank) == []
-
-
-def test_counts_and_batches_follow_a_deleted_memory(bank: Bank) -> None:
-    for at in range(5):
-        learn(bank, episode(TASKS[0], ROOMS[0], 2, at=at), EchoWriter())
-    last = [node for node in bank.tree(SHORT) if node.depth == 3][3]  # the last that was read
-    editing.delete(bank, SHORT, last)
-    writer = EchoWriter()
-    learn(bank, episode(TASKS[0], ROOMS[0], 2, at=9), writer)
-    assert len(writer.batches[0][1]) == 5  # all that is left is read anew
-    assert writer.batches[0][2] == ()

@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Node, Origin, born
-from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.cdmem import rules
-from deltamem_tui.memory.cdmem.definition import EXPERT, FAILURE, MISTAKES, SHORTCUT
+from deltamem_tui.memory.cdmem.definition import EXPERT, FAILURE, SHORTCUT
 from deltamem_tui.memory.engine import learn, recall
 from tests.memory.cdmem.support import new_bank
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST
@@ -37,26 +34,6 @@ def test_plans_by_support_in_any_order(drawn: list[str], random) -> None:  # typ
     support = Counter(drawn)
     assert sorted(found) == sorted(support)
     assert [support[text] for text in found] == sorted(support.values(), reverse=True)
-
-
-FAILURES = st.tuples(
-    st.sampled_from(["search", "planning"]), st.sampled_from(["", "x → no"]), st.sampled_from("rst")
-)
-
-
-@given(st.lists(FAILURES), st.randoms())
-def test_one_mistake_a_type_and_cause(drawn: list[tuple[str, str, str]], random) -> None:  # type: ignore[no-untyped-def]
-    nodes = [
-        node(failure=kind, cause=cause, text=text, remedy="Do.") for kind, cause, text in drawn
-    ]
-    found = rules.mistakes(nodes)
-    random.shuffle(nodes)
-    assert rules.mistakes(nodes) == found
-    groups = Counter((kind, cause or text) for kind, cause, text in drawn)
-    assert len(found) == len(groups)
-    if found:
-        most = max(groups.values())
-        assert any(groups[group] == most and found[0].startswith(group[0]) for group in groups)
 
 
 def functions(*lines: str) -> Sequence[str]:
@@ -89,12 +66,6 @@ def test_an_episode_in_the_rules_words() -> None:
     assert "[object]" in way["plan"]
     assert lost["failure"] in ("planning", "search", "operation")
     assert lost["env_memory"].startswith("pen 1: desk 1")
-
-
-def test_nothing_is_made_of_nothing() -> None:
-    assert rules.write_by_rules(EXPERT, replace(HEAT, steps=()), (), {}).payload is None
-    with pytest.raises(ExtractionError):
-        rules.write_by_rules(MISTAKES, None, (), {})
 
 
 def test_an_example_has_no_detour_that_a_replay_does_without(tmp_path: Path) -> None:

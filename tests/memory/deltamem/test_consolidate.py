@@ -13,13 +13,11 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.plan import MaintenanceResult
 from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.settings import replaced
-from deltamem_tui.memory.views.statistics import growth
 from deltamem_tui.memory.writers.extraction import Extraction
 from tests.bank.support import contents
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, teach
@@ -97,37 +95,12 @@ def test_a_fusion_has_the_same_id_while_learning_and_later(tmp_path: Path) -> No
     assert len(roots[0]) == 1
 
 
-def test_growth_counts_what_was_written_and_not_what_stood_there_already(bank: Bank) -> None:
-    (fusion,) = fuse(bank)
-    assert fusion.root is not None
-    assert fusion.written
-    set_k_cons(bank, 1)
-    # The second chain is fused to what the first one was: an extractor may say the same again.
-    (again,) = fuse(bank, EchoExtractor(fused=fusion.root.payload))
-    assert again.root == fusion.root
-    assert not again.written
-    teach(bank, episode((0, 0, 1)))
-    assert growth(bank)[-1].nodes["task"] == len(bank.tree("task"))
-
-
 def test_a_chain_that_cannot_be_fused_is_reported_and_stays_due(bank: Bank) -> None:
     before = contents(bank)
     (fusion,) = fuse(bank, EchoExtractor(fusible=False))
     assert (fusion.root, fusion.reason) == (None, "no fusion today")
     assert contents(bank) == before
     assert len(due(bank)) == 1
-
-
-def test_a_tree_that_is_switched_off_is_let_be(bank: Bank) -> None:
-    numbers = replaced(parameters(tau_base=0.9, k_cons=2), "task.enabled", False)
-    change_settings(bank, "test", lambda _: numbers)
-    assert due(bank) == []
-
-
-def test_a_frozen_bank_is_refused(bank: Bank) -> None:
-    bank.freeze()
-    with pytest.raises(BankFrozenError):
-        fuse(bank)
 
 
 @dataclass
@@ -156,24 +129,4 @@ def test_what_another_writer_fused_or_deleted_meanwhile_is_not_fused_again(
     assert fuse(bank, fuser) == []
     roots = [node for node in bank.tree("task") if node.kind == "root"]
     assert len(roots) == (1 if delete else 2)
-    assert verify(bank) == []
-
-
-def test_a_chain_that_another_writer_edited_meanwhile_is_fused_as_it_is_now(bank: Bank) -> None:
-    class Edited(EchoExtractor):
-        times = 0
-
-        def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
-            self.times += 1
-            if self.times == 1:
-                payload = {**chain[0].payload, "execution_procedure": "edited"}
-                with Bank.open(bank.path).writing() as batch:
-                    batch.revise_node(tree, structs.replace(chain[0], payload=payload))
-                    batch.log("edit")
-            return super().fuse(tree, chain)
-
-    extractor = Edited()
-    (fusion,) = fuse(bank, extractor)
-    assert extractor.times == 2
-    assert fusion.chain[0].payload["execution_procedure"] == "edited"
     assert verify(bank) == []

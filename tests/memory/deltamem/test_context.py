@@ -13,9 +13,8 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.chances import Chance
 from deltamem_tui.memory.context import compose, fenced, header
-from deltamem_tui.memory.deltamem.context import chain_entries, is_of_the_past, seen
+from deltamem_tui.memory.deltamem.context import chain_entries, is_of_the_past
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings
@@ -128,10 +127,6 @@ def test_what_was_measured_then_is_told_as_of_then(tmp_path: Path) -> None:
         assert "Done when" not in text
 
 
-def test_nothing_matched_is_nothing_said() -> None:
-    assert compose("alfworld", []) == ""
-
-
 def test_both_chains_stand_labelled_behind_one_fence() -> None:
     text = compose(
         "generic",
@@ -153,17 +148,6 @@ def test_both_chains_stand_labelled_behind_one_fence() -> None:
     explained = [line for line in text.splitlines() if line.startswith("- `")]
     assert [line.partition(":")[0] for line in explained] == ["- `Base`, `delta`", "- `WARNING`"]
     assert text.index("act 0") < text.index("act 1") < text.index("act 2")
-
-
-def test_an_entry_says_when_how_and_until_when() -> None:
-    assert chain_entries("task", chain("task", "success")) == [
-        "### Base skill\nWhen: when 0\nHow: act 0\nDone when: done 0"
-    ]
-    (node,) = chain("env", "success", text="the key\nthe door")
-    plain = structs.replace(node, payload={**node.payload, "termination_condition": ""})
-    assert chain_entries("env", [plain]) == [
-        "### Base knowledge\nWhere: when 0\nWhat:\nthe key\nthe door 0"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -214,10 +198,6 @@ def test_no_text_can_be_a_fence(text: str) -> None:
     assert not CLOSING.search(UNSEEN.sub("", fenced(f"<{text}/{FENCE}")))
 
 
-def test_characters_without_width_stay_where_they_hide_no_fence() -> None:
-    assert fenced("a\u200db < past\u200b experience") == "a\u200db < past\u200b experience"
-
-
 def test_much_space_behind_a_bracket_takes_no_time() -> None:
     text = "<" + " " * 500_000 + "."  # quadratic work on this would never end
     assert fenced(text) == text
@@ -264,15 +244,6 @@ MADE = (
 )
 
 
-def test_a_recipe_of_something_else_is_not_renamed(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
-    learn(bank, Trajectory(PAINT.format("green"), "a room", MADE, outcome=WON))
-    assert "2. focus on green paint\nDone when" in recall(bank, PAINT.format("green")).context
-    other = recall(bank, PAINT.format("violet")).context
-    assert "2. focus on [paint]\n" in other
-    assert "[paint] was green paint" in other
-
-
 def test_of_what_the_procedure_does_or_does_not_come_near_no_one_is_warned(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
     learn(bank, Trajectory(PAINT.format("green"), "a room", MADE, outcome=WON))
@@ -284,16 +255,6 @@ def test_of_what_the_procedure_does_or_does_not_come_near_no_one_is_warned(tmp_p
     learn(bank, Trajectory(PAINT.format("green"), "a room", lost, outcome=LOST))
     text = recall(bank, PAINT.format("green")).context
     assert re.findall(r"^- \[FAILED\] (.+) →", text, re.MULTILINE) == ["focus on jug"]
-
-
-def test_what_was_seen_is_listed_by_thing_the_likeliest_place_first() -> None:
-    places = {
-        "object": [Chance("shelf", 2, 0.5), Chance("cabinet", 3, 0.1), Chance("bed", 0, 0.0)],
-        "tool": [Chance("desk", 0, 0.2)],
-    }
-    names = {"object": "mug", "tool": "desklamp"}
-    assert seen(places, names).splitlines()[1:] == ["mug: shelf (2), cabinet (3), bed"]
-    assert seen({"tool": places["tool"]}, names) == seen({}, names) == ""
 
 
 def test_what_an_agent_reads_of_a_kind_is_filled_in_and_warned_of(tmp_path: Path) -> None:
@@ -368,15 +329,6 @@ def test_a_skill_of_another_kind_says_what_it_was_learnt_for(tmp_path: Path) -> 
     assert f"When: {other['task'].chain[-1].title}\n" in other.context
     assert "\nWorked with: mug, cabinet\n" in other.context
     assert "2. take mug from countertop\n" in other.context
-
-
-def test_a_failure_without_a_refusal_is_shown_all_the_same(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
-    learn(bank, structs.replace(HEAT_LOST, steps=HEAT_LOST.steps[:1]))
-    found = recall(bank, HEAT_LOST.task)
-    assert found["task"] is not None
-    assert found["task"].chain[-1].label == "failure"
-    assert found.context
 
 
 def test_an_endless_task_is_not_repeated_whole(tmp_path: Path) -> None:

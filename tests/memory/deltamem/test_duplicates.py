@@ -14,13 +14,9 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.editing import subtree
-from deltamem_tui.memory.methods import change_settings
-from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.effort import examples
 from tests.memory.support import (
-    ChosenEmbedder,
-    EchoExtractor,
     episode,
     new_bank,
     parameters,
@@ -34,25 +30,6 @@ X, NEAR_X, Y = (1, 0, 0), (1, 0.1, 0), (0, 1, 0)
 def numbered(trajectory: Trajectory, number: int) -> Trajectory:
     """Another episode that gives the same payload."""
     return replace(trajectory, steps=(*trajectory.steps, Step(f"step {number}", "")))
-
-
-def test_an_equal_delta_is_written_once(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9, env=False))
-    teach(bank, episode(X))
-    # So near that the root stays the match: at the same place the same is said twice.
-    change_settings(bank, "test", lambda _: parameters(tau_base=0.9, d_max=2, env=False))
-    first = teach(bank, episode(NEAR_X)).trees["task"]
-    again = teach(bank, numbered(episode(NEAR_X), 1)).trees["task"]
-    assert (first.decision, again.decision) == ("residual", "skip")
-    assert first.node is not None
-    assert again.node is None
-    assert again.reason == f"node {first.node.id} says exactly this already"
-    assert len(bank.tree("task")) == 2
-    assert bank.tree("task").counts(first.node.id).recalls == 1  # it was met all the same
-    other = teach(bank, numbered(episode(NEAR_X, success=False), 2)).trees["task"]
-    assert other.decision == "residual"  # of another label: nothing of the sort was said
-    assert bank.episodes.learnt() == 4
-    assert verify(bank) == []
 
 
 @pytest.mark.parametrize("deleted", [False, True])
@@ -71,39 +48,6 @@ def test_an_id_that_is_taken_is_a_skip(tmp_path: Path, deleted: bool) -> None:
     assert ("was deleted before" if deleted else "already") in lesson.reason
     assert len(bank.tree("task")) == (0 if deleted else 1)
     assert bank.episodes.learnt() == 1
-
-
-@pytest.mark.parametrize("way", ["learn", "consolidate"])
-@pytest.mark.parametrize("deleted", [False, True])
-def test_a_chain_that_was_fused_before_is_only_marked(
-    tmp_path: Path, way: str, deleted: bool
-) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9, k_cons=1, env=False))
-    teach(bank, episode(X))
-    teach(bank, episode(NEAR_X))
-    fused = teach(bank, replace(episode(NEAR_X, action="skip"))).trees["task"].consolidated
-    assert fused is not None
-    (match,) = [node for node in bank.tree("task") if node.consolidated]
-    with bank.writing() as batch:  # as an undo puts the mark back
-        batch.revise_node("task", structs.replace(match, consolidated=False))
-        batch.revise_node("task", structs.replace(fused, deleted=True))
-        if not deleted:
-            batch.revise_node("task", structs.replace(fused))
-        batch.log("undo")
-    if way == "learn":
-        change_settings(bank, "test", lambda _: parameters(tau_base=0.9, k_cons=1, env=False))
-        below = NEAR_X if deleted else (1, 0.1, 0.0)
-        teach(bank, numbered(episode(below, action="skip"), 1))
-    found = list(consolidate(bank, EchoExtractor(), embedder=ChosenEmbedder()))
-    if way == "consolidate":
-        assert [fusion.root for fusion in found] == [
-            None if deleted else structs.replace(fused, revision=2)
-        ]
-        assert ("was deleted before" if deleted else "already") in found[0].reason
-        assert bank.tree("task").node(match.id).consolidated
-    assert len(bank.tree("task")) == (2 if deleted else 3)
-    assert list(consolidate(bank, EchoExtractor(), embedder=ChosenEmbedder())) == []
-    assert verify(bank) == []
 
 
 QUESTIONS = st.sampled_from([X, NEAR_X, Y, (1, 1, 0)])

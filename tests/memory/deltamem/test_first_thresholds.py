@@ -12,12 +12,10 @@ from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.embedding.hashing import hashing_embedder
-from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.engine import (
-    apply_proposals,
     calibrate,
     learn,
     set_first_thresholds,
@@ -30,11 +28,7 @@ from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs.learning import learn_episodes
 from deltamem_tui.memory.settings import assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from tests.bank.support import contents, file_bytes
-from tests.llm.server import serving
-from tests.memory.writers.model import sensible
-from tests.memory.writers.model.generated import generated
-from tests.memory.writers.model.learning import bank_with, learnt_files, run_over
+from tests.bank.support import contents
 
 PRESET = Parameters.preset("generic")
 
@@ -131,25 +125,6 @@ def test_an_interrupted_run_comes_to_the_same(tmp_path: Path, stop: int) -> None
     assert contents(Bank.open(parts.path)) == contents(whole)
 
 
-def test_side_by_side_and_stopped_halfway_a_models_bank_is_the_same(tmp_path: Path) -> None:
-    episodes = generated(24)
-    banks = []
-    with serving() as server:
-        server.replies = sensible.reply
-        for name, lanes in (("alone", 1), ("together", 8)):
-            bank = bank_with(tmp_path / name, episodes, None)
-            run_over(bank, server, lanes)
-            banks.append(bank)
-        stopped = bank_with(tmp_path / "stopped", episodes, None)
-        run_over(stopped, server, 8, stopped=lambda: stopped.episodes.learnt() >= 9)
-        assert 0 < len(stopped.episodes.waiting()) < 24
-        run_over(stopped, server, 8)
-    alone, together = banks
-    assert events(alone).count("parameters") == 1
-    assert settings_of(stopped) == settings_of(together) == settings_of(alone)
-    assert learnt_files(stopped) == learnt_files(together) == learnt_files(alone)
-
-
 def assign(text: str) -> Any:
     def fix(bank: Bank) -> None:
         change_settings(bank, "user", lambda numbers: assigned(numbers, text))
@@ -165,18 +140,12 @@ def by_hand(bank: Bank) -> None:
     bank.refresh()
 
 
-def to_the_same(bank: Bank) -> None:
-    apply_proposals(bank, [replace(calibrate(bank)[0], proposed=PRESET["task"].tau_base)])
-
-
 @pytest.mark.parametrize(
     "fix",
     [
         assign("task.tau_base=0.4"),
         assign(f"task.tau_base={PRESET['task'].tau_base}"),
-        assign("task.tau_fixed=true"),
         by_hand,
-        to_the_same,
     ],
 )
 def test_a_threshold_that_was_set_stays(tmp_path: Path, fix: Any) -> None:
@@ -188,28 +157,6 @@ def test_a_threshold_that_was_set_stays(tmp_path: Path, fix: Any) -> None:
     assert settings_of(bank)["task"].tau_base == chosen
 
 
-def test_numbers_that_a_bank_is_made_with_stay(tmp_path: Path) -> None:
-    record = {name: replace_fixed(PRESET[name]) for name in ("task", "env")}
-    bank = new_bank(tmp_path / "bank", parameters=record)
-    assert set_first_thresholds(bank, hashing_embedder()) == []
-
-
-def replace_fixed(numbers: Any) -> Any:
-    return type(numbers)(numbers.tau_base)
-
-
-def test_a_bank_that_does_not_say_keeps_its_thresholds(tmp_path: Path) -> None:
-    """One that is older than the mark."""
-    bank = new_bank(tmp_path / "bank")
-    old = {
-        name: {key: value for key, value in numbers.items() if key != "tau_fixed"}
-        for name, numbers in bank.manifest.settings.items()
-        if name in bank.trees
-    }
-    bank.change_manifest("test", lambda now: (replace(now, settings=old), {}))
-    assert set_first_thresholds(bank, hashing_embedder()) == []
-
-
 def test_the_published_thresholds_stay_for_the_embedder_that_they_were_published_for(
     tmp_path: Path,
 ) -> None:
@@ -217,21 +164,3 @@ def test_the_published_thresholds_stay_for_the_embedder_that_they_were_published
     card = {**bank.manifest.embedder, "model": PUBLISHED_EMBEDDER}
     bank.change_manifest("test", lambda now: (replace(now, embedder=card), {}))
     assert set_first_thresholds(bank, hashing_embedder()) == []
-
-
-def test_a_frozen_bank_is_not_touched(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    bank.freeze()
-    before = file_bytes(bank.path)
-    with pytest.raises(BankFrozenError):
-        learn(bank, episodes()[0])
-    report = learn_episodes(bank, RulesExtractor(), list(waiting(bank)))
-    assert isinstance(report.failure, BankFrozenError)
-    assert file_bytes(bank.path) == before
-
-
-def test_a_threshold_that_is_set_while_it_is_worked_out_stays(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    proposals = calibrate(bank)
-    assign("task.tau_base=0.4")(Bank.open(bank.path))
-    assert apply_proposals(bank, proposals)["task"].tau_base == 0.4

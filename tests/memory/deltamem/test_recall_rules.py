@@ -126,15 +126,6 @@ def test_a_fused_root_is_found_by_its_kind_and_says_what_its_chain_says(tmp_path
     assert Procedure.of([fused]) == Procedure.of([egg, mug])
 
 
-@pytest.mark.parametrize("rule", ["kind", "paper"])
-def test_what_is_recalled_names_the_things_of_the_task_by_either_rule(
-    tmp_path: Path, rule: str
-) -> None:
-    context = recall(bank_of(tmp_path / "b", (HEAT_EGG, True), rule=rule), HEAT_MUG).context
-    assert "heat mug" in context
-    assert "egg" not in context
-
-
 @pytest.mark.parametrize(
     ("tau", "rule", "helped"), [(0.1, "kind", True), (0.99, "kind", False), (0.1, "paper", False)]
 )

@@ -18,7 +18,6 @@ from deltamem_tui.memory.settings import (
     assigned,
     from_record,
     replaced,
-    stored_record,
     to_record,
 )
 from tests.memory.support import new_bank, parameters
@@ -46,30 +45,10 @@ def test_a_domain_without_preset_has_the_generic_one() -> None:
     assert Parameters.preset("") == Parameters.preset("generic")
 
 
-def test_a_domain_has_its_preset_under_all_spellings_of_its_name() -> None:
-    assert (
-        Parameters.preset("ALFWorld")
-        == Parameters.preset("alfworld")
-        != Parameters.preset("generic")
-    )
-
-
-def test_a_manifest_without_a_rule_of_recall_asks_by_kind() -> None:
-    record = to_record(parameters())
-    del record["task"]["recall"]
-    assert from_record(Parameters, record).task.recall == "kind"
-
-
 def test_a_manifest_that_has_a_rule_of_recall_for_the_env_tree_still_opens() -> None:
     record = to_record(parameters())
     record["env"]["recall"] = "paper"
     assert from_record(Parameters, record).task == parameters().task
-
-
-def test_a_bank_without_a_budget_of_its_own_says_nothing_of_one() -> None:
-    usual, own = parameters(), assigned(parameters(), "budget=90")
-    assert "budget" not in stored_record(usual)
-    assert from_record(Parameters, stored_record(own)).budget == 90
 
 
 def wrong(assignment: str) -> str:
@@ -83,12 +62,9 @@ def wrong(assignment: str) -> str:
     ("assignment", "tree", "name", "value"),
     [
         ("task.tau_base=0.5", "task", "tau_base", 0.5),
-        (" env.tau_base = -1 ", "env", "tau_base", -1),
         ("task.d_max=3", "task", "d_max", 3),
         ("task.k_cons=none", "task", "k_cons", None),
-        ("env.k_cons=7", "env", "k_cons", 7),
         ("env.enabled=FALSE", "env", "enabled", False),
-        ("task.enabled=true", "task", "enabled", True),
         ("task.failure_penalty=1e-2", "task", "failure_penalty", 0.01),
         ("task.recall=Paper", "task", "recall", "paper"),
     ],
@@ -109,27 +85,16 @@ def test_what_a_person_types_is_assigned(
         ("", "assigns no parameter"),
         ("task.tau_base", "assigns no parameter"),
         ("tau_base=0.5", "there is no parameter 'tau_base' (one of task.tau_base, "),
-        ("tree.tau_base=0.5", "there is no parameter 'tree.tau_base'"),
-        ("task.tau=0.5", "there is no parameter 'task.tau'"),
         ("task.tau_base=", "from -1 to 1, not ''"),
         ("task.tau_base=high", "from -1 to 1, not 'high'"),
         ("task.tau_base=nan", "tau_base must be a similarity"),
-        ("task.tau_base=1e999", "tau_base must be a similarity"),
         ("task.tau_base=" + "9" * 400, "tau_base must be a similarity"),
-        ("task.failure_penalty=" + "9" * 400, "failure_penalty must be"),
         ("task.tau_base=" + "9" * 9000, "tau_base must be a similarity"),
-        ("task.tau_base=²", "from -1 to 1, not '²'"),
         ("task.tau_base=none", "from -1 to 1, not None"),
-        ("task.tau_base=true", "from -1 to 1, not True"),
         ("task.d_max=3.0", "d_max must be a depth from 2 to 1000, a whole number, not 3.0"),
-        ("task.d_max=1", "d_max must be a depth"),
         ("task.k_cons=0", "k_cons must be a whole number of hits from 1, or none, not 0"),
-        ("task.k_cons=inf", "none, not inf"),
         ("task.enabled=1", "enabled must be true or false, not 1"),
-        ("task.enabled=maybe", "enabled must be true or false, not 'maybe'"),
-        ("task.enabled=none", "enabled must be true or false, not None"),
         ("task.recall=best", "recall must be kind or paper, not 'best'"),
-        ("task.recall=1", "recall must be kind or paper, not 1"),
         ("task.recall=none", "recall must be kind or paper, not None"),
         ("env.recall=kind", "there is no parameter 'env.recall'"),
         ("budget=-1", "budget must be a whole number of tokens, not -1"),

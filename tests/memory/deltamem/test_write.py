@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.node import TEXT_LIMIT, Node, Origin
+from deltamem_tui.bank.node import TEXT_LIMIT, Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankFrozenError,
-    EmbedderMismatchError,
     ExtractionError,
     OutcomeUnknownError,
-    RecordError,
     StorageError,
 )
-from deltamem_tui.memory.deltamem.definition import METHOD, Payload
-from deltamem_tui.memory.deltamem.write import parent_of
-from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.plan import LearnResult
@@ -35,8 +30,6 @@ from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import contents, file_bytes
 from tests.effort import in_turn
 from tests.memory.support import (
-    CARD,
-    ChosenEmbedder,
     EchoExtractor,
     episode,
     new_bank,
@@ -49,22 +42,6 @@ X, NEAR_X, Y = (1, 0, 0), (1, 0.1, 0), (0, 1, 0)
 
 def state_of(bank: Bank) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in bank.path.iterdir() if path.name != ".lock"}
-
-
-def test_the_first_episode_becomes_a_root_in_each_tree(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    lesson = teach(bank, episode(X, Y))
-    assert lesson.new
-    for name, tree in bank.trees.items():
-        taught = lesson.trees[name]
-        assert taught.decision == "root"
-        assert taught.node == next(iter(tree))
-        assert (taught.match, taught.score) == (None, None)
-    assert bank.episodes.learnt() == 1
-    assert verify(bank) == []
-    (_, commit) = bank.journal.commits()
-    assert commit.event == "learn"
-    assert commit.detail["trees"]["task"]["decision"] == "root"
 
 
 def test_what_was_learnt_is_not_learnt_again(tmp_path: Path) -> None:
@@ -89,39 +66,6 @@ def test_an_episode_without_outcome_waits(tmp_path: Path) -> None:
     assert bank.episodes.waiting() == [waiting.id]
 
 
-def test_an_outcome_that_comes_with_learning_is_kept(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    waiting = episode(X, Y, success=None)
-    take_in(bank, [waiting])
-    judged = waiting.with_outcome(Outcome(success=False, source="judge", reason="it says so"))
-    teach(bank, judged)
-    kept = stored_episode(Bank.open(bank.path), waiting.id)
-    assert kept is not None
-    assert kept.outcome == judged.outcome
-    assert bank.episodes.waiting() == []
-    assert len(bank.episodes) == 1
-    assert next(iter(bank.tree("task"))).label == "failure"
-
-
-@pytest.mark.parametrize(
-    ("broken", "reason"),
-    [
-        (Trajectory(task="  ", steps=(Step("go"),)), "no task"),
-        (Trajectory(task="\x1b[2J", steps=(Step("go"),)), "no task"),
-        (Trajectory(task="1 0 0"), "no steps"),
-        (Trajectory(task="1 0 0", steps=(Step(" "),)), "step 1 has no action"),
-        (Trajectory(task="1 0 0", steps=(Step("go", "x" * 10_000_000),)), "10,000,000 characters"),
-        (Trajectory(task="1 0 0", steps=(Step("go", reward=float("nan")),)), "not a finite"),
-    ],
-)
-def test_what_is_no_episode_is_not_learnt(tmp_path: Path, broken: Trajectory, reason: str) -> None:
-    bank = new_bank(tmp_path / "bank")
-    before = state_of(bank)
-    with pytest.raises(RecordError, match=reason):
-        teach(bank, broken.with_outcome(Outcome(success=True, source="stated")))
-    assert state_of(bank) == before
-
-
 def test_what_a_program_hands_over_is_kept_clean_and_found_again(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank")
     raw = Trajectory(
@@ -136,23 +80,6 @@ def test_what_a_program_hands_over_is_kept_clean_and_found_again(tmp_path: Path)
     assert not teach(bank, kept).new
 
 
-@pytest.mark.parametrize("named", ["", "maze"])
-def test_an_episode_has_the_domain_that_it_would_have_been_imported_with(
-    tmp_path: Path, named: str
-) -> None:
-    given = structs.replace(episode(X, Y), domain=named)
-    domains = []
-    for way in ("learnt", "imported"):
-        bank = new_bank(tmp_path / way, domain="kitchens")
-        if way == "imported":
-            take_in(bank, [given])
-        teach(bank, given)
-        kept = stored_episode(bank, given.id)
-        assert kept is not None
-        domains.append(kept.domain)
-    assert domains == [named or "kitchens"] * 2
-
-
 def test_a_tree_that_is_switched_off_is_neither_asked_nor_grown(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", parameters(env=False))
     extractor = EchoExtractor()
@@ -163,54 +90,6 @@ def test_a_tree_that_is_switched_off_is_neither_asked_nor_grown(tmp_path: Path) 
     assert len(bank.tree("env")) == 0
     assert len(bank.tree("task")) == 1
     assert bank.episodes.learnt() == 1
-
-
-def test_an_episode_without_scene_teaches_the_task_tree_only(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    lesson = teach(bank, episode(X))
-    assert lesson.trees["env"].decision == "unasked"
-    assert "nothing of its environment" in lesson.trees["env"].reason
-    assert [len(tree) for tree in bank.trees.values()] == [1, 0]
-
-
-def test_a_skip_writes_no_node_but_counts(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    teach(bank, episode(X, X))
-    lesson = teach(bank, episode(X, X, action="skip"))
-    for name, tree in bank.trees.items():
-        (root,) = tree
-        assert lesson.trees[name].decision == "skip"
-        assert lesson.trees[name].match == root.id
-        counts = tree.counts(root.id)
-        assert (counts.hits, counts.recalls, counts.successes) == (1, 1, 1)
-
-
-def test_below_the_deepest_level_a_sibling_is_written(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(d_max=3))
-    for number in range(5):
-        teach(bank, episode(X, action=f"act {number}"))
-    # The root stays the best match of equal directions; let deeper ones be hit by their own.
-    assert [node.depth for node in bank.tree("task")] == [1, 2, 2, 2, 2]
-    deep = new_bank(tmp_path / "deep", parameters(tau_base=0.5, d_max=3))
-    for y in (0, 0.3, 0.6, 0.9, 1.2):
-        teach(deep, episode((1, y, 0)))
-    nodes = list(deep.tree("task"))
-    assert [node.depth for node in nodes] == [1, 2, 3, 3, 3]
-    assert {node.parent for node in nodes[2:]} == {nodes[1].id}
-    assert verify(deep) == []
-
-
-@pytest.mark.parametrize(("length", "d_max", "expected"), [(1, 2, 0), (2, 2, 0), (4, 5, 3)])
-def test_the_parent_is_the_match_or_what_is_above_the_deepest_level(
-    tmp_path: Path, length: int, d_max: int, expected: int
-) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.5, d_max=9))
-    for step in range(length):
-        teach(bank, episode((1, 0.3 * step, 0)))
-    chain = list(bank.tree("task"))
-    assert [node.depth for node in chain] == list(range(1, length + 1))
-    assert parent_of(chain, d_max) == chain[expected]
-    assert parent_of([], d_max) is None
 
 
 @dataclass
@@ -250,23 +129,6 @@ def test_the_same_episode_learnt_by_another_meanwhile_is_learnt_once(tmp_path: P
     extractor = InterruptedExtractor(other=Bank.open(bank.path), meanwhile=meanwhile)
     assert not teach(bank, episode(X, Y), extractor).new
     assert [len(tree) for tree in bank.trees.values()] == [1, 1]
-
-
-def test_a_chain_that_is_due_is_fused_with_the_episode_that_makes_it_due(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(k_cons=2))
-    teach(bank, episode(X))
-    teach(bank, episode(NEAR_X))
-    first = teach(bank, episode(NEAR_X, action="again"))
-    assert first.trees["task"].consolidated is None
-    lesson = teach(bank, episode(NEAR_X, action="and again"))
-    fused = lesson.trees["task"].consolidated
-    assert fused is not None
-    root, residual, *_ = bank.tree("task")
-    assert fused.kind == "root"
-    assert fused.origin == Origin(extractor="rules", nodes=(root.id, residual.id))
-    assert residual.consolidated
-    assert list(bank.tree("task"))[-1] == fused
-    assert verify(bank) == []
 
 
 def test_a_fusion_that_fails_does_not_cost_the_episode(tmp_path: Path) -> None:
@@ -320,11 +182,6 @@ def test_an_extraction_that_fails_leaves_the_bank_as_it_was(
     assert len(bank.tree("task")) == 0
 
 
-def test_what_an_extractor_says_is_cleaned() -> None:
-    payload = METHOD.cleaned("task", Payload(" when\x1b[31m red\u202e ", "a\r\nb\x00", "\x07"))
-    assert payload == Payload("when red", "a\nb", "")
-
-
 def test_a_frozen_bank_learns_nothing(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank")
     teach(bank, episode(X, Y))
@@ -332,15 +189,6 @@ def test_a_frozen_bank_learns_nothing(tmp_path: Path) -> None:
     before = state_of(bank)
     with pytest.raises(BankFrozenError):
         teach(bank, episode(Y, X))
-    assert state_of(bank) == before
-
-
-def test_another_embedder_is_refused(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    before = state_of(bank)
-    other = ChosenEmbedder(replace(CARD, dimensions=4))
-    with pytest.raises(EmbedderMismatchError):
-        learn(bank, episode(X, Y), EchoExtractor(), embedder=other)
     assert state_of(bank) == before
 
 

@@ -11,19 +11,14 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.memp.definition import PROCEDURES
 from deltamem_tui.memory.plan import CollectionResult
-from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.fixtures import running, server
-from tests.llm.server import ModelServer, Reply, Request
+from tests.llm.server import ModelServer
 from tests.llm.support import client
 from tests.memory.memp.support import facts, records
-from tests.memory.writers.model.generated import generated
-from tests.memory.writers.model.learning import learnt_files
 from tests.memory.writers.model.support import EPISODE, LOST
 from tests.places import PROMPTS as SHIPPED
 
@@ -90,32 +85,3 @@ def test_weak_answers_are_asked_again_and_unknown_facts_left_out(
     assert [call.attempts for call in result.calls] == [3, 2]
     (record,) = records(bank)
     assert facts(bank, record) == {"object": "cup", "state": "clean"}
-
-
-def test_the_order_is_the_log_s_and_not_that_of_the_answers(
-    tmp_path: Path, server: ModelServer
-) -> None:
-    """Released code credits and repairs in the order in which its threads end."""
-
-    def reply(request: Request) -> Reply:
-        late = 0.1 if len(server.requests) % 3 == 1 else 0.0
-        for words, text in (("receptacle, tool", FACTS), ("not solved", REPAIR)):
-            if words in request.prompt:
-                return Reply(text, delay=late)
-        return Reply(SCRIPT, delay=late)
-
-    banks = []
-    for concurrency in (1, 8):
-        server.script()
-        server.replies = reply
-        bank = create_bank(
-            tmp_path / str(concurrency), embedder="hashing", domain="alfworld", method="memp"
-        )
-        take_in(bank, generated(12))
-        with LearningRun(bank, asking(server), concurrency=concurrency) as run:
-            list(run.learn(waiting(bank)))
-        banks.append(bank)
-    alone, together = banks
-    assert server.most_in_flight > 1
-    assert len(records(alone)) > 1
-    assert learnt_files(alone) == learnt_files(together)

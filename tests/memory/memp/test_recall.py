@@ -8,8 +8,8 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.engine import recall, search
-from deltamem_tui.memory.memp.definition import KEY, PROCEDURES
+from deltamem_tui.memory.engine import recall
+from deltamem_tui.memory.memp.definition import PROCEDURES
 from tests.memory.memp.support import (
     SaidWriter,
     WordEmbedder,
@@ -50,30 +50,6 @@ def test_chance_is_the_same_for_the_same_bank_and_question(tmp_path: Path) -> No
     found = recall(bank, HOT, embedder=WordEmbedder(), candidates=99)[PROCEDURES]
     assert found is not None
     assert {each.node.id for each in found.candidates} == {each.id for each in records(bank)}
-
-
-def test_a_lucky_fact_is_no_match_and_a_search_finds_records_alone(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    teach(bank, attempt(HOT), SaidWriter(facts=1))  # what to do, one of the four of this question
-    assert shown(bank, HOT) == shown(bank, "wash the apple") == []
-    teach(bank, attempt("put a cup in fridge."), SaidWriter(facts=2))
-    assert [each.payload[KEY] for each in shown(bank, HOT)] == ["put a cup in fridge."]
-    (found,) = search(bank, "hot", embedder=WordEmbedder())
-    assert [each.node for each in found.candidates] == records(bank)
-
-
-@pytest.mark.parametrize("key", ["query", "avefact"])
-def test_of_equals_the_useful_one_goes_first_then_the_newer(tmp_path: Path, key: str) -> None:
-    bank = grown(tmp_path / "bank", 3, key=key, k=1)  # the first is shown to both others
-    assert [each.payload["script"] for each in shown_of(bank, HOT, 3)] == ["0", "2", "1"]
-
-
-def test_of_equal_means_that_of_more_facts_goes_before_the_nearer_task(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", k=2)
-    same = "heat some apple and put it in fridge."
-    teach(bank, attempt(same), SaidWriter(facts=3))
-    teach(bank, attempt(HOT), SaidWriter(facts=2))
-    assert [each.payload[KEY] for each in shown(bank, HOT)] == [same, HOT]
 
 
 def test_a_script_has_the_present_tasks_names_where_it_is_of_its_kind(tmp_path: Path) -> None:

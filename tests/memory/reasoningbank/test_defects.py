@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +15,7 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.reasoningbank.definition import LESSONS, TRIALS
-from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.fixtures import running, server
-from tests.llm.server import ModelServer
-from tests.llm.support import client
 from tests.memory.reasoningbank.support import (
     EMBEDDER,
     TellingWriter,
@@ -56,25 +52,6 @@ def test_an_entry_whose_lessons_a_person_deleted_is_not_recalled_either(bank: Ba
     (last,) = (node for node in bank.tree(LESSONS) if node.payload == lesson(X))
     editing.delete(bank, LESSONS, last)
     assert recalled(bank, X) == [lesson(Y)]
-
-
-def test_a_rerun_does_not_find_itself(bank: Bank) -> None:
-    episode = trial(X, "act")
-    assert teach(bank, episode, lesson(X)).trees[LESSONS].match is None
-    assert not teach(bank, episode, lesson(X)).new
-    assert [bank.tree(LESSONS).counts(each.id).recalls for each in bank.tree(LESSONS)] == [0, 0]
-
-
-def test_lessons_are_not_split_at_blank_lines_and_musing_is_none(
-    tmp_path: Path, server: ModelServer
-) -> None:
-    content = "First look.\n\nThen act.\n\n# Memory Item 2"
-    answer = json.dumps({"items": [{**lesson("0.25 0.5 0.75"), "content": content}]})
-    server.answer(f"<think>Why did it\n\nwork?</think>\nI think:\n\n{answer}")
-    bank = lessons_bank(tmp_path / "bank")
-    learn(bank, trial(X, "act"), ModelExtractor(client(server)), embedder=EMBEDDER)
-    (kept,) = [node for node in bank.tree(LESSONS) if node.parent]
-    assert kept.payload["content"] == content
 
 
 def test_a_reward_of_0_is_not_called_a_success_where_trials_are_compared(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.method import cleaned
-from deltamem_tui.memory.reasoningbank import rules
+from deltamem_tui.memory.reasoningbank import write as rules
 from deltamem_tui.memory.reasoningbank.definition import CONTRAST, FAILURE, FIELDS, LESSONS, SUCCESS
-from deltamem_tui.memory.reasoningbank.write import Trials, differences
+from deltamem_tui.memory.reasoningbank.write import Trials
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.writers.model.support import EPISODE, LOST
 
@@ -49,23 +49,6 @@ def test_a_failure_teaches_its_kind_a_repeat_and_what_was_not_tried() -> None:
     assert "go to fridge" in repeat["description"]
     assert repeat["content"].startswith("5 times it changed nothing.")
     assert "sinkbasin" in untried["content"]
-
-
-def test_how_an_episode_went_is_told_with_its_own_names() -> None:
-    (cause, *_) = written(FAILURE, STUCK)
-    went, _, plan = cause["content"].partition("Next time: ")
-    assert "cup" in went
-    assert "[object]" in plan
-    assert "[" not in went
-
-
-def test_the_difference_between_trials_is_what_one_kind_of_them_did() -> None:
-    solved, lost = differences([EPISODE, STUCK])
-    assert "was solved" in solved
-    assert "clean [object] with sinkbasin, put [object] in [receptacle]" in solved
-    assert "take" not in solved
-    assert "go to fridge" in lost
-    assert differences([EPISODE, EPISODE]) == []
 
 
 def test_several_trials_teach_the_difference_first_and_keep_the_shorter_plan() -> None:

@@ -14,7 +14,6 @@ from hypothesis import strategies as some
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory import editing
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall, search
 from deltamem_tui.memory.plan import CollectionResult
@@ -131,17 +130,6 @@ def test_the_one_most_similar_success_is_the_demonstration(tmp_path: Path) -> No
     ]
 
 
-def test_successes_only(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", k=3)
-    assert teach(bank, attempt(X, 1, success=False)).decision == "skip"
-    assert shown(bank, X) == []
-    node = teach(bank, attempt(X, 2)).node
-    assert node is not None
-    assert shown(bank, X) == ["do2"]
-    editing.relabel(bank, EXEMPLARS, node, "failure")
-    assert shown(bank, X) == []
-
-
 def test_over_the_budget_the_least_similar_is_dropped_whole(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", k=3, budget=17)
     for number, (task, words) in enumerate(((X, 2), (NEAR_X, 5), (Y, 1))):
@@ -150,15 +138,6 @@ def test_over_the_budget_the_least_similar_is_dropped_whole(tmp_path: Path) -> N
     found = recall(bank, X, embedder=EMBEDDER)[EXEMPLARS]
     assert found is not None
     assert len(found.candidates) == 3  # a person sees what was dropped
-
-
-def test_of_equal_ones_the_one_of_more_use_comes_first_then_the_newer(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    teach(bank, attempt(X, 1))
-    teach(bank, attempt(Y, 2))  # was shown the first, and succeeded
-    assert shown(bank, "0 0 1") == ["do1"]
-    teach(bank, attempt(Y, 3))  # was shown the second
-    assert shown(bank, "0 0 1") == ["do2"]
 
 
 def test_a_step_is_what_was_needed_of_an_observation_and_the_action() -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.awm.rules import (
+from deltamem_tui.memory.awm.write import (
     Pattern,
     chosen,
     closed_patterns,

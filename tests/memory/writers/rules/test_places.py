@@ -7,9 +7,9 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.memory.chances import chances
 from deltamem_tui.memory.places import (
     are_counted,
+    chances,
     place_fact,
     read,
     summed,

@@ -36,7 +36,7 @@ MELTING = (
             "examine the pen with the desklamp.",
             {"do": "look at", "object": "pen", "tool": "desklamp"},
         ),
-        ("alfworld", "Warm an egg for me.", {"verb": "Warm", "nouns": "egg"}),
+        ("alfworld", "Warm an egg for me.", {"verb": "warm", "nouns": "egg"}),
         (
             "scienceworld",
             MELTING,
@@ -50,7 +50,7 @@ MELTING = (
         (
             "",
             "Please fix the failing test of dates.",
-            {"verb": "fix", "nouns": "failing test dates"},
+            {"verb": "fix", "nouns": "fail test date"},
         ),
         ("", "", {}),
     ],
