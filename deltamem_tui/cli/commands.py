@@ -117,9 +117,7 @@ COMMANDS = (
     CommandEntry("node show", "nodes.show", "node show work 5f3a", "show"),
     CommandEntry("node chain", "nodes.chain", "node chain work 5f3a", "chain"),
     CommandEntry("node search", "asking.search", 'node search work "red tests"', "search"),
-    CommandEntry(
-        "node edit", "editing.edit", 'node edit work 5f3a "shown=Run make first."', "edit"
-    ),
+    CommandEntry("node edit", "editing.edit", "node edit work 5f3a", "edit"),
     CommandEntry("node relabel", "editing.relabel", "node relabel work 5f3a failure", "relabel"),
     CommandEntry("node move", "editing.move", "node move work 5f3a root", "move"),
     CommandEntry("node join", "editing.join", "node join work 5f3a 77c0", "join"),

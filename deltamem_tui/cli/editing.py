@@ -44,10 +44,7 @@ def edit(
     texts: Texts = None,
     tree: options.TreeChoice = None,
 ) -> Result:
-    """Change what a node says, in $EDITOR or by FIELD=TEXT.
-
-    Example: deltamem edit work 5f3a "termination_condition=All tests pass."
-    """
+    """Change what a node says, in $EDITOR or by FIELD=TEXT."""
     from deltamem_tui.memory.editing import edit
 
     invocation = Invocation.of(context)

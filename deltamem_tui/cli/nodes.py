@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Depth = Annotated[int | None, option("--depth", "N", "Leave out what lies deeper.", min=1)]
 OutlineLimit = Annotated[int | None, option("--limit", "N", "Stop after N nodes a tree.", min=1)]
 
+_SAME = 4  # words of a title that repeat the parent's
 _LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
 _LEGEND_OF_RECORDS = "● record  ○ part of the one above  ✗ failure  ×n hits"
 
@@ -52,7 +54,8 @@ def tree(
             entries: list[tuple[int, str]] = [(0, f"{display.title} ({len(shown)} nodes)")]
             for row in found:
                 node = shown.node_at(row)
-                entries.append((node.depth, _line(node, shown.counts_at(row), display)))
+                above = shown.node(node.parent) if node.parent else None
+                entries.append((node.depth, _line(node, above, shown.counts_at(row), display)))
             page.outline(entries)
 
     nodes: list[dict[str, Any]] = [
@@ -78,14 +81,27 @@ def _rows(tree: Tree, depth: int | None, limit: int | None) -> Iterator[int]:
             waiting += [int(child) for child in tree.child_rows(row)[::-1]]
 
 
-def _line(node: Node, counts: Counts, display: Display) -> str:
-    """Return a node on one line: id, marks, hits, and its title."""
+def _line(node: Node, above: Node | None, counts: Counts, display: Display) -> str:
+    """Return a node on one line: id, marks, hits, and what it says that its parent does not."""
     marks = "✗" if node.label == "failure" else "●" if node.parent is None else "○"
     if display.layered and marks == "○":
         marks = "△"
     fused = " ⊕" if node.consolidated else ""
     hits = f" ×{counts.hits}" if counts.hits else ""
-    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(display.of_title(node))}"
+    return f"{node.id[:8]} {marks}{fused}{hits} {_difference(node, above, display)}"
+
+
+def _difference(node: Node, above: Node | None, display: Display) -> str:
+    """Return a node's title without its parent's words; of the same title, its first new line."""
+    title = one_line(display.of_title(node))
+    parent = one_line(display.of_title(above)) if above else ""
+    if above and title == parent:
+        known = {line for text in above.payload.values() for line in text.splitlines()}
+        lines = (line for text in node.payload.values() for line in text.splitlines())
+        return one_line("+ " + next((each for each in lines if each not in known), title), 120)
+    words, others = title.split(" "), parent.split(" ")
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, others)))  # noqa: B905
+    return one_line(f"… {' '.join(words[same:])}" if same >= _SAME else title, 120)
 
 
 def show(

@@ -167,7 +167,7 @@ def find_episode(bank: Bank, prefix: str) -> str:
         if found
         else f"no episode has the id {one_line(prefix, 40)!r}",
         source=str(bank.path),
-        hint="type more of the id" if found else "`deltamem browse` lists the episodes",
+        hint="type more of the id" if found else "`deltamem episode list BANK` lists them",
     )
 
 

@@ -186,8 +186,8 @@ def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
         yield ReportNote(f"{changed} changed: the later statement counts")
     if waiting := found.without_outcome:
         hint = (
-            "import again with `--outcome success`, `--outcome failure` or `--outcome FILE`, or "
-            "let a model judge: `deltamem episode judge`"
+            "`deltamem episode list BANK --waiting` lists them; import again with "
+            "`--outcome FILE`, or ask a model: `deltamem episode judge BANK --model NAME`"
         )
         episodes = counted(waiting, "episode waits", "episodes wait")
         yield ReportNote(f"{episodes} without an outcome", hint)
