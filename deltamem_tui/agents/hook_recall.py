@@ -11,10 +11,8 @@ from msgspec import to_builtins
 from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node
-from deltamem_tui.memory import engine
-from deltamem_tui.memory.context import chain_entries, compose
-from deltamem_tui.memory.deltamem.general import RULE
+from deltamem_tui.memory.context import chain_entries, compose, fenced
+from deltamem_tui.memory.deltamem.general import RULE, digest, mended
 from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.text import count_tokens
@@ -23,7 +21,7 @@ from deltamem_tui.trajectory.receipt import ShownNode, made
 from deltamem_tui.trajectory.workspace import workspace
 
 _MOST_RECEIPTS = 90  # an episode has at most 100
-_MOST_FAILURES = 2
+DIGEST_TOKENS = 200
 _MOST_TEXTS = 20
 _LONGEST_TASK = 2_000
 
@@ -32,6 +30,8 @@ def prompt_context(
     session: SessionFile, prompt: str, folder: str, characters: int, tokens: int
 ) -> tuple[SessionFile, str]:
     """Recall for a prompt and a working folder; nodes that the session has already are left out."""
+    from deltamem_tui.memory import engine
+
     bank, scene = Bank.open(Path(session.bank)), workspace(directory=folder)
     found = engine.recall(bank, prompt, scene, folders=paths.prompt_folders())
     new = [each for each in found.shown if _name(each) not in session.given]
@@ -47,23 +47,26 @@ def prompt_context(
 
 
 def failures_for(
-    session: SessionFile, failure: str, characters: int, tokens: int
+    session: SessionFile, call: str, error: str, characters: int, tokens: int
 ) -> tuple[SessionFile, str]:
-    """Return the failures that a bank knows for a failed tool call, or for the task at hand."""
+    """Return what a bank knows of a failed tool call: how it failed before, what worked then."""
     bank = Bank.open(Path(session.bank))
-    shown: dict[str, ShownNode] = {}
-    entries: list[str] = []
-    for answer, chain in _failures(bank, (failure, session.task), session.given):
-        display = display_of(bank, answer.collection)
-        for node, entry in zip(chain, chain_entries(display, chain), strict=True):
-            score = answer.candidates[0].score
-            each = ShownNode(answer.collection, node.id, 1, score, node.revision)
-            if _name(each) not in session.given and _name(each) not in shown:
-                shown[_name(each)] = each
-                entries.append(entry)
-    composed = compose(bank.manifest.domain, entries, paths.prompt_folders())
+    found = mended(bank, call, error)
+    lines = [fenced("\n".join(line for _, line in found))] if found else []
+    composed = compose(bank.manifest.domain, lines, paths.prompt_folders())
     text = fitted(composed, characters, tokens)
-    return _with(session, bank, list(shown.values()), text, session.task, ""), text
+    if text in session.texts:
+        return session, ""
+    nodes = {node.id: node for node, _ in found}
+    shown = [ShownNode("task", id_, 1, 1.0, node.revision) for id_, node in nodes.items()]
+    return _with(session, bank, shown if text else [], text, session.task, ""), text
+
+
+def digest_for(session: SessionFile, tokens: int) -> tuple[SessionFile, str]:
+    """Return what any task of a bank needs, for the start of a session."""
+    bank = Bank.open(Path(session.bank))
+    text = digest(bank, min(tokens, DIGEST_TOKENS), paths.prompt_folders())
+    return replace(session, texts=(*session.texts, text)) if text else session, text
 
 
 def fitted(text: str, characters: int, tokens: int) -> str:
@@ -100,23 +103,6 @@ def _entries(
                 if name in names:
                     names.remove(name)
                     yield entry
-
-
-def _failures(
-    bank: Bank, texts: Sequence[str], given: Sequence[str]
-) -> Iterator[tuple[CollectionRecall, tuple[Node, ...]]]:
-    """Yield the nearest nodes above the threshold that failures wrote, with their chains."""
-    names = [name for name in bank.trees if is_shown(bank, name)]
-    found: dict[str, tuple[CollectionRecall, tuple[Node, ...]]] = {}
-    for text in filter(None, texts):
-        for answer in engine.search(bank, text, names, 10):
-            for each in answer.candidates:
-                known = f"{answer.collection}/{each.node.id}"
-                near = each.score >= answer.threshold
-                if near and each.node.label == "failure" and known not in given:
-                    chain = bank.chain(answer.collection, each.node.id)
-                    found.setdefault(known, (answer, chain))
-    yield from list(found.values())[:_MOST_FAILURES]
 
 
 def _with(

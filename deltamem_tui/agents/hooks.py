@@ -23,11 +23,15 @@ from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.text import count_tokens
 
 Event = str
-"""`prompt`, `failure`, `resume` or `end`: what happens, whichever agent it happens to."""
-PROMPT, FAILURE, RESUME, END = EVENTS = ("prompt", "failure", "resume", "end")
+"""`prompt`, `failure`, `start` or `end`: what happens, whichever agent it happens to."""
+PROMPT, FAILURE, START, END = EVENTS = ("prompt", "failure", "start", "end")
+_FORMER = {"resume": START}  # as earlier installs call it
 
 _WORDS = {"ok": "success", "bad": "failure"}
 _SPOKEN = re.compile(r"\s*/(?:prompts:)?deltamem[ \t]+(ok|bad)[ \t]*(?:\n|\Z)")
+_TOLD = re.compile(
+    r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL
+)  # Gemini CLI puts it in front
 _LONGEST = 20_000  # characters that are read of any text
 # How shells' tools put it; `exit 1` alone may stand in a script that was read.
 _EXIT_CODE = re.compile(r"\bexit(?:ed with)? code[: ]+(-?\d{1,9})\b", re.IGNORECASE)
@@ -45,7 +49,7 @@ class Handler:
 
     name: str
     matcher: str = ""
-    timeout: int = 30
+    timeout: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,6 @@ class AgentProtocol:
         return json.dumps(added)
 
 
-_ANEW = "resume|compact"
 _PROTOCOLS = (
     AgentProtocol(
         "claude-code",
@@ -90,8 +93,8 @@ _PROTOCOLS = (
         {
             PROMPT: Handler("UserPromptSubmit"),
             FAILURE: Handler("PostToolUseFailure"),
-            RESUME: Handler("SessionStart", _ANEW),
-            END: Handler("SessionEnd", timeout=5),
+            START: Handler("SessionStart", "startup|clear|compact"),
+            END: Handler("SessionEnd"),
         },
         takes_arguments=True,
         commands=".claude/skills/deltamem/SKILL.md",
@@ -102,7 +105,7 @@ _PROTOCOLS = (
         {
             PROMPT: Handler("UserPromptSubmit"),
             FAILURE: Handler("PostToolUse"),
-            RESUME: Handler("SessionStart", _ANEW),
+            START: Handler("SessionStart", "startup|clear|compact"),
             END: Handler("SessionEnd", timeout=3),
         },
         commands=".codex/prompts/deltamem.md",
@@ -113,8 +116,8 @@ _PROTOCOLS = (
         {
             PROMPT: Handler("BeforeAgent"),
             FAILURE: Handler("AfterTool"),
-            RESUME: Handler("SessionStart", "resume"),
-            END: Handler("SessionEnd", timeout=5),
+            START: Handler("SessionStart", "startup"),
+            END: Handler("SessionEnd"),
         },
         milliseconds=True,
         silence="{}",
@@ -126,7 +129,7 @@ _PROTOCOLS = (
         {
             PROMPT: Handler("UserPromptSubmit"),
             FAILURE: Handler("PostToolUse"),
-            END: Handler("SessionEnd", timeout=5),
+            END: Handler("SessionEnd"),
         },
         nested=False,
         silence="{}",
@@ -141,16 +144,16 @@ class HookInput:
 
     Attributes:
         transcript: Where the session's log lies; empty if the agent does not say.
-        failure: What a tool call was and how it failed; empty if it did not.
-        anew: Whether the agent lost what it was told, or was started on an old session.
+        failure: A tool call that failed and its error; both empty if it did not.
+        source: Why a session starts: `startup`, `resume`, `clear` or `compact`.
     """
 
     session: str
     folder: str
     transcript: str = ""
     prompt: str = ""
-    failure: str = ""
-    anew: bool = False
+    failure: tuple[str, str] = ("", "")
+    source: str = ""
 
 
 def parsed(data: bytes) -> HookInput:
@@ -166,9 +169,9 @@ def parsed(data: bytes) -> HookInput:
         session=_text(record, "session_id")[:200],
         folder=_text(record, "cwd", "working_dir"),
         transcript=_text(record, "transcript_path"),
-        prompt=_text(record, "prompt", "message"),
+        prompt=_TOLD.sub("", _text(record, "prompt", "message")),
         failure=_failure(record),
-        anew=record.get("source") in ("resume", "compact"),
+        source=_text(record, "source"),
     )
 
 
@@ -183,16 +186,16 @@ def _text(record: Mapping[str, Any], *names: str) -> str:
     return next((each[:_LONGEST] for each in found if isinstance(each, str)), "")
 
 
-def _failure(record: Mapping[str, Any]) -> str:
+def _failure(record: Mapping[str, Any]) -> tuple[str, str]:
     """Return a failed tool call and its answer; an interruption by the user is none."""
     name, answer = _text(record, "tool_name"), record.get("tool_response")
     error = _text(record, "error", "error_message") or _error_of(answer)
     if not name or not error or record.get("is_interrupt") is True:
-        return ""
+        return "", ""
     given = record.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else None
     call = command if isinstance(command, str) else f"{name} {json.dumps(given)}"
-    return f"{call[:_LONGEST]}\n{error}"
+    return call[:_LONGEST], error
 
 
 def _error_of(answer: object) -> str:
@@ -243,6 +246,7 @@ def run(arguments: Sequence[str]) -> int:
 def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int]:
     """Parse the arguments: agent, event, bank and budget."""
     agent, event, *rest = arguments
+    event = _FORMER.get(event, event)
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     tokens = int(options.pop("--budget", str(TOKENS)))
     bank = options.pop("--bank")
@@ -280,22 +284,25 @@ def _answer(
     if event == END:
         state.enqueue(session)
         return ""
-    if event == RESUME:
-        return _again(session, tokens) if told.anew else ""
+    if event == START and told.source == "compact":
+        return _again(session, tokens)
     if event == PROMPT and (said := outcome_in(told.prompt)):
         # It waits from now on, with what was said: not every agent tells of an end.
         session = replace(session, outcome=said)
         state.keep(session)
         state.enqueue(session)
         return ""
-    if not (_asks(told.prompt) if event == PROMPT else told.failure):
+    asks = {PROMPT: _asks(told.prompt), FAILURE: any(told.failure), START: told.source != "resume"}
+    if not asks[event]:
         return ""
-    from deltamem_tui.agents.hook_recall import failures_for, prompt_context
+    from deltamem_tui.agents.hook_recall import digest_for, failures_for, prompt_context
 
     with state.turn(protocol.name, told.session):
         known = replace(state.session(protocol.name, told.session, bank), path=session.path)
         if event == FAILURE:
-            session, text = failures_for(known, told.failure, CHARACTERS, tokens)
+            session, text = failures_for(known, *told.failure, CHARACTERS, tokens)
+        elif event == START:
+            session, text = digest_for(known, tokens)
         else:
             session, text = prompt_context(known, told.prompt, told.folder, CHARACTERS, tokens)
         state.keep(session)

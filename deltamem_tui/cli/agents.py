@@ -58,7 +58,7 @@ MaybeAgent = Annotated[str | None, argument("AGENT", "Only this one; all if not 
 BankName = Annotated[str, option("--bank", "BANK", "The bank to ask.")]
 Project = Annotated[bool, flag("--project", "Use the settings of the project here, not your own.")]
 Budget = Annotated[int, option("--budget", "N", "The most tokens handed over at once.", min=50)]
-Event = Annotated[str, argument("EVENT", "prompt, failure, resume or end.")]
+Event = Annotated[str, argument("EVENT", "prompt, failure, start or end.")]
 
 
 def hook(

@@ -7,7 +7,7 @@ that a recall does not grow with the bank; τ decides only where an episode is w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +19,11 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.memory import context
 from deltamem_tui.memory.deltamem.definition import TreeParameters
+from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import SAME_TEXT, Candidate, as_fresh, ranked, scan_of
-from deltamem_tui.memory.work.advice import CHARS, advice
+from deltamem_tui.memory.work import advice
 from deltamem_tui.memory.work.counting import Experience, Lesson
 from deltamem_tui.memory.work.facts import WorkFact, from_text, is_worded
 from deltamem_tui.memory.work.writing import is_signed, scene_text, task_text
@@ -51,7 +52,7 @@ def recall_task(
         [each for _, each in ranked(tree, vector, weighting, penalty, count)] if len(tree) else []
     )
     rows, lessons, similarities = _pool(tree, vector, weighting)
-    told = advice(Experience(asked, lessons, similarities), room)
+    told = advice.advice(Experience(asked, lessons, similarities), room)
     recalled = []
     for place in told.quoted:
         similarity = round(similarities[place], 6)
@@ -71,6 +72,38 @@ def recall_task(
     return answer, told.lines
 
 
+def digest(bank: Bank, tokens: int, folders: Sequence[Path] | None = None) -> str:
+    """Return what any task of a bank needs, as a text for an agent; empty if that is not known."""
+    lessons = _youngest(bank)
+    room = room_for_lines(bank, tokens, folders)
+    lines = advice.digest(Experience("", lessons, [0.0] * len(lessons)), room)
+    return compose(bank, lines, (), room, folders)
+
+
+def mended(bank: Bank, call: str, error: str) -> list[tuple[Node, str]]:
+    """Return what a bank knows of a failed call: nodes with a line each. No vectors are read."""
+    found = advice.mended(_youngest(bank), call, error)
+    return [(bank.tree("task").node(key), line) for key, line in found]
+
+
+def _youngest(bank: Bank) -> list[Lesson]:
+    """Return what the youngest nodes say; nothing in a bank that is not read as real work."""
+    if "task" not in bank.trees or domain_for(bank.manifest.domain) is not GENERAL:
+        return []
+    tree = bank.tree("task")
+    return [each for _, each in _lessons_at(tree, tree.rows[-_NEAREST - _YOUNGEST :])]
+
+
+def _lessons_at(tree: Tree, rows: Iterable[int]) -> Iterator[tuple[int, Lesson]]:
+    """Yield what the nodes of some rows say, each read once."""
+    known = _lessons.setdefault(tree, {})
+    for row in map(int, rows):
+        if row not in known:
+            known[row] = _lesson(tree.node_at(row))
+        if (lesson := known[row]) is not None:
+            yield row, lesson
+
+
 def _pool(
     tree: Tree, vector: NDArray[np.float32], weighting: Weighting
 ) -> tuple[list[int], list[Lesson], list[float]]:
@@ -81,11 +114,7 @@ def _pool(
     if len(rows) > _NEAREST + _YOUNGEST:
         nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))
         rows = sorted({*nearest, *rows[-_YOUNGEST:]})
-    known = _lessons.setdefault(tree, {})
-    for row in rows:
-        if row not in known:
-            known[row] = _lesson(tree.node_at(row))
-    found = {row: lesson for row in rows if (lesson := known[row]) is not None}
+    found = dict(_lessons_at(tree, rows))
     if not found:
         return [], [], []
     import numpy as np
@@ -172,4 +201,4 @@ def compose(
 
 def room_for_lines(bank: Bank, budget: int, folders: Sequence[Path] | None) -> int:
     """Return how many characters of a budget in tokens are left beside fence and header."""
-    return budget * CHARS - len(context.compose(bank.manifest.domain, ["-"], folders))
+    return budget * advice.CHARS - len(context.compose(bank.manifest.domain, ["-"], folders))

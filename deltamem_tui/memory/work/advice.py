@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from deltamem_tui.embedding.lexical import Lexical, terms
+from deltamem_tui.memory.work.acts import head_of
 from deltamem_tui.memory.work.counting import Counted, Experience, Lesson
 from deltamem_tui.text import counted, one_line
 
@@ -23,6 +24,8 @@ _LOOKED_AT = 24
 _BASE = 3
 _FIXES = 4
 _FEW = 12
+_DIGEST = 12
+_SAME_ERROR = 0.6  # the share of a known error's words that another has, if they are one
 _HABIT = 0.5  # the share of few tasks that makes a tool a habit
 
 
@@ -73,6 +76,41 @@ def advice(experience: Experience, room: int, knobs: Knobs = DEFAULT) -> Advice:
     return _Writer(experience, room, knobs).write()
 
 
+def digest(experience: Experience, room: int) -> list[str]:
+    """Return what any task of a bank needs, in at most `room` characters; none of a few tasks."""
+    return _Writer(experience, room, DEFAULT).digest() if len(experience.lessons) >= _BASE else []
+
+
+def mended(lessons: Sequence[Lesson], call: str, error: str) -> list[tuple[str, str]]:
+    """Return what is known of a failed call: the key of its lesson and a line each, the best two.
+
+    A failure is the same if its call has the same program or tool, and its error most of the
+    same words.
+
+    Args:
+        lessons: All that is known.
+        call: The command line, or the tool's name with its arguments.
+        error: What came back.
+    """
+    head, words = head_of(call), set(terms(error))
+    ranked: dict[str, tuple[float, str]] = {}
+    for lesson in lessons:
+        for kind, value in lesson.facts:
+            what, _, rest = value.partition(" → ")
+            wrong, _, worked = rest.partition(" ⇒ ")
+            if kind not in ("fix", "error") or head_of(what) != head:
+                continue
+            known = set(terms(wrong))
+            share = len(known & words) / (len(known) or 1)
+            line = f"Went wrong before: {one_line(what, 170)} → {one_line(wrong, 140)}"
+            line += f"; then worked: {one_line(worked, 170)}" if worked else ""
+            if share >= _SAME_ERROR:
+                rank = share + 0.1 * bool(worked) + 0.1 * (what == call)
+                ranked[line] = max(ranked.get(line, (0.0, "")), (rank, lesson.key))
+    best = sorted(ranked.items(), key=lambda each: -each[1][0])
+    return [(key, line) for line, (_, key) in best[:2]]
+
+
 class _Writer:
     def __init__(self, experience: Experience, room: int, knobs: Knobs) -> None:
         self.e, self.k, self.left = experience, knobs, room
@@ -102,6 +140,20 @@ class _Writer:
         if not lines:
             return Advice([], [])
         return Advice([*lines, self.evidence()], self.quoted or self.near[:3])
+
+    def digest(self) -> list[str]:
+        """Return the base alone: checks, files or tools, and what went wrong more than once."""
+        e = self.e
+        edits = [each.value for each in e.counted(["edit"])[:_DIGEST] if each.seen > 1]
+        shown = [*self.checks(), *self.row_of("Edited most: ", edits)]
+        if not edits:
+            shown += self.tools()
+        for each in e.counted(["fix"]):
+            what, _, worked = each.value.partition(" ⇒ ")
+            if each.seen > 1:
+                line = f"Went wrong {each.seen} times: {one_line(what, 170)}"
+                shown += self.taken([f"{line}; then worked: {one_line(worked, 100)}"])
+        return shown
 
     def taken(self, lines: Iterable[str]) -> list[str]:
         """Return the lines for which there is room; it is used up by them."""
