@@ -25,7 +25,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.disk.files import new_folder
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.transfer.package import copy_into
-from deltamem_tui.embedding.vectors import TOLERANCE
+from deltamem_tui.embedding.protocol import TOLERANCE
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.domain import goal_of

@@ -105,7 +105,6 @@ class Bank:
 
         Raises:
             BankExistsError: Something is there already.
-            StorageError: The folder cannot be written.
         """
         path = Path(path)
         new = new if new.replica else replace(new, replica=replicas.drawn())
@@ -210,8 +209,6 @@ class Bank:
 
         Raises:
             BankFrozenError: The bank is frozen.
-            BankBusyError: Another writer held the lock for too long.
-            StorageError: The disk refused; the bank is as it was.
         """
         with self._lock():
             self._redo()
@@ -224,8 +221,7 @@ class Bank:
     def swapping_files(self) -> Iterator[FileSwap]:
         """Provide the same as `writing`, with whole files to be replaced at the end.
 
-        Other handles see the old files or the new: one that was opened before must be
-        refreshed before it reads on.
+        A handle that was opened before must be refreshed before it reads on.
         """
         with self._lock():
             self._redo()
@@ -284,37 +280,21 @@ class Bank:
             manifest.write(self.path, manifest.promising(self.manifest.upgraded, digests))
         self.refresh()
 
-    def unfreeze(self, expected: Mapping[str, str] | None = None) -> bool:
-        """Allow writing again. A bank that is not frozen stays as it is.
+    def unfreeze(self) -> bool:
+        """Allow writing again, under a new origin; what was counted is booked under the old one.
 
-        It counts under a new origin from then on, and what it counted so far is booked under
-        the old one. Both begin with the same commit: a process that is killed leaves the bank
-        frozen or free, never free under the origin that its copies count under too.
-
-        Args:
-            expected: The digests of the frozen bank that is meant, as its manifest has them;
-                None for whichever lies there.
+        Both begin with the same commit: a process that is killed leaves the bank frozen or free,
+        never free under the origin that its copies count under too.
 
         Returns:
             Whether it was frozen until now.
-
-        Raises:
-            BankError: What is frozen there has other digests; it stays frozen.
-            BankBusyError: Another writer held the lock for too long.
-            StorageError: The disk refused.
         """
         self.manifest = self._present_manifest()
         if not self.frozen:
             return False
-        with self._turn():
+        with self._lock(frozen=True):
             if not self.frozen:
                 return False  # another process was first
-            if expected is not None and self.manifest.digests != expected:
-                raise BankError(
-                    "what is frozen there is another state of the bank, and stays frozen",
-                    source=str(self.path),
-                    hint="look at it again, then repeat",
-                )
             self._view = self._read_view()
             # There may be more than one of what was frozen: none may count as another does.
             free = replace(self.manifest, frozen=False, digests={}, replica=replicas.drawn())
@@ -353,46 +333,35 @@ class Bank:
         if len(found) == 1:
             name, node_id = found[0]
             return name, self.tree(name).node(node_id)
-        if not found:
-            raise NodeNotFoundError(
-                f"no node {one_line(prefix, 40)!r}",
-                source=str(self.path),
-                hint="`deltamem node tree` lists the nodes with their ids",
-            )
-        names = ", ".join(f"{node_id} ({name})" for name, node_id in found[:5])
-        raise NodeNotFoundError(
-            f"{one_line(prefix, 40)!r} begins more than one id, such as {names}",
-            source=str(self.path),
-            hint="type more of the id, or name the tree with --tree",
-        )
+        shown = one_line(prefix, 40)
+        message, hint = f"no node {shown!r}", "`deltamem node tree` lists the nodes with their ids"
+        if found:
+            names = ", ".join(f"{node_id} ({name})" for name, node_id in found[:5])
+            message = f"{shown!r} begins more than one id, such as {names}"
+            hint = "type more of the id, or name the tree with --tree"
+        raise NodeNotFoundError(message, source=str(self.path), hint=hint)
 
     def chain(self, tree_name: str, node_id: str) -> tuple[Node, ...]:
         """Root to node in one tree (equation 7)."""
         return self.tree(tree_name).chain(node_id)
 
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Provide the writer's turn at a bank that may be written."""
-        self.require_writable()
-        with self._turn():
-            self.require_writable()
-            yield
-
     def require_folder(self) -> None:
         """See that the bank is not an archive: what can never be written need not be planned."""
         if self.archived:
             raise BankFrozenError(
-                "the bank lies in an archive, which is never written",
+                "the bank is an archive, which is never written",
                 source=str(self.path),
                 hint=Remedy.UNPACK,
             )
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Provide the writer's lock, frozen or not, and the manifest as it is under it."""
-        self.require_folder()
+    def _lock(self, *, frozen: bool = False) -> Iterator[None]:
+        """Provide the writer's lock, of a frozen bank too if asked, and the manifest under it."""
+        require = self.require_folder if frozen else self.require_writable
+        require()
         with writers_turn(self.path):
             self.manifest = self._present_manifest()
+            require()
             yield
 
     def _redo(self) -> None:
@@ -483,12 +452,7 @@ class Bank:
 
 @contextmanager
 def writers_turn(path: Path) -> Iterator[None]:
-    """Provide the writer's lock of the bank in a folder.
-
-    Raises:
-        BankBusyError: Another writer held the lock for too long.
-        StorageError: It cannot be locked.
-    """
+    """Provide the writer's lock of the bank in a folder."""
     busy = BankBusyError(
         f"another process has been writing for {LOCK_SECONDS:.0f} s",
         source=str(path),

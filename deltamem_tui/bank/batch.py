@@ -332,7 +332,6 @@ class Batch:
 
         Raises:
             BankError: The journal cannot say it in one line; the bank is as it was.
-            StorageError: The disk refused; the bank is as it was.
         """
         if self._event is None:
             raise BankError("a batch needs a name for the journal")

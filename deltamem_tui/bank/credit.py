@@ -73,52 +73,41 @@ def put(batch: Batch, snapshots: Mapping[str, TableSnapshot], uses: Iterable[Use
     collections that the bank lacks are left out.
     """
     given = {use.episode: use for use in uses}
-    if not given:
-        return
     snapshot, trees = snapshots[NAME], tree_names(snapshots)
     index = snapshot.index
     ids = np.array([each.encode() for each in given], dtype="S16")
+    rows = np.flatnonzero(np.isin(index["episode"], ids))
     known: dict[tuple[str, int, bytes], int] = {}
-    for row in np.flatnonzero(np.isin(index["episode"], ids)).tolist():
-        known[index["episode"][row].decode(), int(index["tree"][row]), index["node"][row]] = row
-    new: dict[tuple[str, int, bytes], list[int]] = {}
     changed: dict[int, list[int]] = {}
-    for (episode, _, _), row in known.items():
-        before = snapshot.counters[row].tolist()
-        changed[row] = [before[_REVISION], *given[episode].values[1:]]
+    for row, (*_, tree, node, episode) in zip(rows.tolist(), index[rows].tolist(), strict=True):
+        known[episode.decode(), tree, node] = row
+        revision = int(snapshot.counters[row, _REVISION])
+        changed[row] = [revision, *given[episode.decode()].values[1:]]
+    new: dict[tuple[str, int, bytes], list[int]] = {}
     for use in given.values():
-        for collection, node, revision in use.nodes:
-            if collection not in trees:
-                continue
-            address = use.episode, trees.index(collection), node.encode()
-            if (at := known.get(address)) is not None:
-                changed[at][_REVISION] = max(changed[at][_REVISION], revision)
-            else:
-                shown = new.setdefault(address, use.values)
+        for collection, node_id, revision in use.nodes:
+            if collection in trees:
+                address = use.episode, trees.index(collection), node_id.encode()
+                at = known.get(address)
+                shown = new.setdefault(address, use.values) if at is None else changed[at]
                 shown[_REVISION] = max(shown[_REVISION], revision)
-    rows = [row for row in changed if changed[row] != snapshot.counters[row].tolist()]
-    values = np.array([changed[row] for row in rows], dtype=np.int64)
-    batch.state_counters(NAME, np.array(rows, dtype=np.int64), values)
-    LEDGER.add(batch, _entries(new), trees)
-
-
-def _entries(rows: Mapping[tuple[str, int, bytes], Sequence[int]]) -> Entries:
-    shape = (len(rows), LEDGER.counters)
-    return Entries(
-        np.array([tree for _, tree, _ in rows], dtype=np.uint8),
-        codec.keys(np.array([node for _, _, node in rows], dtype="S16")),
-        codec.keys(np.array([episode.encode() for episode, _, _ in rows], dtype="S16")),
-        np.array(list(rows.values()), dtype=np.int64).reshape(shape),
-    )
+    values = np.array([*changed.values()], dtype=np.int64).reshape(-1, LEDGER.counters)
+    differ = (snapshot.counters[rows] != values).any(axis=1)
+    batch.state_counters(NAME, rows[differ], values[differ])
+    entries = [
+        (tree, int(node, 16), int(episode, 16), shown)
+        for (episode, tree, node), shown in new.items()
+    ]
+    LEDGER.add(batch, np.array(entries, dtype=LEDGER.entry_type), trees)
 
 
 def disputed(ledgers: Sequence[Entries], joint: Entries) -> Keys:
     """Return the episodes of which some ledger says otherwise than all together how they ended."""
-    found = []
-    for each in ledgers:
-        rows = rows_of(joint, each)
-        found.append(each.party[(joint.values[rows, 1:] != each.values[:, 1:]).any(axis=1)])
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.uint64)
+    found = [
+        each["third"][(joint["values"][rows_of(joint, each), 1:] != each["values"][:, 1:]).any(1)]
+        for each in ledgers
+    ]
+    return np.unique(np.concatenate(found))
 
 
 def with_words(joint: Entries, episode: np.uint64, record: Mapping[str, Any]) -> None:
@@ -131,7 +120,7 @@ def with_words(joint: Entries, episode: np.uint64, record: Mapping[str, Any]) ->
         for source in _COLUMNS:
             if said.get("source") == source and isinstance(success, bool):
                 words[source] = success, reward if isinstance(reward, int | float) else None
-    joint.values[joint.party == episode, 1:] = Use("", (), words).values[1:]
+    joint["values"][joint["third"] == episode, 1:] = Use("", (), words).values[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,20 +205,15 @@ def _sums(rows: Counts64, count: int, values: Counts64 | None = None) -> Counts6
 
 def shown_to(snapshots: Mapping[str, TableSnapshot], tree: str) -> ShownTo:
     """Return which episodes were shown which nodes of a tree. Nodes that it lacks are left out."""
-    entries = LEDGER.entries(snapshots).of_tree(tree_names(snapshots).index(tree))
-    nodes = snapshots[tree]
-    if not len(entries):
-        none = np.zeros(0, dtype=np.int64)
-        return ShownTo(none, none, none, entries.values[:, 1:], len(nodes.index))
+    entries = LEDGER.entries(snapshots)
+    entries = entries[entries["tree"] == tree_names(snapshots).index(tree)]
+    nodes, given = snapshots[tree], snapshots[episodes.NAME]
     births = nodes.births
-    at = codec.places(codec.keys(nodes.index["id"][births]), entries.node)
-    given = snapshots[episodes.NAME]
-    counts = at >= 0
-    if len(gone := episodes.replaced(given)):
-        counts &= ~np.isin(entries.party, codec.keys(gone))
-    entries, at = entries.kept(counts), at[counts]
-    there = given.index["id"][episodes.standing(given)]
-    order = codec.places(codec.keys(there), entries.party)
-    return ShownTo(
-        births[at], order + 1, entries.values[:, _REVISION], entries.values[:, 1:], len(nodes.index)
-    )
+    at = codec.places(codec.keys(nodes.index["id"][births]), entries["node"])
+    gone = codec.keys(episodes.replaced(given))
+    counts = (at >= 0) & ~np.isin(entries["third"], gone)
+    entries, at = entries[counts], at[counts]
+    there = codec.keys(given.index["id"][episodes.standing(given)])
+    order = codec.places(there, entries["third"])
+    values = entries["values"]
+    return ShownTo(births[at], order + 1, values[:, _REVISION], values[:, 1:], len(nodes.index))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +105,7 @@ def diff(before: Bank, after: Bank, trees: Sequence[str] | None = None) -> BankD
     names = before.collections if trees is None else trees
     whole = set(names) == set(before.collections)
     return BankDiff(
-        manifest=tuple(manifest_changes(before.manifest, after.manifest)) if whole else (),
+        manifest=tuple(_manifest_changes(before.manifest, after.manifest)) if whole else (),
         trees={name: _tree_diff(before.tree(name), after.tree(name)) for name in names},
         episodes=_episode_diff(before.episodes, after.episodes) if whole else EpisodeDiff(),
     )
@@ -116,23 +116,7 @@ def changed_fields(before: Node, after: Node) -> tuple[FieldChange, ...]:
     return tuple(_changes(_said(before), _said(after)))
 
 
-def changed_nodes(pairs: Iterable[tuple[Node, Node]]) -> tuple[NodeChange, ...]:
-    """Return the nodes that say something else, of some as they were and as they are."""
-    return tuple(
-        NodeChange(new, fields) for old, new in pairs if (fields := changed_fields(old, new))
-    )
-
-
-def moved_nodes(pairs: Iterable[tuple[Node, Node]]) -> tuple[NodeChange, ...]:
-    """Return the nodes that have another parent, of some as they were and as they are."""
-    return tuple(
-        NodeChange(new, (FieldChange("parent", old.parent, new.parent),))
-        for old, new in pairs
-        if old.parent != new.parent
-    )
-
-
-def manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
+def _manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
     """Yield what two manifests say differently of description, domain, embedder and settings."""
     yield from _changes(
         {"description": before.description, "domain": before.domain},
@@ -162,11 +146,13 @@ def _tree_diff(before: Tree, after: Tree) -> TreeDiff:
         for row, other in zip(mine.tolist(), theirs.tolist(), strict=True)
         if before.snapshot.line(row) != after.snapshot.line(other)
     ]
+    changed = ((new, changed_fields(old, new)) for old, new in pairs)
+    parents = ((new, FieldChange("parent", old.parent, new.parent)) for old, new in pairs)
     return TreeDiff(
         added=_only(after, theirs),
         removed=_only(before, mine),
-        changed=changed_nodes(pairs),
-        moved=moved_nodes(pairs),
+        changed=tuple(NodeChange(node, fields) for node, fields in changed if fields),
+        moved=tuple(NodeChange(node, (it,)) for node, it in parents if it.before != it.after),
         counted=tuple(_counted(before, after, mine, theirs)),
     )
 

@@ -42,11 +42,7 @@ class BankContents:
 
 
 def contents(path: Path) -> BankContents:
-    """Return what lies at a bank's place, sound or not.
-
-    Raises:
-        StorageError: It cannot be looked at.
-    """
+    """Return what lies at a bank's place, sound or not."""
     with files.storage_errors(path):
         found = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
         size = sum(each.lstat().st_size for each in found if each.name != LOCK_NAME)
@@ -68,8 +64,6 @@ def rename(path: Path, name: str) -> Path:
     Raises:
         UsageError: No bank can be called so.
         BankExistsError: Something of that name lies there already.
-        BankBusyError: Another process is writing to it.
-        StorageError: The file system refused; it is called as before.
     """
     archive = path.is_file() and not name.endswith(paths.ARCHIVE_SUFFIX)
     called = paths.check_bank_name(name + paths.ARCHIVE_SUFFIX if archive else name)
@@ -85,8 +79,6 @@ def delete(path: Path, expected: BankContents) -> None:
 
     Raises:
         BankError: It holds something else by now, or is a link to a bank elsewhere.
-        BankBusyError: Another process is writing to it.
-        StorageError: The file system refused; it is as it was.
     """
     if path.is_symlink():
         raise BankError(

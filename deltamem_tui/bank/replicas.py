@@ -1,4 +1,4 @@
-"""Counts by origin, so that a merge counts nothing twice: the ledger and a bank's shares."""
+"""Counts by origin, so that a merge counts nothing twice; and the kind of table that holds them."""
 
 from __future__ import annotations
 
@@ -16,49 +16,51 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.codec import Keys, key, keys, places, texts
-from deltamem_tui.bank.table import Rows, Table, TableSnapshot
+from deltamem_tui.bank.table import Lines, Rows, Table, TableSnapshot
 from deltamem_tui.errors import BankCorruptError
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.batch import Batch
 
-
 Values = NDArray[np.int64]
 """Counts, wide enough to be summed: int64 [rows, counters]."""
+Entries = NDArray[Any]
+"""Rows of a ledger, no address twice: the number of the `tree` among the bank's collections, the
+`node` and the `third` id, which are the address, and the `values`."""
+
+_ADDRESS = ["tree", "node", "third"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """One kind of ledger.
+    """A kind of table that counts of nodes, by a third id.
 
     Attributes:
         name: Its table's name.
-        party: What the third id is called in its lines.
+        third: What the third id is called in its lines.
         counters: Counters per row.
         rows_are: What a line is, for errors.
     """
 
     name: str
-    party: str
+    third: str
     counters: int
     rows_are: str
 
     @property
     def index_type(self) -> np.dtype[Any]:
         """The structured type of an index row."""
-        return np.dtype(
-            [
-                ("id", "S16"),
-                ("offset", "<u8"),
-                ("first", "<i8"),
-                ("tree", "u1"),
-                ("node", "S16"),
-                (self.party, "S16"),
-            ]
-        )
+        ids = [("tree", "u1"), ("node", "S16"), (self.third, "S16")]
+        return np.dtype([("id", "S16"), ("offset", "<u8"), ("first", "<i8"), *ids])
+
+    @property
+    def entry_type(self) -> np.dtype[Any]:
+        """The structured type of `Entries`."""
+        ids = [("tree", "u1"), ("node", "u8"), ("third", "u8")]
+        return np.dtype([*ids, ("values", "i8", (self.counters,))])
 
     def table(self, folder: Path, trees: Sequence[str]) -> Table:
-        """Return the files of the ledger of a bank with some trees."""
+        """Return the files of the ledger of a bank with some collections."""
         return Table(
             folder=folder,
             name=self.name,
@@ -70,14 +72,15 @@ class Ledger:
         )
 
     def entries(self, snapshots: Mapping[str, TableSnapshot]) -> Entries:
-        """Return what the table holds, as it lies there."""
+        """Return what the table holds, in its order."""
         snapshot = snapshots[self.name]
         index = snapshot.index
-        values = snapshot.counters.astype(np.int64)
-        tree = index["tree"].astype(np.uint8)
-        if len(tree) and int(tree.max()) >= len(tree_names(snapshots)):
-            raise snapshot.table.corrupt("the index names a tree that there is not")
-        return Entries(tree, keys(index["node"]), keys(index[self.party]), values)
+        found = np.zeros(len(index), dtype=self.entry_type)
+        found["tree"], found["values"] = index["tree"], snapshot.counters
+        found["node"], found["third"] = keys(index["node"]), keys(index[self.third])
+        if len(found) and int(found["tree"].max()) >= len(tree_names(snapshots)):
+            raise snapshot.table.corrupt("the index names an unknown tree")
+        return found
 
     def keep(self, batch: Batch, snapshots: Mapping[str, TableSnapshot], wanted: Entries) -> int:
         """Let the table say `wanted`, by new lines and changed counts.
@@ -87,114 +90,60 @@ class Ledger:
         """
         there = self.entries(snapshots)
         rows = rows_of(there, wanted)
-        known = rows >= 0
-        differ = known.copy()
-        differ[known] = (there.values[rows[known]] != wanted.values[known]).any(axis=1)
-        batch.state_counters(self.name, rows[differ], wanted.values[differ])
-        new = wanted.kept(~known)
+        known = wanted[rows >= 0]
+        rows, new = rows[rows >= 0], wanted[rows < 0]
+        differ = (there["values"][rows] != known["values"]).any(axis=1)
+        batch.state_counters(self.name, rows[differ], known["values"][differ])
         self.add(batch, new, tree_names(snapshots))
         return int(differ.sum()) + len(new)
 
     def add(self, batch: Batch, new: Entries, trees: Sequence[str]) -> None:
         """Add rows whose addresses the table does not have."""
-        lines, index = self._lines(new, trees)
-        index["first"] = batch.next_row(self.name) + np.arange(len(new))
-        batch.extend(self.name, lines, index)
-        batch.state_counters(self.name, index["first"], new.values)
-
-    def _lines(self, new: Entries, trees: Sequence[str]) -> tuple[list[bytes], NDArray[Any]]:
-        """Return the lines of new rows and their index rows, but for `first`."""
         index = np.zeros(len(new), dtype=self.index_type)
-        index["tree"], index["node"] = new.tree, texts(new.node)
-        index[self.party] = texts(new.party)
+        index["tree"], index["node"] = new["tree"], texts(new["node"])
+        index[self.third] = texts(new["third"])
+        index["first"] = batch.next_row(self.name) + np.arange(len(new))
         lines = []
-        for row, (tree, node, party) in enumerate(
-            zip(new.tree.tolist(), index["node"].tolist(), index[self.party].tolist(), strict=True)
-        ):
-            name, node_id, party_id = trees[tree], node.decode(), party.decode()
-            line_id = _line_id(name, node_id, party_id)
+        for row in range(len(new)):
+            entry = index[row]
+            address = trees[entry["tree"]], entry["node"].decode(), entry[self.third].decode()
+            line_id = _line_id(*address)
             index["id"][row] = line_id
-            record = {"id": line_id, "tree": name, "node": node_id, self.party: party_id}
+            record = dict(zip(("id", "tree", "node", self.third), (line_id, *address), strict=True))
             lines.append(orjson.dumps(record) + b"\n")
-        return lines, index
+        batch.extend(self.name, lines, index)
+        batch.state_counters(self.name, index["first"], new["values"])
 
     def _build_index(
-        self, trees: Sequence[str], table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int
+        self, trees: Sequence[str], table: Table, lines: Lines, rows: int
     ) -> NDArray[Any]:
         """Make the index from the lines."""
         index = np.zeros(rows, dtype=self.index_type)
         seen: set[str] = set()
         for row, offset, line in table.exactly(lines, rows):
-            record = self._parsed(trees, table, row, line)
-            if record["id"] in seen:
-                raise table.corrupt(f"id {record['id']} stands twice", f"line {row + 1}")
-            seen.add(record["id"])
-            index[row] = (
-                record["id"],
-                offset,
-                row,
-                trees.index(record["tree"]),
-                record["node"],
-                record[self.party],
-            )
+            line_id, tree, node, third = self._parsed(trees, table, row, line)
+            if line_id in seen:
+                raise table.corrupt(f"id {line_id} is there twice", f"line {row + 1}")
+            seen.add(line_id)
+            index[row] = (line_id, offset, row, trees.index(tree), node, third)
         return index
 
-    def _parsed(self, trees: Sequence[str], table: Table, row: int, line: bytes) -> dict[str, Any]:
+    def _parsed(
+        self, trees: Sequence[str], table: Table, row: int, line: bytes
+    ) -> tuple[str, str, str, str]:
         try:
             record = orjson.loads(line)
-            known = record["tree"] in trees and codec.is_id(record["node"])
-            address = (record["tree"], record["node"], record[self.party])
-            if known and codec.is_id(record[self.party]) and record["id"] == _line_id(*address):
-                return dict(record)
+            tree, node, third = record["tree"], record["node"], record[self.third]
+            known = tree in trees and codec.are_ids([node, third])
+            if known and record["id"] == _line_id(tree, node, third):
+                return record["id"], tree, node, third
         except (ValueError, KeyError, TypeError):
             pass
         raise table.corrupt(f"not {self.rows_are}", f"line {row + 1}")
 
 
-def _line_id(tree: str, node: str, party: str) -> str:
-    return hashlib.sha256(f"{tree} {node} {party}".encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """Rows of a ledger, no address twice.
-
-    Attributes:
-        tree: The tree's number among the bank's collections. uint8 [rows].
-        node: The node. uint64 [rows].
-        party: The third id. uint64 [rows].
-        values: The counts. int64 [rows, counters].
-    """
-
-    tree: NDArray[np.uint8]
-    node: Keys
-    party: Keys
-    values: Values
-
-    def __len__(self) -> int:
-        return len(self.node)
-
-    def kept(self, mask: NDArray[np.bool_]) -> Entries:
-        """Only some of the rows."""
-        return Entries(self.tree[mask], self.node[mask], self.party[mask], self.values[mask])
-
-    def equals(self, other: Entries) -> bool:
-        """Return whether both say the same, in the same order."""
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in (*_ADDRESS, "values")
-        )
-
-    def of_tree(self, number: int) -> Entries:
-        """Only the rows of one tree."""
-        return self.kept(self.tree == number)
-
-    def totals(self, nodes: Keys) -> Values:
-        """Return the sums over all third ids, for nodes of one tree. int64 [nodes, counters]."""
-        at = places(nodes, self.node)
-        found = np.zeros((len(nodes), self.values.shape[1]), dtype=np.int64)
-        np.add.at(found, at[at >= 0], self.values[at >= 0])
-        return found
+def _line_id(tree: str, node: str, third: str) -> str:
+    return hashlib.sha256(f"{tree} {node} {third}".encode()).hexdigest()[:16]
 
 
 def joined(ledgers: Sequence[Entries]) -> Entries:
@@ -202,44 +151,39 @@ def joined(ledgers: Sequence[Entries]) -> Entries:
 
     Doing it again, in another order or in other groups gives the same.
     """
-    every = Entries(
-        *(
-            np.concatenate([getattr(each, name) for each in ledgers])
-            for name in (*_ADDRESS, "values")
-        )
-    )
+    every: Entries = np.concatenate(ledgers)
     if not len(every):
         return every
-    order = np.lexsort((every.party, every.node, every.tree))
-    tree, node, party = every.tree[order], every.node[order], every.party[order]
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (tree[1:] != tree[:-1]) | (node[1:] != node[:-1]) | (party[1:] != party[:-1])
-    starts = np.flatnonzero(new)
-    values = np.maximum.reduceat(every.values[order], starts, axis=0)
-    return Entries(tree[starts], node[starts], party[starts], values)
-
-
-def tree_names(snapshots: Mapping[str, TableSnapshot]) -> list[str]:
-    """Return the names of a bank's collections; the numbers of `Entries.tree` are places in this
-    list.
-    """
-    return [name for name, each in snapshots.items() if each.table.nodes is not None]
+    every = every[np.lexsort((every["third"], every["node"], every["tree"]))]
+    addresses = every[_ADDRESS]
+    starts = np.flatnonzero(np.append(True, addresses[1:] != addresses[:-1]))
+    found: Entries = every[starts]
+    found["values"] = np.maximum.reduceat(every["values"], starts, axis=0)
+    return found
 
 
 def rows_of(there: Entries, wanted: Entries) -> Rows:
     """Per wanted row, its row on the table, or -1. int64 [wanted]."""
-    both = [np.concatenate([getattr(there, n), getattr(wanted, n)]) for n in _ADDRESS]
-    order = np.lexsort(both[::-1])  # stable: of two that are the same, the table's comes first
+    both = np.concatenate([there[_ADDRESS], wanted[_ADDRESS]])
+    # Stable: of two that are the same, the table's comes first.
+    order = np.lexsort((both["third"], both["node"], both["tree"]))
+    same = both[order[1:]] == both[order[:-1]]
     rows: Rows = np.full(len(wanted), -1, dtype=np.int64)
-    same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
-    for part in both:
-        same &= part[order][1:] == part[order][:-1]
-    left, right = order[:-1][same], order[1:][same]
-    rows[right - len(there)] = left
+    rows[order[1:][same] - len(there)] = order[:-1][same]
     return rows
 
 
-_ADDRESS = ("tree", "node", "party")
+def totals(entries: Entries, nodes: Keys) -> Values:
+    """Return the sums over all third ids, for nodes of one tree. int64 [nodes, counters]."""
+    at = places(nodes, entries["node"])
+    found = np.zeros((len(nodes), entries["values"].shape[1]), dtype=np.int64)
+    np.add.at(found, at[at >= 0], entries["values"][at >= 0])
+    return found
+
+
+def tree_names(snapshots: Mapping[str, TableSnapshot]) -> list[str]:
+    """Return the names of a bank's collections, in the order in which ledgers number them."""
+    return [name for name, each in snapshots.items() if each.table.nodes is not None]
 
 
 LEDGER = Ledger("origins", "origin", 3, "a share of a node's counts")
@@ -254,7 +198,8 @@ def drawn() -> str:
 
 def but(shares: Entries, replica: str) -> Entries:
     """Only the rows of other replicas."""
-    return shares.kept(shares.party != key(replica))
+    others: Entries = shares[shares["third"] != key(replica)]
+    return others
 
 
 def shares(snapshots: Mapping[str, TableSnapshot], replica: str) -> Entries:
@@ -266,48 +211,45 @@ def shares(snapshots: Mapping[str, TableSnapshot], replica: str) -> Entries:
     others = but(LEDGER.entries(snapshots), replica)
     parts = [others]
     for number, name in enumerate(tree_names(snapshots)):
-        nodes, own = _own(snapshots[name], others.of_tree(number))
+        nodes, own = _own(snapshots[name], others[others["tree"] == number])
         if (own < 0).any():
             raise BankCorruptError(
                 next(contradictions(snapshots, replica)),
                 source=str(snapshots[name].table.counters_file.path),
                 hint="restore the file from a copy of the bank",
             )
-        numbers = np.full(len(nodes), number, dtype=np.uint8)
-        parts.append(Entries(numbers, nodes, np.full_like(nodes, key(replica)), own))
+        mine = np.zeros(len(nodes), dtype=LEDGER.entry_type)
+        mine["tree"], mine["node"], mine["third"] = number, nodes, key(replica)
+        mine["values"] = own
+        parts.append(mine)
     every = joined(parts)
-    counted: NDArray[np.bool_] = np.asarray((every.values > 0).any(axis=1))
-    return every.kept(counted)
+    counted: Entries = every[(every["values"] > 0).any(axis=1)]
+    return counted
 
 
 def contradictions(snapshots: Mapping[str, TableSnapshot], replica: str) -> Iterator[str]:
     """Yield where the table and the trees' counters do not go together, one line each."""
     others = but(LEDGER.entries(snapshots), replica)
     for number, name in enumerate(tree_names(snapshots)):
-        mine = others.of_tree(number)
+        mine = others[others["tree"] == number]
         nodes, own = _own(snapshots[name], mine)
         for node in texts(nodes[(own < 0).any(axis=1)]).tolist():
             yield (
                 f"the {name} tree counts less of node {node.decode()} than the banks that it "
                 "was merged from"
             )
-        for node in texts(np.unique(mine.node[~np.isin(mine.node, nodes)])).tolist():
+        for node in texts(np.setdiff1d(mine["node"], nodes)).tolist():
             yield f"the {name} tree has no node {node.decode()}, of which others counted"
 
 
 def _own(snapshot: TableSnapshot, others: Entries) -> tuple[Keys, Values]:
     """Return all nodes of a tree, and what is left of their counts without the others'."""
-    nodes, totals = totals_of(snapshot)
-    return nodes, totals - others.totals(nodes)
-
-
-def totals_of(snapshot: TableSnapshot) -> tuple[Keys, Values]:
-    """Return all nodes of a tree, the deleted too, and what they count."""
     births = snapshot.births
-    return keys(snapshot.index["id"][births]), snapshot.counters[births].astype(np.int64)
+    nodes = keys(snapshot.index["id"][births])
+    return nodes, snapshot.counters[births].astype(np.int64) - totals(others, nodes)
 
 
 def book(batch: Batch, snapshots: Mapping[str, TableSnapshot], replica: str) -> int:
     """Write a bank's own share down under its replica, before it goes on under a new one."""
     own = shares(snapshots, replica)
-    return LEDGER.keep(batch, snapshots, own.kept(own.party == key(replica)))
+    return LEDGER.keep(batch, snapshots, own[own["third"] == key(replica)])

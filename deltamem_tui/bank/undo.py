@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -11,34 +11,13 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit, Extent
+from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.table import Rows, TableSnapshot, last_rows
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
 
 _BEGINS = "init"
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A commit after which the bank can be looked at.
-
-    Attributes:
-        sequence: Its sequence.
-        event: What the journal calls it.
-        time: When, in UTC.
-        lines: Per tree, how many lines counted after it.
-        start: The byte of the journal at which its line begins.
-        stop: The byte behind its line.
-    """
-
-    sequence: int
-    event: str
-    time: str
-    lines: Mapping[str, int]
-    start: int
-    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +45,7 @@ class Past:
     """
 
     bank: Bank
-    moments: Sequence[Moment]
+    moments: Sequence[Commit]
 
     @classmethod
     def read(cls, bank: Bank) -> Past:
@@ -75,30 +54,19 @@ class Past:
         Raises:
             BankCorruptError: A line of the journal is not a commit.
         """
-        found: list[Moment] = []
-        last, behind = bank.commit, None
-        for tail in bank.journal.tails() if bank.journal.exists else ():
-            commit = tail.commit
-            if behind is not None:
-                found.append(_moment(bank, *behind, start=tail.length))
-                behind = None
-            if commit.generation != last.generation:
-                break
-            if commit.sequence <= last.sequence:
-                behind = commit, tail.length
-        if behind is not None:
-            found.append(_moment(bank, *behind, start=0))
-        return cls(bank, found[::-1])
+        last = bank.commit
+        newest = bank.journal.newest_first() if bank.journal.exists else iter(())
+        same = takewhile(lambda commit: commit.generation == last.generation, newest)
+        return cls(bank, [commit for commit in same if commit.sequence <= last.sequence][::-1])
 
     @property
     def begins_empty(self) -> bool:
         """True if the first moment is the bank's own beginning."""
         return bool(self.moments) and self.moments[0].event == _BEGINS
 
-    def commit(self, number: int) -> Commit:
-        """Read the commit of a moment again, with all that it states."""
-        moment = self.moments[number]
-        return self.bank.journal.commit_at(moment.start, moment.stop)
+    def lines(self, number: int, name: str) -> int:
+        """Return how many lines of a tree counted after a moment."""
+        return self.moments[number].extent(name).rows
 
     def tree(self, number: int, name: str) -> Tree:
         """Return a tree as it was at a moment. Its counters are not: they are those of now.
@@ -110,11 +78,9 @@ class Past:
         moment, snapshot = self.moments[number], present.snapshot
         if moment.sequence == self.bank.commit.sequence:
             return present
-        rows, offsets = moment.lines.get(name, 0), snapshot.index["offset"]
-        length = int(offsets[rows]) if rows < len(offsets) else snapshot.extent.bytes
         then = Commit(
             sequence=moment.sequence,
-            extents={name: Extent(rows, length)},
+            extents={name: moment.extent(name)},
             rewritten=self.bank.commit.generation,
         )
         return Tree(name, TableSnapshot(snapshot.table, then))
@@ -128,13 +94,13 @@ class Past:
         grows[1:] -= np.where(first[1:] == first[:-1], lives[:-1], 0)
         sizes = np.zeros(len(index) + 1, dtype=np.int64)
         sizes[order + 1] = grows
-        stops = [moment.lines.get(name, 0) for moment in self.moments]
+        stops = [self.lines(number, name) for number in range(len(self.moments))]
         return np.cumsum(sizes)[np.array(stops, dtype=np.intp)]
 
     def change(self, number: int, name: str) -> TreeChange:
         """Return what the commit of a moment did to a tree; of the first one, nothing is known."""
-        stop = self.moments[number].lines.get(name, 0)
-        start = self.moments[number - 1].lines.get(name, 0) if number else stop
+        stop = self.lines(number, name)
+        start = self.lines(number - 1, name) if number else stop
         index = self.bank.tree(name).snapshot.index[:stop]
         after, before = last_rows(index["first"]), last_rows(index["first"][:start])
         births = np.unique(index["first"][start:])
@@ -144,11 +110,6 @@ class Past:
         known = births < start
         lived[known] = ~index["deleted"][before[births[known]]]
         return TreeChange(rows[lives & ~lived], rows[lives & lived], rows[lived & ~lives])
-
-
-def _moment(bank: Bank, commit: Commit, stop: int, start: int) -> Moment:
-    lines = {name: commit.extent(name).rows for name in bank.trees}
-    return Moment(commit.sequence, commit.event, commit.time, lines, start, stop)
 
 
 UNDO = "undo"
@@ -227,8 +188,7 @@ def version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> t
     Raises:
         BankError: The node was changed again since, or its earlier lines are gone.
     """
-    found = _versions(tree, node_id)
-    return _unless_changed(found, node_id, revision + 1, revision, f"{_of(commit)} undone")
+    return _version(tree, node_id, revision + 1, revision, f"{_of(commit)} undone")
 
 
 def version_after(tree: Tree, node_id: str, revision: int, commit: Commit) -> tuple[Node, int]:
@@ -239,33 +199,21 @@ def version_after(tree: Tree, node_id: str, revision: int, commit: Commit) -> tu
     Raises:
         BankError: The node was changed again since, or its earlier lines are gone.
     """
-    found = _versions(tree, node_id)
-    return _unless_changed(found, node_id, revision, revision + 1, f"{_of(commit)} redone")
+    return _version(tree, node_id, revision, revision + 1, f"{_of(commit)} redone")
 
 
 def _of(commit: Commit) -> str:
     return f"the {commit.event} of {commit.time} cannot be"
 
 
-def _versions(tree: Tree, node_id: str) -> dict[int, tuple[Node, int]]:
-    """Return all lines of a node with their rows, by revision."""
+def _version(tree: Tree, node_id: str, now: int, wanted: int, refused: str) -> tuple[Node, int]:
+    """Return one of a node's lines by its revision, if what it says is still another one."""
     rows = np.flatnonzero(tree.snapshot.index["id"] == node_id.encode()).tolist()
-    found = [(tree.node_at(row), row) for row in rows]
-    return {node.revision: (node, row) for node, row in found}
-
-
-def _unless_changed(
-    versions: dict[int, tuple[Node, int]], node_id: str, now: int, wanted: int, refused: str
-) -> tuple[Node, int]:
-    """Return one of a node's versions, if what it says is still another one."""
+    nodes = [tree.node_at(row) for row in rows]
+    versions = {node.revision: (node, row) for node, row in zip(nodes, rows, strict=True)}
     if now not in versions or wanted not in versions:
-        reason = "its earlier lines are gone"
-    elif _without_revision(versions[max(versions)]) != _without_revision(versions[now]):
-        reason = "it was changed again since"
-    else:
-        return versions[wanted]
-    raise BankError(f"{refused}: {reason}", source=node_id)
-
-
-def _without_revision(version: tuple[Node, int]) -> Node:
-    return structs.replace(version[0], revision=0)
+        raise BankError(f"{refused}: its earlier lines are gone", source=node_id)
+    last, expected = versions[max(versions)][0], versions[now][0]
+    if structs.replace(last, revision=0) != structs.replace(expected, revision=0):
+        raise BankError(f"{refused}: it was changed again since", source=node_id)
+    return versions[wanted]

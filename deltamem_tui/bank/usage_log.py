@@ -19,11 +19,7 @@ _LINE_LIMIT = 64 * 1024
 
 
 def append(folder: Path, record: Mapping[str, Any]) -> None:
-    """Write one line. When this returns, it is on the disk.
-
-    Raises:
-        StorageError: The disk refused.
-    """
+    """Write one line. When this returns, it is on the disk."""
     files.append_line(folder / FILE_NAME, orjson.dumps(record))
 
 

@@ -22,9 +22,7 @@ _SHOWN = 10
 
 Source = Annotated[
     Path,
-    argument(
-        "FILE|FOLDER", "An archive of `deltamem bank export`, a bank, or a folder of Agent Skills."
-    ),
+    argument("FILE|FOLDER", "An archive of `deltamem bank export`, or a folder of Agent Skills."),
 ]
 Name = Annotated[
     str | None, option("--name", "NAME", "What to call it here; as it is called if not given.")
@@ -80,7 +78,7 @@ def install(
     pinned = installing.checked_digest(digest)
     with invocation.output.progress("installing"):
         delivery = installing.receive(source)
-        path = invocation.bank_to_install(name, delivery.name, replace=replace)
+        path = invocation.bank_to_install(name, delivery.manifest.name, replace=replace)
         if dry_run:
             found = installing.inspect(delivery, pinned=pinned)
             bank = Bank.open(delivery.source)

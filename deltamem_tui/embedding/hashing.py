@@ -27,8 +27,14 @@ from typing import TYPE_CHECKING
 import mmh3
 import numpy as np
 
-from deltamem_tui.embedding.protocol import EmbedderCard, Prefixes
-from deltamem_tui.embedding.vectors import PROBE, fingerprint, no_rows, unit_rows
+from deltamem_tui.embedding.protocol import (
+    PROBE,
+    EmbedderCard,
+    Prefixes,
+    fingerprint,
+    no_rows,
+    unit_rows,
+)
 from deltamem_tui.text import clean
 
 if TYPE_CHECKING:

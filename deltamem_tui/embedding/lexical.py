@@ -13,7 +13,7 @@ from math import log
 
 _WORD = re.compile(r"[^\W\d_][^\W_]*|\d+(?:\.\d+)*")
 _CAMEL = re.compile(r"([a-z0-9])([A-Z])")
-_ENDINGS = (("ies", "y"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", ""))
+_ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", ""))
 _K1 = 1.2
 _B = 0.75
 _COMMON_WORDS = """
@@ -33,14 +33,7 @@ def terms(text: str) -> list[str]:
 
 def _stem(word: str) -> str:
     if len(word) > 4:
-        for ending, kept in (
-            ("ies", "y"),
-            ("sses", "ss"),
-            ("ing", ""),
-            ("ed", ""),
-            ("es", "e"),
-            ("s", ""),
-        ):
+        for ending, kept in _ENDINGS:
             if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
                 return word[: -len(ending)] + kept
     return word

@@ -17,9 +17,9 @@ from deltamem_tui.embedding.protocol import (
     EmbedderCard,
     Prefixes,
     prefixes_for,
+    require_same,
     unavailable,
 )
-from deltamem_tui.embedding.vectors import require_same
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.text import one_line
 

@@ -1,19 +1,36 @@
-"""The embedder protocol: text in, unit vectors out; and the prefixes that models want.
+"""The embedder protocol: text in, unit vectors out; the prefixes that models want, fingerprints.
 
 Retrieval models are trained with words before a question and before a passage, and score worse
 without them. A model that declares its own prompts is believed; for the families that document
 theirs only in prose, the table below holds them.
+
+Every embedder's output passes through `unit_rows`, so recall can take a dot product for a cosine
+without looking again.
+
+A fingerprint tells whether two embedders are the same model, by what they make of one sentence.
+A digest would differ with the processor, the BLAS build and the number of threads, which change
+the last bits. So a fingerprint is a sketch that is compared with a tolerance: 16 sums of the
+vector's components under fixed random signs. The difference of two sketches has, on average, the
+same length as the difference of the two vectors (Johnson and Lindenstrauss).
+
+Measured for all-MiniLM-L6-v2, as the distance from its own vector of the probe: another
+batch 1e-6, half precision 0.001 to 0.011, 8-bit weights with a scale for each 32 numbers
+(`minilm`) 0.016; but weights with 1 % of noise 0.03, another prefix 0.2 and more, another pooling
+1.0. Unrelated models lie about 1.4 apart.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 import re
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from deltamem_tui.errors import EmbedderUnavailableError
+from deltamem_tui.errors import EmbedderMismatchError, EmbedderUnavailableError, VectorError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -124,3 +141,127 @@ def _title(name: str) -> str:
     # A folder of the hub's cache ends in a revision; there the name is two folders up.
     named = parts[-3] if len(parts) > 2 and parts[-2] == "snapshots" else "".join(parts[-1:])
     return named.rpartition("--")[2].lower().replace("_", "-")
+
+
+PROBE = "Heat the apple in the microwave, then put it on the table by the window of room 3."
+"""The sentence every embedder is asked for, as a passage."""
+
+TOLERANCE = 0.02
+"""The largest distance between two unit vectors of the probe that counts as the same model."""
+
+_SUMS = 16
+_SCALE = 1024  # Steps per unit; a sum of a unit vector is rarely beyond ±5, and 16 bits reach ±32.
+_LAYOUT = struct.Struct(f">{_SUMS}h")
+
+
+def fingerprint(vector: NDArray[np.float32]) -> str:
+    """Return the sketch of `PROBE`'s vector, float32 [dimensions], as 64 hexadecimal digits."""
+    import numpy as np
+
+    width = vector.shape[0]
+    noise = hashlib.shake_256(b"deltamem fingerprint 1").digest((_SUMS * width + 7) // 8)
+    bits = np.unpackbits(np.frombuffer(noise, dtype=np.uint8), count=_SUMS * width)
+    signs = bits.reshape(_SUMS, width).astype(np.float64) * 2.0 - 1.0
+    sums = np.clip(np.rint(signs @ vector.astype(np.float64) * _SCALE), -32768, 32767)
+    return _LAYOUT.pack(*(int(value) for value in sums)).hex()
+
+
+def distance(left: str, right: str) -> float:
+    """Estimate the distance between the vectors of two fingerprints, in [0, 2].
+
+    Infinite if either text is not a fingerprint: what cannot be compared is not the same.
+    """
+    try:
+        pairs = zip(
+            _LAYOUT.unpack(bytes.fromhex(left)), _LAYOUT.unpack(bytes.fromhex(right)), strict=True
+        )
+    except (ValueError, struct.error):
+        return math.inf
+    return math.sqrt(sum((one - other) ** 2 for one, other in pairs) / _SUMS) / _SCALE
+
+
+def require_same(remembered: EmbedderCard, present: EmbedderCard) -> None:
+    """Refuse an embedder that is not the one a bank was built with.
+
+    The names may differ (a model id and a folder of the same weights); vectors, prefixes
+    and weighting may not.
+
+    Raises:
+        EmbedderMismatchError: Width, prefixes, weighting or fingerprint differ.
+    """
+    difference = _difference(remembered, present)
+    if difference is None:
+        return
+    raise EmbedderMismatchError(
+        f"the bank was embedded by another model than {one_line(present.model, 80)}: {difference}",
+        source=one_line(remembered.model, 80),
+        hint="load the model the bank was built with, or give the bank new vectors with "
+        "`deltamem bank reembed`",
+    )
+
+
+def _difference(remembered: EmbedderCard, present: EmbedderCard) -> str | None:
+    for name in ("dimensions", "query_prefix", "passage_prefix", "weighting"):
+        there, here = getattr(remembered, name), getattr(present, name)
+        if there != here:
+            return f"{name} {there!r} there, {here!r} here"
+    apart = distance(remembered.fingerprint, present.fingerprint)
+    if apart <= TOLERANCE:
+        return None
+    return f"their fingerprints are {apart:.2f} apart, at most {TOLERANCE} is allowed"
+
+
+LENGTH_TOLERANCE = 1e-3
+"""The largest float error of a unit vector's length; half precision stays within."""
+
+_DAMAGED = "the model or its weights are damaged: install it again or use another embedder"
+_WORDLESS = "write it in other words, or use another embedder"
+
+
+def unit_rows(
+    vectors: NDArray[Any], *, rows: int, dimensions: int, source: str
+) -> NDArray[np.float32]:
+    """Check what a model returned for `rows` texts and give it back as exact unit rows.
+
+    Returns:
+        float32 [rows, dimensions], C-contiguous; each row's length is 1 within float32's
+        precision. The small deviations that float error leaves are divided out.
+
+    Raises:
+        VectorError: The shape is another one, or a row is not finite, has no length or
+            another one than 1. The error names the embedder, `source`.
+    """
+    if vectors.shape != (rows, dimensions):
+        expected, found = _shape((rows, dimensions)), _shape(vectors.shape)
+        raise VectorError(f"expected vectors of shape {expected}, got {found}", source=source)
+    import numpy as np
+
+    exact = vectors.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", exact, exact))
+    _refuse(~np.isfinite(lengths), "the vector is not finite", source, _DAMAGED)
+    _refuse(lengths == 0.0, "the text has no word that the model knows", source, _WORDLESS)
+    strays = np.abs(lengths - 1.0) > LENGTH_TOLERANCE
+    _refuse(strays, "the vector is not of unit length", source, _DAMAGED)
+    return np.ascontiguousarray(exact / lengths[:, None], dtype=np.float32)
+
+
+def no_rows(dimensions: int) -> NDArray[np.float32]:
+    """Return the embedding of no text: float32 [0, dimensions]."""
+    import numpy as np
+
+    return np.empty((0, dimensions), dtype=np.float32)
+
+
+def _refuse(broken: NDArray[np.bool_], message: str, source: str, hint: str) -> None:
+    """Raise for the first broken row, counted from 1 as a person would."""
+    if broken.any():
+        raise VectorError(
+            message,
+            source=source,
+            position=f"text {int(broken.argmax()) + 1} of {broken.size}",
+            hint=hint,
+        )
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " × ".join(str(side) for side in shape)

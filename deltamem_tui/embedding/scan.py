@@ -7,13 +7,12 @@ would be split by the number of cores. The few rows that could still be the best
 float32's error are then scored again in float64 and rounded to six decimals, so that equal
 texts score equally wherever they are, on every machine.
 
-Of very many sparse rows, what they hold (`SparseRows`) can do the first part; the answer is the
-same. Hashed tasks of agents fill 11 to 52 of 2048 dimensions on average, their scenes up to 91.
+Of sparse rows, what they hold (`SparseRows`) can do the first part; the answer is the same. Hashed
+tasks of agents fill 11 to 52 of 2048 dimensions on average, their scenes up to 91.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -67,15 +66,6 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def release(array: NDArray[Any]) -> None:
-    """Let the system drop the pages of a mapped file that were read."""
-    owner: Any = array
-    while owner is not None and not isinstance(owner, mmap.mmap):
-        owner = getattr(owner, "base", None)
-    if owner is not None and hasattr(mmap, "MADV_DONTNEED"):
-        owner.madvise(mmap.MADV_DONTNEED)
-
-
 def is_sparse(vectors: NDArray[np.float32]) -> bool:
     """Return whether a sample of rows, float32 [rows, dimensions], is mostly zeros."""
     sample = vectors[:: len(vectors) // _SAMPLE + 1]
@@ -93,31 +83,51 @@ def cells_of(vectors: NDArray[np.float32]) -> Parts:
 
 
 class SparseRows:
-    """Sparse rows, in one or more parts that `cells_of` made."""
+    """Sparse rows, in one or more parts that `cells_of` made.
 
-    def __init__(self, parts: Sequence[Parts], dimensions: int) -> None:
+    `counted` keeps what was counted of them, for later rows of the same files: those only grow.
+    """
+
+    def __init__(
+        self, parts: Sequence[Parts], dimensions: int, counted: dict[str, Any] | None = None
+    ) -> None:
         self._parts = parts
+        self._counted = {} if counted is None else counted
         self._dimensions = dimensions
         self._rows = sum(len(part["lengths"]) for part in parts)
 
     def products(self, question: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
         """Multiply each row with a question, float [dimensions]: float32 [rows]."""
-        return self._sums(question.astype(np.float64), 1)
+        return self._sums(question.astype(np.float32), 1)
 
     def squares(self, weight: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
         """Sum each row's squares under a weight, float [dimensions]: float32 [rows]."""
-        return self._sums(weight.astype(np.float64), 2)
+        return self._sums(weight.astype(np.float32), 2)
 
     def frequency(self, dead: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Count the living rows that hold each dimension: float64 [dimensions]."""
-        counts = np.zeros(self._dimensions, dtype=np.int64)
-        for rows, columns, _, lengths in self._pieces():
-            counts += np.bincount(columns, minlength=self._dimensions)
-            gone = columns[_cells_at(np.flatnonzero(dead[rows]), lengths)]
-            counts -= np.bincount(gone, minlength=self._dimensions)
-        return counts.astype(np.float64)
+        before, counts = self._counted.get("frequency", (np.zeros(0, dtype=np.bool_), 0))
+        if len(before) > self._rows or (before & ~dead[: len(before)]).any():
+            before, counts = before[:0], 0  # it was counted of other rows
+        born, died = ~dead, dead.copy()
+        born[: len(before)] = False
+        died[len(before) :] = False
+        died[: len(before)] &= ~before
+        counts = counts + self._count(born) - self._count(died)
+        self._counted["frequency"] = dead.copy(), counts
+        frequency: NDArray[np.float64] = counts.astype(np.float64)
+        return frequency
 
-    def _sums(self, weight: NDArray[np.float64], power: int) -> NDArray[np.float32]:
+    def _count(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Count the chosen rows, bool [rows], that hold each dimension: int64 [dimensions]."""
+        counts = np.zeros(self._dimensions, dtype=np.int64)
+        for rows, columns, _, lengths in self._pieces() if chosen.any() else ():
+            if (here := np.flatnonzero(chosen[rows])).size:
+                held = columns[_cells_at(here, lengths)]
+                counts += np.bincount(held, minlength=self._dimensions)
+        return counts
+
+    def _sums(self, weight: NDArray[np.float32], power: int) -> NDArray[np.float32]:
         sums = np.zeros(self._rows, dtype=np.float32)
         with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` reports broken rows
             for rows, columns, values, lengths in self._pieces():
@@ -141,8 +151,6 @@ class SparseRows:
                 rows = slice(first + piece.start, first + piece.start + len(lengths))
                 yield rows, part["columns"][cells], part["values"][cells], lengths
                 cell = cells.stop
-                release(part["columns"])
-                release(part["values"])
             first += len(part["lengths"])
 
 
@@ -359,19 +367,20 @@ def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.flo
     Returns:
         float64 [dimensions], and float32 [rows] where a row without length counts as 1.
     """
+    squares = np.empty(len(rows.dead), dtype=np.float32)
     if rows.sparse is not None:
         frequency = rows.sparse.frequency(rows.dead)
-        norms = np.sqrt(rows.sparse.squares(frequency))
-        norms[norms == 0] = 1.0
-        return frequency, norms
-    chunks = pieces_of(len(rows.dead), _chunk_rows(rows.vectors))
-    frequency = np.zeros(rows.vectors.shape[1], dtype=np.float64)
-    for chunk in chunks:
-        frequency += np.count_nonzero(rows.vectors[chunk][~rows.dead[chunk]], axis=0)
-    weight = frequency.astype(np.float32)
-    norms = np.empty(len(rows.dead), dtype=np.float32)
-    with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` reports rows that are broken
+        squares = rows.sparse.squares(frequency)
+    else:
+        chunks = pieces_of(len(rows.dead), _chunk_rows(rows.vectors))
+        frequency = np.zeros(rows.vectors.shape[1], dtype=np.float64)
         for chunk in chunks:
-            norms[chunk] = np.sqrt(rows.vectors[chunk] ** 2 @ weight)
+            frequency += np.count_nonzero(rows.vectors[chunk][~rows.dead[chunk]], axis=0)
+        weight = frequency.astype(np.float32)
+        with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` reports broken rows
+            for chunk in chunks:
+                squares[chunk] = rows.vectors[chunk] ** 2 @ weight
+    with np.errstate(invalid="ignore"):
+        norms = np.sqrt(squares)
     norms[norms == 0] = 1.0
     return frequency, norms

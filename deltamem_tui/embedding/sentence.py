@@ -6,7 +6,7 @@ the loading code itself would try each file again and again where there is no ne
 Code that comes with a model is never run.
 
 While a model is loaded the libraries draw progress bars, log advice and raise deprecation
-warnings on stderr. They are silenced: errors come as exceptions.
+warnings on stderr. They are silenced.
 """
 
 from __future__ import annotations
@@ -15,14 +15,21 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from deltamem_tui.embedding.protocol import EmbedderCard, Prefixes, unavailable
-from deltamem_tui.embedding.vectors import PROBE, fingerprint, no_rows, unit_rows
+from deltamem_tui.embedding.protocol import (
+    PROBE,
+    EmbedderCard,
+    Prefixes,
+    fingerprint,
+    no_rows,
+    unavailable,
+    unit_rows,
+)
 from deltamem_tui.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -34,7 +41,6 @@ Role = Literal["query", "passage"]
 HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub to answer whether it has a model."""
 
-_LIBRARIES = ("huggingface_hub", "sentence_transformers", "transformers")
 _BATCH = 32
 # No tokenizer makes fewer than one token of 32 characters of prose. What lies beyond the
 # model's window is cut before it is tokenized: 10 MB would take ten seconds to throw away.
@@ -117,14 +123,14 @@ def open_id(name: str) -> SentenceModel:
     Raises:
         EmbedderUnavailableError: It is neither cached nor can it be fetched, or not be loaded.
     """
-    set_defaults()
-    if is_cached(name):
-        try:
-            return SentenceModel(name, _construct(name, local=True))
-        except OSError:
-            pass  # An earlier download was cut short: fetch what is missing.
-    _ask_hub(name)
-    return _open(name, name, local=False)
+    with quiet():
+        if is_cached(name):
+            try:
+                return SentenceModel(name, _construct(name, local=True))
+            except OSError:
+                pass  # An earlier download was cut short: fetch what is missing.
+        _ask_hub(name)
+        return _open(name, name, local=False)
 
 
 def _open(place: str, name: str, *, local: bool) -> SentenceModel:
@@ -162,23 +168,19 @@ def is_cached(model_id: str) -> bool:
 def _ask_hub(name: str) -> None:
     """Make sure that the hub can be reached and has the model, or raise at once."""
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HFValidationError,
-        RepositoryNotFoundError,
-    )
+    from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 
     try:
         HfApi().model_info(name, timeout=HUB_TIMEOUT)
-    except HFValidationError as error:
-        raise unavailable(name, "this is neither a folder nor a model id") from error
-    except GatedRepoError as error:
-        message = "the model is not cached here and its owner has to grant access to it"
-        raise unavailable(name, message) from error
-    except RepositoryNotFoundError as error:
-        raise unavailable(name, "no model has this name") from error
     except Exception as error:
-        message = f"the model is not cached here and the hub cannot be reached: {_reason(error)}"
+        message = {
+            HFValidationError: "this is neither a folder nor a model id",
+            GatedRepoError: "the model is not cached here, and its owner has to grant access to it",
+            RepositoryNotFoundError: "no model has this name",
+        }.get(
+            type(error),
+            f"the model is not cached here and the hub cannot be reached: {_reason(error)}",
+        )
         raise unavailable(name, message) from error
 
 
@@ -264,39 +266,21 @@ def sentence_embedder(model: Model, name: str, prefixes: Prefixes) -> SentenceEm
     return SentenceEmbedder(card, model)
 
 
-def set_defaults() -> None:
-    """Turn off telemetry and the tokenizers' fork warning, unless the user chose otherwise.
-
-    The libraries read this when they are first imported: call it before.
-    """
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the embedding libraries, and give the program back its settings afterwards.
+    """Silence the embedding libraries, for the rest of the process: errors come as exceptions.
 
-    Not for two threads at once: loggers and warning filters belong to the whole process.
+    Two settings are read when they are first imported: what the user chose there stays.
     """
-    set_defaults()
-    with warnings.catch_warnings(), ExitStack() as restoring:
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it warns at every fork
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import transformers.utils.logging as bars
-        from huggingface_hub.utils.tqdm import (
-            are_progress_bars_disabled,
-            disable_progress_bars,
-            enable_progress_bars,
-        )
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+        from transformers.utils.logging import disable_progress_bar
 
-        for library in _LIBRARIES:
-            logger = logging.getLogger(library)
-            restoring.callback(logger.setLevel, logger.level)
-            logger.setLevel(logging.ERROR)
-        if bars.is_progress_bar_enabled():
-            restoring.callback(bars.enable_progress_bar)
-            bars.disable_progress_bar()
-        if not are_progress_bars_disabled():
-            restoring.callback(enable_progress_bars)
-            disable_progress_bars()
+        disable_progress_bars()
+        disable_progress_bar()
+        for library in ("huggingface_hub", "sentence_transformers", "transformers"):
+            logging.getLogger(library).setLevel(logging.ERROR)
         yield

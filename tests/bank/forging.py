@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
 
 Files = dict[str, bytes]
-Forgery = Callable[[Files], None]
 
 
 def small_bank(folder: Path, episodes: int = 6) -> Bank:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
-import os
-import stat
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,12 +23,10 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankBusyError,
     BankCorruptError,
-    BankError,
     BankExistsError,
     BankFormatError,
     BankFrozenError,
     BankNotFoundError,
-    NodeNotFoundError,
     StorageError,
 )
 from tests.bank.fragile import RefusingOS
@@ -58,11 +53,6 @@ def test_a_new_bank_is_empty_and_sound(tmp_path: Path) -> None:
     assert verify(made) == []
     assert [commit.event for commit in made.journal.commits()] == ["init"]
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["bank"]
-
-
-def test_a_bank_may_be_made_in_an_empty_folder(tmp_path: Path) -> None:
-    (tmp_path / "bank").mkdir()
-    assert verify(Bank.create(tmp_path / "bank", manifest())) == []
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "bank", "link"])
@@ -172,12 +162,6 @@ def test_a_manifest_that_is_no_object_is_told(bank: Bank, text: bytes) -> None:
         Bank.open(bank.path)
 
 
-def test_a_manifest_of_another_size_of_world_is_refused(bank: Bank) -> None:
-    (bank.path / "bank.json").write_bytes(b" " * (5 * 1024 * 1024))
-    with pytest.raises(StorageError, match="larger than"):
-        Bank.open(bank.path)
-
-
 WRITES: list[Callable[[Bank], object]] = [
     lambda bank: learn_one(bank, 9),
     mark_first,
@@ -220,49 +204,6 @@ def test_an_unfrozen_bank_is_written_again(bank: Bank) -> None:
     assert events[-3:] == ["freeze", "unfreeze", "learn"]
 
 
-def test_unfreezing_what_is_not_frozen_changes_nothing(bank: Bank) -> None:
-    before = state_of(bank.path)
-    bank.unfreeze()
-    assert state_of(bank.path) == before
-
-
-def test_a_handle_from_before_the_freeze_unfreezes(bank: Bank) -> None:
-    old = Bank.open(bank.path)
-    bank.freeze()
-    old.unfreeze()
-    assert not Bank.open(bank.path).frozen
-    old.require_writable()
-    with pytest.raises(BankFrozenError, match="`deltamem bank unfreeze`"):
-        bank.require_writable()  # this handle has not looked since
-
-
-def test_another_frozen_state_than_the_expected_stays_frozen(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is looked at under the lock: here it is thawed, written and frozen right before."""
-    bank.freeze()
-    expected = bank.manifest.digests
-    turn = bank_module.writers_turn
-
-    @contextmanager
-    def late(path: Path) -> Iterator[None]:
-        monkeypatch.setattr(bank_module, "writers_turn", turn)
-        other = Bank.open(path)
-        assert other.unfreeze(expected)
-        learn_one(other, 4)
-        other.freeze()
-        with turn(path):
-            yield
-
-    monkeypatch.setattr(bank_module, "writers_turn", late)
-    with pytest.raises(BankError, match="another state of the bank, and stays frozen"):
-        bank.unfreeze(expected)
-    assert Bank.open(bank.path).frozen
-    assert verify(Bank.open(bank.path)) == []
-    assert bank.unfreeze(Bank.open(bank.path).manifest.digests)
-    assert not bank.unfreeze(expected), "nothing is frozen there"
-
-
 def test_unfreezing_waits_for_its_turn(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     bank.freeze()
     before = (bank.path / "bank.json").read_bytes()
@@ -297,16 +238,6 @@ def test_what_a_frozen_bank_promises_is_on_the_disk(
     assert set(before_seal[-len(names) :]) == names
 
 
-@pytest.mark.parametrize("umask", [0o022, 0o077])
-def test_a_new_folder_is_open_to_whom_the_user_allows(tmp_path: Path, umask: int) -> None:
-    before = os.umask(umask)
-    try:
-        made = Bank.create(tmp_path / "bank", manifest())
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(made.path.stat().st_mode) == 0o777 & ~umask
-
-
 @pytest.mark.parametrize("change", [lambda bank: change_domain(bank, "kitchen"), Bank.freeze])
 def test_a_planted_draft_does_not_choose_what_is_written(bank: Bank, change: Any) -> None:
     victim = bank.path.with_name("victim.txt")
@@ -331,11 +262,6 @@ def test_a_link_in_a_files_place_is_not_written_through(bank: Bank, name: str) -
     with pytest.raises(StorageError, match=rf"{name}: a symbolic link stands in .* place \("):
         learn_one(Bank.open(bank.path), 9)
     assert victim.read_bytes() == before
-
-
-def test_more_than_one_id_is_told_without_a_number(bank: Bank) -> None:
-    with pytest.raises(NodeNotFoundError, match=r"'' begins more than one id, such as \w{16} \("):
-        bank.find_node("")
 
 
 def test_a_writer_waits_its_turn_and_no_longer(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,15 +307,6 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(
     write(bank)
 
 
-def test_a_lock_that_cannot_be_made_is_one_clear_line(bank: Bank) -> None:
-    (bank.path / ".lock").unlink(missing_ok=True)
-    (bank.path / ".lock").mkdir()
-    before = state_of(bank.path)
-    with pytest.raises(StorageError, match="cannot be locked for writing"):
-        learn_one(bank, 9)
-    assert state_of(bank.path) == before
-
-
 def test_a_handle_shows_its_commit_until_it_is_refreshed(bank: Bank) -> None:
     reader = Bank.open(bank.path)
     untouched = Bank.open(bank.path)  # has read nothing yet
@@ -403,16 +320,6 @@ def test_a_handle_shows_its_commit_until_it_is_refreshed(bank: Bank) -> None:
     assert reader.refresh()
     assert contents(reader) == contents(bank) != before
     assert not reader.refresh()
-
-
-def test_a_change_of_the_manifest_is_seen_on_refresh(bank: Bank) -> None:
-    reader = Bank.open(bank.path)
-    change_domain(bank, "kitchen")
-    assert reader.manifest.domain == "generic"
-    assert reader.refresh()
-    assert reader.manifest.domain == "kitchen"
-    last = list(bank.journal.commits())[-1]
-    assert (last.event, last.detail) == ("parameters", {"why": "user"})
 
 
 def test_a_block_that_raises_or_names_no_event_writes_nothing(bank: Bank) -> None:
@@ -431,29 +338,6 @@ def test_a_block_that_raises_or_names_no_event_writes_nothing(bank: Bank) -> Non
     after = state_of(bank.path)
     assert {**after, ".lock": None} == {**before, ".lock": None}
     assert bank.episodes.state("f" * 16) is None
-
-
-def test_a_state_that_is_none_is_told(bank: Bank) -> None:
-    path = bank.path / "trajectories.states.npy"
-    text = bytearray(path.read_bytes())
-    text[128] = 7
-    path.write_bytes(text)
-    opened = Bank.open(bank.path)
-    with pytest.raises(BankCorruptError, match=r"trajectories\.states\.npy, row 0: no state 7"):
-        opened.episodes.state(opened.episodes.ids()[0])
-    assert any("no state 7" in flaw.message for flaw in verify(opened))
-
-
-@pytest.mark.parametrize("line", [b"{}", b"[]", b'{"id": 3}', b'{"id": "x"}', b"x", b""])
-def test_an_episode_that_is_none_is_told(bank: Bank, line: bytes) -> None:
-    path = bank.path / "trajectories.jsonl"
-    lines = path.read_bytes().splitlines(keepends=True)
-    lines[1] = line.ljust(len(lines[1]) - 1) + b"\n"
-    path.write_bytes(b"".join(lines))
-    opened = Bank.open(bank.path)
-    with pytest.raises(BankCorruptError, match=r"trajectories\.jsonl, line 2: not an episode"):
-        opened.episodes.record(opened.episodes.ids()[1])
-    assert [flaw.position for flaw in verify(opened)] == ["line 2"]
 
 
 def test_an_episode_given_again_is_replaced_in_its_place(bank: Bank) -> None:

@@ -166,17 +166,6 @@ def test_a_claim_that_a_search_would_not_find_is_refused() -> None:
     assert "`meant`" in refusal(hidden)
 
 
-@pytest.mark.parametrize(
-    "line", [b"", b"{", b"null", b"[]", b"3", b'"text"', b"\xff\xfe", b"[" * 3000, b'{"id": NaN}']
-)
-def test_what_is_not_an_object_is_refused(line: bytes) -> None:
-    refusal(line)
-
-
-def test_text_that_is_not_unicode_is_refused() -> None:
-    refusal(codec.to_line(node("root")).replace(b"how root", b"how \xff"))
-
-
 @given(st.binary(max_size=40), st.integers(0, 300))
 def test_no_damage_ends_in_anything_but_a_node_or_an_error(damage: bytes, at: int) -> None:
     line = codec.to_line(node("root"))
@@ -186,17 +175,6 @@ def test_no_damage_ends_in_anything_but_a_node_or_an_error(damage: bytes, at: in
     except BankCorruptError:
         return
     assert read_node(codec.to_line(found)) == found
-
-
-def test_a_long_line_of_texts_that_are_not_too_long_is_read() -> None:
-    text = "x" * (TEXT_LIMIT // 2)
-    long = structs.replace(node("a"), payload=Payload(text, text, text))
-    assert read_node(codec.to_line(long)) == long
-
-
-def test_a_tombstone_says_so_and_a_living_node_does_not() -> None:
-    assert b"deleted" not in codec.to_line(node("root"))
-    assert read_node(codec.to_line(structs.replace(node("root"), deleted=True))).deleted
 
 
 @given(st.sampled_from(list(COLLECTIONS)), st.booleans(), st.tuples(*[TEXTS] * 5), st.lists(IDS))

@@ -208,8 +208,8 @@ def as_line(node: Node) -> dict[str, Any]:
 
 def by_address(bank: Bank) -> dict[tuple[str, str, str], list[int]]:
     shares, names = replicas.shares(bank.snapshots, bank.manifest.counts_as), list(bank.trees)
-    nodes, places = texts(shares.node).tolist(), texts(shares.party).tolist()
-    rows = zip(shares.tree.tolist(), nodes, places, shares.values.tolist(), strict=True)
+    nodes, places = texts(shares["node"]).tolist(), texts(shares["third"]).tolist()
+    rows = zip(shares["tree"].tolist(), nodes, places, shares["values"].tolist(), strict=True)
     return {(names[tree], node.decode(), at.decode()): values for tree, node, at, values in rows}
 
 

@@ -52,7 +52,7 @@ def test_each_state_is_as_it_was_read_when_it_was_the_last(seed: int, kinds: lis
         generation = bank.commit.generation
         assert {each for each in seen if seen[each][0] == generation} <= set(at)
         for sequence, number in at.items():
-            assert past.commit(number).sequence == sequence
+            assert past.moments[number].sequence == sequence
             if sequence in seen:
                 then = {name: past.tree(number, name) for name in bank.trees}
                 assert {name: nodes(tree) for name, tree in then.items()} == seen[sequence][1]
@@ -82,7 +82,7 @@ def test_states_before_files_were_replaced_are_gone(tmp_path: Path) -> None:
     for number in range(4):
         learn_one(bank, number)
     before = Past.read(Bank.open(bank.path))
-    assert [moment.lines["task"] for moment in before.moments] == [0, 1, 2, 3, 4]
+    assert [moment.extent("task").rows for moment in before.moments] == [0, 1, 2, 3, 4]
     compact(bank)
     with pytest.raises(BankRewrittenError):
         len(before.tree(2, "task"))

@@ -187,47 +187,12 @@ def test_a_node_is_not_given_out_if_the_index_says_something_else_of_it(
     assert contents(Bank.open(bank.path)) == before
 
 
-def test_a_node_that_only_the_index_calls_deleted_is_not_called_missing(bank: Bank) -> None:
-    node_id = node("d").id
-    rewritten_index(bank, "deleted", 3, True)
-    with pytest.raises(BankCorruptError, match=r"task\.index\.npy, row 3"):
-        Bank.open(bank.path).tree("task").node(node_id)
-
-
-def test_an_index_that_hides_all_nodes_is_found_by_verification(bank: Bank) -> None:
-    path = bank.path / "task.index.npy"
-    index = np.load(path)
-    index["deleted"] = True
-    np.save(path, index)
-    opened = Bank.open(bank.path)
-    assert len(opened.tree("task")) == 0  # nothing is read of a node that nobody asks for
-    (flaw,) = verify(opened)
-    assert flaw.source == "task.index.npy"
-    assert "delete it" in flaw.message
-
-
 def test_a_chain_of_another_parent_is_refused(bank: Bank) -> None:
     """Root d instead of a, at the same depth: only the line itself tells them apart."""
     rewritten_index(bank, "parent", 1, 3)
     tree = Bank.open(bank.path).tree("task")
     with pytest.raises(BankCorruptError, match=r"row 1: contradicts line 2 of task\.nodes"):
         tree.chain(named(tree)["c"].id)
-
-
-@pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", b"\x80\x04pickle" * 40])
-def test_an_index_that_is_none_is_made_again(bank: Bank, damage: bytes) -> None:
-    before = contents(bank)
-    (bank.path / "task.index.npy").write_bytes(damage)
-    assert contents(Bank.open(bank.path)) == before
-
-
-def test_an_index_of_a_shipped_bank_that_is_stale_is_made_again(bank: Bank) -> None:
-    index = (bank.path / "task.index.npy").read_bytes()
-    learn_one(bank, 3)
-    before = contents(bank)
-    bank.journal.path.unlink()
-    (bank.path / "task.index.npy").write_bytes(index)
-    assert contents(Bank.open(bank.path)) == before
 
 
 def lines_of(bank: Bank) -> list[dict[str, Any]]:
@@ -257,30 +222,6 @@ def test_a_parent_that_stands_later_is_refused_and_verification_says_so(bank: Ba
     with pytest.raises(BankCorruptError, match=r"line 1: parent \w+ does not exist"):
         len(opened.tree("task"))
     assert any("does not exist" in flaw.message for flaw in verify(opened))
-
-
-def test_a_cycle_is_refused(bank: Bank) -> None:
-    """Two residuals, each below the other, by way of a later line of the upper one."""
-    records = lines_of(bank)
-    a = records[5]  # the second line of the root
-    a |= {"kind": "residual", "depth": 4, "parent": records[2]["id"]}
-    rewritten_lines(bank, records)
-    opened = Bank.open(bank.path)
-    with pytest.raises(BankCorruptError, match="parent and depth contradict"):
-        opened.tree("task").chain(records[2]["id"])
-    assert any("not one level below its parent" in flaw.message for flaw in verify(opened))
-
-
-@pytest.mark.parametrize("line", [2, 0])
-def test_a_corrupt_line_in_the_middle_is_told_with_its_place(bank: Bank, line: int) -> None:
-    path = bank.path / "task.nodes.jsonl"
-    lines = path.read_bytes().splitlines(keepends=True)
-    lines[line] = b"{" + b"#" * (len(lines[line]) - 2) + b"\n"
-    path.write_bytes(b"".join(lines))
-    opened = Bank.open(bank.path)
-    with pytest.raises(BankCorruptError, match=rf"task.nodes.jsonl, line {line + 1}: not a node"):
-        opened.tree("task").node_at(line)
-    assert verify(opened)[0].position == f"line {line + 1}"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +16,8 @@ from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import StorageError
 from tests.bank.support import learn_one, manifest
-from tests.places import ROOT
 
 LINES: list[dict[str, Any]] = [{"calls": 1, "cost": 0.25}, {"calls": 1, "cost": None}]
-
-APPENDING = """
-import sys
-from pathlib import Path
-from deltamem_tui.bank import usage_log
-for number in range(1_000_000):
-    usage_log.append(Path(sys.argv[1]), {"who": sys.argv[2], "number": number})
-    print(number, flush=True)
-"""
 
 
 @pytest.fixture
@@ -67,47 +52,6 @@ def test_what_was_cut_off_is_passed_over_and_closed_by_the_next_line(
     assert records(bank.path)[:2] == LINES
     assert records(bank.path)[-1] == {"calls": 3}
     assert path.read_bytes().endswith(b"\n")
-
-
-def test_a_line_of_many_threads_is_never_mixed_with_another(tmp_path: Path) -> None:
-    def append(who: int) -> None:
-        for number in range(50):
-            usage_log.append(tmp_path, {"who": who, "number": number, "text": "x" * who * 500})
-
-    threads = [threading.Thread(target=append, args=(who,)) for who in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    found = [(record["who"], record["number"]) for record in records(tmp_path)]
-    assert sorted(found) == [(who, number) for who in range(8) for number in range(50)]
-
-
-def test_what_killed_processes_had_acknowledged_is_there_once(tmp_path: Path) -> None:
-    for turn in range(3):
-        names = [f"{turn}a", f"{turn}b"]
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", APPENDING, str(tmp_path), name],
-                stdout=subprocess.PIPE,
-                cwd=ROOT,
-            )
-            for name in names
-        ]
-        for process in processes:
-            assert process.stdout
-            process.stdout.readline()  # at least one line
-        for process in processes:
-            os.kill(process.pid, signal.SIGKILL)
-        for name, process in zip(names, processes, strict=True):
-            assert process.stdout
-            rest = process.stdout.read().split(b"\n")
-            process.wait()
-            process.stdout.close()
-            acknowledged = max([0, *(int(line) for line in rest[:-1])])
-            written = [each["number"] for each in records(tmp_path) if each["who"] == name]
-            assert written == list(range(len(written)))
-            assert len(written) in (acknowledged + 1, acknowledged + 2)
 
 
 def test_a_disk_that_refuses_and_a_link_are_an_error(bank: Bank, tmp_path: Path) -> None:
@@ -150,12 +94,3 @@ def test_it_goes_where_the_journal_goes(bank: Bank, tmp_path: Path, history: boo
     assert verify(installed) == []
     freed, _ = install(receive(archive), tmp_path / "freed", frozen=False)
     assert records(freed.path) == expected
-
-
-@pytest.mark.parametrize("frozen", [True, False])
-def test_a_folder_is_installed_with_it(bank: Bank, tmp_path: Path, frozen: bool) -> None:
-    if frozen:
-        bank.freeze()
-    installed, _ = install(receive(bank.path), tmp_path / "installed")
-    assert records(installed.path) == LINES
-    assert verify(installed) == []

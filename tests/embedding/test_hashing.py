@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deltamem_tui.embedding.hashing import DIMENSIONS, WORDLESS, hashing_embedder
-from deltamem_tui.embedding.vectors import unit_rows
+from deltamem_tui.embedding.protocol import unit_rows
 from deltamem_tui.text import clean
 
 EMBEDDER = hashing_embedder()
@@ -45,36 +45,9 @@ def test_words_and_pairs_of_neighbours_each_hold_a_dimension() -> None:
     )
 
 
-def test_a_value_is_the_root_of_the_share() -> None:
-    # "a a" is the word twice and the pair once.
-    (word,) = held("a")
-
-    assert held("a a")[word] == pytest.approx(math.sqrt(2 / 3))
-    assert sorted(held("a a").values()) == pytest.approx([math.sqrt(1 / 3), math.sqrt(2 / 3)])
-
-
-def test_case_and_punctuation_do_not_matter_but_digits_do() -> None:
-    rows = EMBEDDER.embed_passages(["Go to Shelf 1!", "go to shelf 1", "go to shelf 2"])
-
-    assert (rows[0] == rows[1]).all()
-    assert 0 < rows[1] @ rows[2] < 0.99
-
-
-def test_word_order_matters() -> None:
-    rows = EMBEDDER.embed_passages(["mug in fridge", "fridge in mug"])
-
-    assert 0.5 < rows[0] @ rows[1] < 0.99
-
-
 @pytest.mark.parametrize("text", ["", " ", "…", "\n\t", "!?", "\x1b[31m", "\ud800"])
 def test_a_text_without_words_has_a_direction_of_its_own(text: str) -> None:
     assert held(text) == {WORDLESS: 1.0}
-
-
-def test_escape_sequences_are_not_words() -> None:
-    rows = EMBEDDER.embed_queries(["\x1b[31mheat\x1b[0m the mug", "heat the mug"])
-
-    assert (rows[0] == rows[1]).all()
 
 
 @given(st.lists(texts, max_size=5))
@@ -117,8 +90,3 @@ def hashed_by_scikit_learn(batch: list[str]) -> NDArray[np.float32]:
 @example(["", "\ud800", "heat the mug " * 50_000, " ".join(map(str, range(50_000)))])
 def test_banks_of_the_first_versions_hold_the_same_bytes(batch: list[str]) -> None:
     assert EMBEDDER.embed_passages(batch).tobytes() == hashed_by_scikit_learn(batch).tobytes()
-
-
-@given(st.lists(st.sampled_from(["heat", "mug", "shelf", "1", "the"]), min_size=1, max_size=8))
-def test_words_never_fall_into_the_wordless_dimension(words: list[str]) -> None:
-    assert WORDLESS not in held(" ".join(words))

@@ -128,13 +128,6 @@ def test_a_cached_model_needs_no_network(cache: Path, tiny_model: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_network")
-def test_a_model_without_an_owner_is_of_the_usual_owner(cache: Path, tiny_model: Path) -> None:
-    put_into(cache, "sentence-transformers/tiny", tiny_model)
-
-    assert load("tiny").card.model == "sentence-transformers/tiny"
-
-
-@pytest.mark.usefixtures("no_network")
 def test_without_network_the_error_names_the_other_embedders() -> None:
     with pytest.raises(EmbedderUnavailableError) as caught:
         load("owner/absent")
@@ -145,15 +138,6 @@ def test_without_network_the_error_names_the_other_embedders() -> None:
     assert "`minilm`" in (caught.value.hint or "")
     assert "`hashing`" in (caught.value.hint or "")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.usefixtures("no_network")
-def test_a_download_that_was_cut_short_is_not_a_model(cache: Path, tiny_model: Path) -> None:
-    snapshot = put_into(cache, "owner/half", tiny_model)
-    (snapshot / "model.safetensors").unlink()
-
-    with pytest.raises(EmbedderUnavailableError, match="the hub cannot be reached"):
-        load("owner/half")
 
 
 def test_a_host_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,15 +154,6 @@ def test_a_model_that_does_not_exist_is_asked_for_once(hub: Hub) -> None:
         load("owner/absent")
 
     assert hub.asked == ["/api/models/owner/absent"]
-
-
-def test_a_failure_is_not_remembered(hub: Hub, cache: Path, tiny_model: Path) -> None:
-    with pytest.raises(EmbedderUnavailableError):
-        load("owner/later")
-    put_into(cache, "owner/later", tiny_model)
-
-    assert load("owner/later").card.dimensions == 16
-    assert len(hub.asked) == 1
 
 
 def test_a_model_is_fetched_once_and_silently(
@@ -201,14 +176,6 @@ def test_a_model_is_fetched_once_and_silently(
     monkeypatch.setattr(loading, "_loaded", {})
     assert load("owner/remote").card == fetched.card
     assert hub.asked == []
-
-
-def test_what_the_hub_has_may_not_be_a_model(hub: Hub, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    hub.models["owner/empty"] = tmp_path / "empty"
-
-    with pytest.raises(EmbedderUnavailableError, match="the model cannot be loaded"):
-        load("owner/empty")
 
 
 def test_a_name_the_hub_would_not_allow() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from deltamem_tui.embedding.load import load, load_for
 from deltamem_tui.embedding.minilm import WEIGHTS, open_minilm, packaged_folder
+from deltamem_tui.embedding.protocol import TOLERANCE, distance
 from deltamem_tui.embedding.sentence import SentenceModel, open_folder
-from deltamem_tui.embedding.vectors import TOLERANCE, distance
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs

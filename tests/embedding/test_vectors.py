@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from deltamem_tui.embedding.vectors import no_rows, unit_rows
+from deltamem_tui.embedding.protocol import unit_rows
 from deltamem_tui.errors import VectorError
 
 
@@ -33,17 +33,6 @@ def test_float_error_is_divided_out(matrix: np.ndarray, slip: float) -> None:
     assert np.abs(checked - unit).max() < 1e-6
 
 
-@pytest.mark.parametrize("layout", ["F", "C"])
-def test_any_layout_and_precision_becomes_contiguous_float32(layout: str) -> None:
-    vectors = np.asarray(np.eye(3, 5), dtype=np.float64, order="F" if layout == "F" else "C")
-
-    checked = unit_rows(vectors, rows=3, dimensions=5, source="test")
-
-    assert checked.dtype == np.float32
-    assert checked.flags.c_contiguous
-    assert (checked == np.eye(3, 5)).all()
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_value_that_is_not_finite_is_refused_with_its_place(value: float) -> None:
     vectors = np.eye(3, dtype=np.float32)
@@ -68,14 +57,3 @@ def test_a_row_without_length_is_the_texts_doing() -> None:
 
     with pytest.raises(VectorError, match="text 1 of 2: the text has no word that the model knows"):
         unit_rows(vectors, rows=2, dimensions=2, source="model")
-
-
-@pytest.mark.parametrize("shape", [(2, 4), (3, 3), (2,), (2, 3, 1)])
-def test_another_shape_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(VectorError, match=r"expected vectors of shape 2 × 3, got "):
-        unit_rows(np.ones(shape, dtype=np.float32), rows=2, dimensions=3, source="model")
-
-
-def test_no_rows_keep_the_width() -> None:
-    assert no_rows(7).shape == (0, 7)
-    assert no_rows(7).dtype == np.float32

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory import editing
+from deltamem_tui.bank.transfer.package import pack
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
@@ -78,7 +78,9 @@ def test_the_cursor_is_on_a_bank_that_was_just_made(folder: Path) -> None:
             assert person.said[-1] == f"created {name}"
             assert under_cursor(person) == name
         await person.press("i")
-        await person.write(str(folder / "kitchen"))
+        archive = folder.parent / "kitchen.deltamem"
+        pack(Bank.open(folder / "kitchen"), with_episodes=True).write(archive)
+        await person.write(str(archive))
         await person.press("tab")
         await person.write("copy")
         await person.press("enter", "y")
@@ -128,24 +130,6 @@ def test_a_new_bank_that_cannot_be(folder: Path) -> None:
 
     browse(folder, story)
     assert not (folder / "other").exists()
-
-
-def test_what_was_frozen_anew_since_it_was_asked_stays_frozen(folder: Path) -> None:
-    Bank.open(folder / "kitchen").freeze()
-
-    async def story(person: Person) -> None:
-        await person.press("Z")
-        bank = Bank.open(folder / "kitchen")
-        bank.unfreeze()
-        editing.relabel(bank, "task", next(bank.tree("task").roots()), "failure")
-        bank.freeze()
-        await person.press("y")
-        assert "kitchen: what is frozen there is another state" in person.said[-1]
-        assert Bank.open(folder / "kitchen").frozen
-        await person.press("Z", "y")
-        assert person.said[-1] == "unfroze kitchen"
-
-    browse(folder, story)
 
 
 def test_freeze_verify_and_unfreeze(folder: Path) -> None:

@@ -166,7 +166,6 @@ class FileSwap:
 
         Raises:
             BankError: It is too much for one line of the journal; the bank is as it was.
-            StorageError: The disk refused; the bank is as it was.
         """
         if not self.event:
             raise BankError("a commit needs a name for the journal")

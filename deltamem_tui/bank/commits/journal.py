@@ -9,19 +9,22 @@ with the same result. A line without its final newline was never acknowledged.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import orjson
+from msgspec import Meta, Struct
 
 from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.errors import BankCorruptError, BankError, Remedy
+from deltamem_tui.typed import decoder_of
 
 FILE_NAME = "journal.jsonl"
 _LINE_LIMIT = 64 * 1024 * 1024
@@ -30,7 +33,6 @@ _LIST_BYTES = 8  # the least that a counted row takes; nothing else in a commit 
 COUNTER_LIMIT = 2**32 - 1
 """The most that a counter holds; one that is full stays so."""
 _COUNTS = range(COUNTER_LIMIT + 1)
-_FILE_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z]+)+")
 MANIFEST_NAME = "bank.json"
 NEVER = -1
 
@@ -88,7 +90,7 @@ class Commit:
             BankError: It could not be read again: it would be too long, or its cells name a row
                 that does not count, or hold what a counter cannot.
         """
-        self._require_cells()
+        self.require_cells()
         record: dict[str, Any] = {
             "sequence": self.sequence,
             "time": self.time,
@@ -114,8 +116,8 @@ class Commit:
             )
         return line
 
-    def _require_cells(self) -> None:
-        """See that `parse` will accept the cells: once the line is written, it is too late."""
+    def require_cells(self) -> None:
+        """See that the cells are counts of rows that count: they will be written in place."""
         for name, cells in self.cells.items():
             if not cells:
                 continue
@@ -136,67 +138,56 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
+_Natural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+_FileName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]*(\.[a-z]+)+\Z")]
+
+
+class _Line(Struct):
+    """A line of a journal; no name of a file in it could lead elsewhere."""
+
+    sequence: _Natural
+    event: str
+    time: str
+    detail: dict[str, Any]
+    extents: dict[str, tuple[_Natural, _Natural]]
+    cells: dict[str, list[list[_Natural]]]
+    replaces: tuple[_FileName, ...] = ()
+    rewritten: Annotated[int, Meta(ge=NEVER, le=2**63 - 1)] = NEVER
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[_Line]:
+    return decoder_of(_Line)
+
+
 def parse(line: bytes, source: str, position: str) -> Commit:
     """Read one line of a journal."""
     try:
-        _require_flat(line)
-        record = orjson.loads(line)
-        return _checked(
-            sequence=_natural(record["sequence"]),
-            event=str(record["event"]),
-            time=str(record["time"]),
-            detail=dict(record["detail"]),
-            extents={
-                str(name): Extent(_natural(rows), _natural(length))
-                for name, (rows, length) in record["extents"].items()
-            },
+        # A stranger's line may not become a hundred times larger as objects.
+        if line.count(b"[") + line.count(b"{") > _FEW_LISTS + len(line) // _LIST_BYTES:
+            raise ValueError("holds more lists than a commit has a use for")
+        found = _decoder().decode(line)
+        commit = Commit(
+            sequence=found.sequence,
+            event=found.event,
+            time=found.time,
+            detail=found.detail,
+            extents={name: Extent(*extent) for name, extent in found.extents.items()},
             cells={
-                str(name): {
-                    _natural(row): [_natural(value, COUNTER_LIMIT) for value in values]
-                    for row, *values in rows
-                }
-                for name, rows in record["cells"].items()
+                name: {row: values for row, *values in rows} for name, rows in found.cells.items()
             },
-            replaces=tuple(_file_name(name) for name in record.get("replaces", ())),
-            rewritten=_natural(record["rewritten"]) if "rewritten" in record else NEVER,
+            replaces=found.replaces,
+            rewritten=found.rewritten,
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        commit.require_cells()
+        return commit
+    except (ValueError, msgspec.MsgspecError, RecursionError, BankError) as error:
         raise BankCorruptError(
             "not a commit of the journal",
             source=source,
             position=position,
             hint="restore the file from a copy of the bank",
         ) from error
-
-
-def _require_flat(line: bytes) -> None:
-    """See that a stranger's line does not become a hundred times larger as objects."""
-    if line.count(b"[") + line.count(b"{") > _FEW_LISTS + len(line) // _LIST_BYTES:
-        raise ValueError("holds more lists than a commit has a use for")
-
-
-def _checked(**fields: Any) -> Commit:
-    """Return a commit whose cells all lie in the rows that it counts: they will be written in
-    place.
-    """
-    commit = Commit(**fields)
-    for name, cells in commit.cells.items():
-        if cells and max(cells) >= commit.extent(name).rows:
-            raise ValueError(f"counts row {max(cells)} of {name!r}, which is not there")
-    return commit
-
-
-def _file_name(value: object) -> str:
-    """Return a name of one of a bank's files; nothing that could lead elsewhere."""
-    if not isinstance(value, str) or not _FILE_NAME.fullmatch(value):
-        raise ValueError(f"{value!r} is not the name of a file of a bank")
-    return value
-
-
-def _natural(value: object, limit: int = 2**63 - 1) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
-        raise ValueError(f"{value!r} is not a number from 0 to {limit}")
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +238,6 @@ class Journal:
 
         Raises:
             BankError: The line would be too long to be read again.
-            StorageError: The disk refused.
         """
         line = commit.line()
         if tail is None:
@@ -262,16 +252,11 @@ class Journal:
             files.write_at(self.path, start + len(line) - 1, b"\n")
             files.sync(self.path)
         except BaseException:
-            self._take_back(start)
+            # No reader shall take for done what was reported as failed; that error is the first.
+            with suppress(Exception):
+                files.truncate(self.path, start)
             raise
         return Tail(commit, start + len(line))
-
-    def _take_back(self, length: int) -> None:
-        """Remove a commit that was reported as failed, so that no reader takes it for done."""
-        try:
-            files.truncate(self.path, length)
-        except Exception:  # noqa: BLE001 - the first error is the one to report
-            return
 
     def cut_torn_end(self) -> bytes:
         """Cut off what lies behind the last whole commit, and return it.
@@ -301,17 +286,5 @@ class Journal:
 
     def newest_first(self) -> Iterator[Commit]:
         """Yield all commits, newest first: who stops early has read only the end of the file."""
-        return (tail.commit for tail in self.tails())
-
-    def tails(self) -> Iterator[Tail]:
-        """Yield all commits, newest first, and how long the journal was with each."""
         for line, end in archive.backwards(self.path, _LINE_LIMIT):
-            yield Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
-
-    def commit_at(self, start: int, stop: int) -> Commit:
-        """Return the commit whose line lies between two bytes of the journal."""
-        with files.storage_errors(self.path), archive.opened(self.path) as stream:
-            stream.seek(start)
-            return parse(
-                stream.read(min(stop - start, _LINE_LIMIT)), str(self.path), f"byte {start}"
-            )
+            yield parse(line, str(self.path), f"byte {end - len(line)}")

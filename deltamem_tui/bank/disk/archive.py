@@ -134,7 +134,6 @@ def read_layout(path: Path) -> Layout:
     Raises:
         BankCorruptError: It is not an archive of a bank, was cut short, holds what no bank
             consists of, or is not laid out as `deltamem bank export` does it.
-        StorageError: It cannot be read.
     """
     with files.storage_errors(path):
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for a writer
@@ -236,7 +235,6 @@ def find(path: Path) -> Region | None:
 
     Raises:
         BankCorruptError: It would be in an archive that is not whole.
-        StorageError: The disk refused, or it is a folder, pipe or device.
     """
     with files.storage_errors(path):
         try:
@@ -294,11 +292,7 @@ def opened(path: Path) -> io.BufferedReader:
 
 
 def read(path: Path, limit: int) -> bytes:
-    """Read a whole small file.
-
-    Raises:
-        StorageError: It cannot be read, or is larger than `limit` bytes.
-    """
+    """Read a whole small file."""
     if _found(path).length > limit:
         raise StorageError(f"larger than the {limit:,} bytes it may have", source=str(path))
     with files.storage_errors(path), opened(path) as stream:
@@ -363,7 +357,6 @@ def forwards(path: Path, limit: int) -> Iterator[bytes]:
 
     Raises:
         BankCorruptError: A line is longer. The lines before it were given.
-        StorageError: The disk refused.
     """
     with files.storage_errors(path), opened(path) as stream:
         for number in count(1):
@@ -382,7 +375,6 @@ def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
 
     Raises:
         BankCorruptError: A line is longer, or what may be one. The lines behind it were given.
-        StorageError: The disk refused.
     """
     with files.storage_errors(path), opened(path) as stream:
         start = stream.seek(0, os.SEEK_END)

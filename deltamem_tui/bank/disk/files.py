@@ -8,15 +8,18 @@ and "permission denied" become one clear error in one place.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
+import secrets
+import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import filelock
 
-from deltamem_tui.bank.disk import temp_files
 from deltamem_tui.errors import BankBusyError, BankExistsError, Remedy, StorageError
 
 _HINTS = {
@@ -30,11 +33,13 @@ _HINTS = {
 _AS_IT_WAS = "the bank is as it was"
 _NOTHING_MADE = "nothing was made"
 _REASONS = {errno.ELOOP: "a symbolic link stands in the file's place"}
-_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
 _HERE = -100 if sys.platform == "linux" else -2  # paths are meant from the working folder
 _EXCHANGE = 2
 # A bank may come from a stranger: a link in it must not choose what is written.
 _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+# A pipe in a draft's place does not wait for a writer.
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_DRAFT = re.compile(r"\..+\.[0-9a-f]{8}\.draft", re.DOTALL)
 
 
 @contextmanager
@@ -81,9 +86,6 @@ def append_line(path: Path, line: bytes) -> None:
     """Write a line behind whatever is there, in one go and onto the disk, without any lock.
 
     A line that an earlier writer left unfinished gets its end first.
-
-    Raises:
-        StorageError: The disk refused, or `path` is a link.
     """
     with storage_errors(path):
         descriptor = os.open(path, _WRITE | os.O_APPEND | os.O_CREAT, 0o644)
@@ -134,11 +136,7 @@ def remove(path: Path) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a whole file so that a reader sees the old content or the new, never a part.
-
-    Raises:
-        StorageError: The disk refused; the file is as it was.
-    """
+    """Write a whole file so that a reader sees the old content or the new, never a part."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         create_anew(draft)
@@ -185,14 +183,13 @@ def new_folder(path: Path) -> Iterator[Path]:
 
     Raises:
         BankExistsError: Something is at `path` already.
-        StorageError: The folder cannot be made.
     """
     require_free(path)
     with ExitStack() as stack:
         with storage_errors(path, _NOTHING_MADE):
             make_folders(path.parent)
             # Not a temporary folder of the library: its mode would be its own, not the user's.
-            draft = stack.enter_context(temp_files.beside(path, Path.mkdir))
+            draft = stack.enter_context(_draft_beside(path, Path.mkdir))
         yield draft
         with storage_errors(path, _NOTHING_MADE):
             draft.rename(path)
@@ -204,13 +201,10 @@ def other_folder(path: Path) -> Iterator[Path]:
     """Provide a folder to fill, which takes the place of the one at `path` when the block ends.
 
     The two change places in one step, so there is the old folder or the new at any time.
-
-    Raises:
-        StorageError: The folder cannot be made, or the file system cannot swap the two.
     """
     with ExitStack() as stack:
         with storage_errors(path):
-            draft = stack.enter_context(temp_files.beside(path, Path.mkdir))
+            draft = stack.enter_context(_draft_beside(path, Path.mkdir))
         yield draft
         exchange(draft, path)
         sync(path.parent)
@@ -220,11 +214,8 @@ def remove_folder(path: Path) -> None:
     """Remove a folder, or a file, with all that is in it. It is gone from its place in one step.
 
     What a killed process leaves of it is a draft, which the next one clears away.
-
-    Raises:
-        StorageError: It cannot be moved away; it is as it was.
     """
-    with storage_errors(path), temp_files.beside(path, path.rename):
+    with storage_errors(path), _draft_beside(path, path.rename):
         sync(path.parent)
 
 
@@ -257,35 +248,67 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
 
     Raises:
         BankExistsError: Something is at `path` already.
-        StorageError: The file cannot be made.
     """
     _require_room(path, replace=replace)
     with storage_errors(path):
         make_folders(path.parent)
     with ExitStack() as stack:
         with storage_errors(path):
-            draft = stack.enter_context(temp_files.beside(path, create_anew))
+            draft = stack.enter_context(_draft_beside(path, create_anew))
         yield draft
         sync(draft)
         _require_room(path, replace=replace)
-        if replace or not _linked(draft, path):
-            with storage_errors(path):
-                os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+        with storage_errors(path):
+            os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
         sync(path.parent)
 
 
-def _linked(draft: Path, path: Path) -> bool:
-    """Give a draft its name, without a moment in which a file made there meanwhile could go."""
-    with storage_errors(path):
+@contextmanager
+def _draft_beside(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
+    """Provide a draft beside `path`, made by `make`; gone at the end, unless it was moved away.
+
+    It is claimed by a lock on itself, which the system lets go of when its process ends, however
+    it ends. So drafts that were left behind are told from those that are still being written.
+    """
+    for entry in path.parent.iterdir():
+        if _DRAFT.fullmatch(entry.name) and (entry.is_dir() or entry.is_file()):
+            with suppress(OSError), _claimed(entry):
+                _discard(entry)
+    with ExitStack() as stack:
+        while True:
+            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+            make(draft)
+            try:
+                stack.enter_context(_claimed(draft))
+            except (BlockingIOError, FileNotFoundError):
+                continue  # it was cleared away as one that was left behind
+            except OSError:
+                break  # the file system knows no locks
+            if draft.exists():
+                break
         try:
-            os.link(draft, path)
-        except OSError as error:
-            if error.errno == errno.EEXIST:
-                _require_room(path, replace=False)
-            if error.errno not in _NO_LINKS:
-                raise
-            return False
-    return True
+            yield draft
+        finally:
+            _discard(draft)
+
+
+@contextmanager
+def _claimed(draft: Path) -> Iterator[None]:
+    """Hold a lock on a draft that no other process holds."""
+    descriptor = os.open(draft, _LOOK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _discard(draft: Path) -> None:
+    if draft.is_dir():
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def _require_room(path: Path, *, replace: bool) -> None:
@@ -300,12 +323,7 @@ def _require_room(path: Path, *, replace: bool) -> None:
 
 @contextmanager
 def locked(path: Path, seconds: float, busy: BankBusyError) -> Iterator[None]:
-    """Hold the lock on a bank's lock file for the length of the block.
-
-    Raises:
-        BankBusyError: Another process held it for so many seconds; it is the one given.
-        StorageError: The folder cannot be written.
-    """
+    """Hold the lock on a bank's lock file for the length of the block."""
     lock = filelock.FileLock(path, timeout=seconds)
     try:
         lock.acquire()

@@ -1,8 +1,8 @@
 """Taking in a bank that comes from elsewhere: nothing of it is believed before it was checked.
 
-First the outside: names, kinds of files, sizes, the archive's layout. Then the files are copied
-into a draft beside the place they shall have, and their digests and every rule of the format are
-checked there. Only a bank without a flaw is put in its place, in one step.
+First the outside: names, sizes, the archive's layout. Then the files are copied into a draft beside
+the place they shall have, and their digests and every rule of the format are checked there. Only a
+bank without a flaw is put in its place, in one step.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ class Delivery:
     """A bank that came from elsewhere, looked at from outside only.
 
     Attributes:
-        source: The archive or folder.
+        source: The archive.
         manifest: What it says it is; frozen.
         text: The manifest as it is written.
         members: All other files.
-        crcs: Their CRC-32 by name, where the source states them.
-        sealed: Whether its files were digested where it comes from, and not just here.
+        crcs: The files' CRC-32 by name.
     """
 
     source: Path
@@ -47,12 +46,6 @@ class Delivery:
     text: bytes
     members: Sequence[Member]
     crcs: Mapping[str, int]
-    sealed: bool = True
-
-    @property
-    def name(self) -> str:
-        """What the bank is called: a folder as its folder, an archive as it calls itself."""
-        return self.manifest.name if self.source.is_file() else Bank.open(self.source).name
 
     @property
     def size(self) -> int:
@@ -61,23 +54,35 @@ class Delivery:
 
 
 def receive(source: Path) -> Delivery:
-    """Look at an archive, or the folder of a bank, from outside.
+    """Look at an archive from outside.
 
     Raises:
         BankNotFoundError: There is nothing.
         BankCorruptError: It holds what no bank consists of, is larger than it may be, is not
             laid out as an archive is, or its manifest breaks the format.
         BankFormatError: It has a format version that is not known.
-        StorageError: It cannot be read.
     """
     with files.storage_errors(source):
-        if source.is_dir():
-            return _from_folder(source)
         if not source.exists():
+            raise BankNotFoundError("nothing is here", source=str(source), hint="name an archive")
+        if source.is_dir():
             raise BankNotFoundError(
-                "nothing is here", source=str(source), hint="name an archive or a bank's folder"
+                "is a folder, not an archive",
+                source=str(source),
+                hint="`deltamem bank verify` checks a folder, `deltamem bank copy` takes it in",
             )
-    return _from_archive(source)
+    layout = archive.read_layout(source)
+    found = manifest.read(source)
+    if not found.frozen:
+        raise BankCorruptError(
+            "the manifest is not frozen, so its files cannot be verified",
+            source=str(source),
+            hint="`deltamem bank export` makes archives that are",
+        )
+    text = archive.read(source / manifest.FILE_NAME, archive.MANIFEST_BYTES)
+    names = [entry.name for entry in layout.entries if entry.name != manifest.FILE_NAME]
+    members = [package.member_at(source / name) for name in names]
+    return Delivery(source, found, text, members, {e.name: e.crc for e in layout.entries})
 
 
 def install(
@@ -103,8 +108,6 @@ def install(
     Raises:
         BankCorruptError: A digest, or a rule of the format, is broken; says which.
         BankExistsError: Something is at `path`, and is not to be replaced.
-        BankBusyError: Another process writes the bank that is to be replaced.
-        StorageError: The disk refused. In all cases what was there is as it was.
     """
     with place(path, replacing=replacing) as draft:
         # The copy is checked: another process may change the source meanwhile.
@@ -115,8 +118,7 @@ def install(
             Bank.open(draft).unfreeze()
             files.remove(draft / LOCK_NAME)
         for name in archive.names(draft):
-            files.sync(draft / name)
-        files.sync(draft)
+            files.sync(draft / name)  # their names were, with the manifest
     return Bank.open(path), digest
 
 
@@ -141,66 +143,6 @@ def checked_digest(text: str | None) -> str | None:
     raise UsageError(
         f"{one_line(text, 80)!r} is not a digest", hint="sha256: and 64 hexadecimal digits"
     )
-
-
-def _from_archive(source: Path) -> Delivery:
-    layout = archive.read_layout(source)
-    found = manifest.read(source)
-    if not found.frozen:
-        raise BankCorruptError(
-            "the manifest is not frozen, so its files cannot be verified",
-            source=str(source),
-            hint="`deltamem bank export` makes archives that are",
-        )
-    text = archive.read(source / manifest.FILE_NAME, archive.MANIFEST_BYTES)
-    names = [entry.name for entry in layout.entries if entry.name != manifest.FILE_NAME]
-    members = [package.member_at(source / name) for name in names]
-    crcs = {entry.name: entry.crc for entry in layout.entries}
-    return Delivery(source, found, text, members, crcs)
-
-
-def _from_folder(source: Path) -> Delivery:
-    if archive.exists(source / manifest.FILE_NAME):
-        _require_plain(source, manifest.FILE_NAME)
-    found = manifest.read(source)
-    names = _checked_names(source, archive.member_names(found.collections))
-    if not found.frozen:
-        whole = package.pack(Bank.open(source), with_episodes=True, with_journal=True)
-        own, *others = whole.members
-        text = b"".join(own.pieces())
-        return Delivery(source, whole.manifest, text, others, {}, sealed=False)
-    text = archive.read(source / manifest.FILE_NAME, archive.MANIFEST_BYTES)
-    members = [package.member_at(source / each) for each in names if each != manifest.FILE_NAME]
-    return Delivery(source, found, text, members, {})
-
-
-def _checked_names(folder: Path, known: Sequence[str]) -> list[str]:
-    """Return the files of a stranger's folder: plain ones, with names that a bank's files have."""
-    names = [name for name in archive.names(folder) if name != LOCK_NAME]
-    for name in names:
-        if name not in known:
-            raise BankCorruptError(
-                f"unexpected file {one_line(name, 80)!r}",
-                source=str(folder),
-                hint="remove it, if you know what it is",
-            )
-        _require_plain(folder, name)
-    if (size := sum(archive.size(folder / name) for name in names)) > archive.TOTAL_BYTES:
-        raise BankCorruptError(
-            f"has {size:,} bytes, more than the {archive.TOTAL_BYTES:,} it may have",
-            source=str(folder),
-            hint="if you trust where it comes from, copy the folder",
-        )
-    return names
-
-
-def _require_plain(folder: Path, name: str) -> None:
-    if not archive.is_plain(folder / name):
-        raise BankCorruptError(
-            f"holds {name!r} as a link, folder or device, not as a plain file",
-            source=str(folder),
-            hint="put the file itself in its place",
-        )
 
 
 @contextmanager

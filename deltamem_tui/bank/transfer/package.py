@@ -94,7 +94,6 @@ class Package:
 
         Raises:
             BankExistsError: Something is there already.
-            StorageError: The disk refused; nothing is left behind.
         """
         found = hashlib.sha256()
 
@@ -224,7 +223,6 @@ def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
 
     Raises:
         BankExistsError: Something is at `path` already.
-        StorageError: The disk refused; nothing is left behind.
     """
     with files.new_folder(path) as draft:
         copy = copy_into(draft, source, name=path.name, history=history)

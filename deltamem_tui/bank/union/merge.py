@@ -110,8 +110,8 @@ class MergePlan:
         )
         there = np.zeros(len(every), dtype=np.bool_)
         for number, join in enumerate(self.joins.values()):
-            there |= (every.tree == number) & np.isin(every.node, join.ids)
-        return every.kept(there)
+            there |= (every["tree"] == number) & np.isin(every["node"], join.ids)
+        return every[there]
 
     @cached_property
     def credit(self) -> replicas.Entries:
@@ -121,7 +121,7 @@ class MergePlan:
         if self.episodes is not None:
             # A bank that was shown nothing in an episode may still say how it ended.
             unsure = np.union1d(credit.disputed(ledgers, joint), self.episodes.differing)
-            shown = np.intersect1d(unsure, joint.party)
+            shown = np.intersect1d(unsure, joint["third"])
             for episode, line in zip(shown, self.episodes.lines_of(shown), strict=True):
                 if line:
                     credit.with_words(joint, episode, orjson.loads(line))
@@ -149,8 +149,8 @@ class MergePlan:
             and not any(changes.counted for changes in self.changes.values())
             and not (known and (known.added or len(known.revised) or len(known.learnt)))
             and self.manifest == first.manifest
-            and self.credit.equals(shown)
-            and self.shares.equals(shares)
+            and np.array_equal(self.credit, shown)
+            and np.array_equal(self.shares, shares)
         )
 
     def check(self) -> None:
@@ -218,7 +218,9 @@ class MergePlan:
         Both int64 [nodes, 3]; a node that it lacks counts nothing.
         """
         update = self.updates[name]
-        after = self.shares.of_tree(list(self.joins).index(name)).totals(update.join.ids)
+        number = list(self.joins).index(name)
+        shares = self.shares[self.shares["tree"] == number]
+        after = replicas.totals(shares, update.join.ids)
         before = np.zeros_like(after)
         first = update.join.sides[0]
         before[: update.before] = first.counters[first.births]
@@ -264,7 +266,6 @@ def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
     Raises:
         BankFrozenError: The bank is frozen.
         BankCorruptError: One of the others is not sound.
-        StorageError: The disk refused; the bank is as it was.
     """
     target.refresh()
     target.require_writable()
@@ -289,7 +290,6 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
     Raises:
         BankExistsError: Something is at `path` already.
         BankCorruptError: One of the banks is not sound.
-        StorageError: The disk refused; nothing is left behind.
     """
     learnt = plan.episodes is not None
     with files.new_folder(path) as draft:

@@ -29,7 +29,6 @@ from deltamem_tui.bank.table import Lines, Rows, TableSnapshot, first_rows, last
 from deltamem_tui.bank.tree import NO_PARENT, Tree, displaced_rows
 
 _PIECE_ROWS = 16_384
-_TOKENS = ("calls", "cached", "prompt_tokens", "completion_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,6 @@ def compact(bank: Bank) -> Compaction:
         BankFrozenError: The bank is frozen.
         BankCorruptError: It breaks the rules of the format; nothing is written.
         BankError: What it counts does not fit one line of the journal; nothing is written.
-        StorageError: The disk refused; the bank is as it was.
     """
     with bank.swapping_files() as changes:
         tables = _compacted(bank)
@@ -248,45 +246,20 @@ def folded(commits: Iterable[Commit]) -> dict[str, Any]:
     up.
 
     Returns:
-        `commits`, the times of the `first` and the `last`, `events` by name, and `usage`: what
-        language models were asked and took. A `cost` of null is one that is not known.
+        `commits`, the times of the `first` and the `last`, and `events` by name.
     """
     number, first, last = 0, "", ""
     events: Counter[str] = Counter()
-    usage: dict[str, Any] = {**dict.fromkeys(_TOKENS, 0), "cost": 0.0}
     for commit in commits:
         before = commit.detail.get("folded")
         earlier: Mapping[str, Any] = before if isinstance(before, dict) else {}
         known = earlier.get("events")
         number += 1 + _number(earlier.get("commits"))
-        first = first or str(earlier.get("first") or commit.time)
-        last = commit.time
+        first, last = first or str(earlier.get("first") or commit.time), commit.time
         events[commit.event] += 1
-        events.update(
-            {name: _number(n) for name, n in known.items()} if isinstance(known, dict) else {}
-        )
-        for asked in _usages(commit.detail):
-            for name in _TOKENS:
-                usage[name] += _number(asked.get(name))
-            cost = asked.get("cost")
-            is_known = isinstance(cost, (int, float)) and usage["cost"] is not None
-            usage["cost"] = usage["cost"] + cost if is_known else None
-    return {
-        "commits": number,
-        "first": first,
-        "last": last,
-        "events": dict(sorted(events.items())),
-        "usage": usage,
-    }
-
-
-def _usages(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield every record of what a model took, wherever in a commit's detail it is."""
-    if isinstance(value, dict) and "prompt_tokens" in value and "completion_tokens" in value:
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _usages(inner)
+        if isinstance(known, dict):
+            events.update({name: _number(count) for name, count in known.items()})
+    return {"commits": number, "first": first, "last": last, "events": dict(sorted(events.items()))}
 
 
 def _number(value: Any) -> int:

@@ -92,12 +92,7 @@ def view_install(
     lines = [f"{name}: {facts[name]}" for name in claims if facts[name]]
     lines += [f"{delivery.size:,} bytes, sound; {vouched}", digest]
     notes = []
-    if not delivery.sealed:
-        lines.append("it was not frozen: the digests of its files are not known")
-        notes.append(
-            ReportNote("the folder was not frozen, so the digests of its files are not known")
-        )
-    elif not pinned:
+    if not pinned:
         notes.append(
             ReportNote("its origin is not proved: --digest checks that it is the one you mean")
         )
@@ -110,7 +105,7 @@ def view_install(
             **node_facts(bank.manifest.method, sizes),
             "digest": digest,
         },
-        [ReportSection(one_line(delivery.name, 100), lines, warning=not pinned)],
+        [ReportSection(one_line(delivery.manifest.name, 100), lines, warning=not pinned)],
         notes,
     )
 

@@ -22,7 +22,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union.join import Claims, Flags, Join, resolution, with_all_above
 from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.verify import flaws_of
-from deltamem_tui.embedding.vectors import require_same
+from deltamem_tui.embedding.protocol import require_same
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of

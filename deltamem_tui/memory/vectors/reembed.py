@@ -24,8 +24,7 @@ from deltamem_tui.bank.commits.file_swap import FileSwap
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.table import VECTOR
 from deltamem_tui.bank.upkeep.verify import Flaw
-from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
-from deltamem_tui.embedding.vectors import TOLERANCE, require_same
+from deltamem_tui.embedding.protocol import TOLERANCE, Embedder, EmbedderCard, require_same
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError
 from deltamem_tui.memory.vectors.embedder import card_of
 

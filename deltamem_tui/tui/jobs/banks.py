@@ -133,7 +133,7 @@ def plan_unfreeze(path: Path) -> WorkPlan | BankChange:
     """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back.
 
     Raises:
-        BankError: It cannot be opened; or, when it is to be unfrozen, it was frozen anew since.
+        BankError: It cannot be opened.
     """
     bank = Bank.open(path)
     if not bank.frozen:
@@ -141,7 +141,7 @@ def plan_unfreeze(path: Path) -> WorkPlan | BankChange:
 
     def unfreeze(_: Progress) -> BankChange:
         frozen = Bank.open(path)
-        if not frozen.unfreeze(bank.manifest.digests):
+        if not frozen.unfreeze():
             return _unfrozen_by_another(path, frozen)
         return BankChange(path, f"unfroze {frozen.name}")
 
@@ -287,7 +287,7 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
         pinned = installing.checked_digest(digest or None)
     with about("source"):
         delivery = installing.receive(Path(source).expanduser())
-        called = name or delivery.name
+        called = name or delivery.manifest.name
     with about("name"):
         path = _place_for(called, folder)
     with about("source"):

@@ -126,7 +126,7 @@ def _sections(
     grown: Mapping[str, GrownTree],
     changes: Mapping[str, TreeChange],
 ) -> Iterator[Section]:
-    moment, commit = past.moments[number], past.commit(number)
+    moment = commit = past.moments[number]
     detail = dict(commit.detail)
     reasons = detail.pop("trees", None)
     reasons = reasons if isinstance(reasons, dict) else {}
@@ -155,7 +155,7 @@ def beginning(past: Past) -> str:
     if not past.moments:
         return "This bank came without its journal: how it grew is not known."
     first = past.moments[0]
-    if past.commit(0).replaces:
+    if first.replaces:
         return (
             f"`{one_line(first.event, 40)}` wrote the bank's files anew on "
             f"{local_time(first.time)}: earlier states were compacted away."

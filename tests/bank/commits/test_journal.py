@@ -106,19 +106,6 @@ def test_a_last_line_that_cannot_be_true_is_an_error(bank: Bank, changes: dict[s
         Bank.open(bank.path)
 
 
-def test_a_shelf_that_is_not_known_is_let_be(bank: Bank) -> None:
-    extents = read_last(bank)["extents"] | {"insights": [1, 1]}
-    edited(bank, cells={"insights": [[0, 1]]}, extents=extents)
-    opened = Bank.open(bank.path)
-    learn_one(opened, 3)
-    assert len(Bank.open(bank.path).tree("task")) == 4
-
-
-def read_last(bank: Bank) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(bank.journal.path.read_bytes().splitlines()[-1])
-    return record
-
-
 def test_a_damaged_middle_is_told_with_its_line_and_does_not_hinder_reading(bank: Bank) -> None:
     before = contents(bank)
     lines = bank.journal.path.read_bytes().splitlines(keepends=True)
@@ -127,29 +114,6 @@ def test_a_damaged_middle_is_told_with_its_line_and_does_not_hinder_reading(bank
     assert contents(Bank.open(bank.path)) == before
     with pytest.raises(BankCorruptError, match="line 2: not a commit"):
         list(bank.journal.commits())
-
-
-def test_a_line_without_an_end_is_not_read_into_memory(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal_module, "_LINE_LIMIT", 2000)
-    assert len(list(bank.journal.commits())) == 4
-    with bank.journal.path.open("ab") as stream:
-        stream.write(b"\0" * 2000)
-    with pytest.raises(BankCorruptError, match="line 5: the line has more than the 2,000 bytes"):
-        list(bank.journal.commits())
-
-
-def test_the_end_is_found_behind_lines_longer_than_a_block(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.jsonl")
-    long = Commit(sequence=0, event="init", detail={"text": "x" * 300_000})
-    tail = journal.append(None, long)
-    assert journal.tail() == tail
-    tail = journal.append(tail, Commit(sequence=1, event="learn", detail={"text": "y" * 200_000}))
-    assert journal.tail() == tail
-    tail = journal.append(tail, Commit(sequence=2, event="learn"))
-    assert journal.tail() == tail
-    assert [commit.sequence for commit in journal.commits()] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"sequence": 9', b"\0" * 100])
@@ -175,21 +139,6 @@ def test_newest_first_reads_no_further_than_it_is_asked(tmp_path: Path) -> None:
     commits = journal.newest_first()
     assert [next(commits).sequence for _ in range(3)] == [1, 1, 1]
     with pytest.raises(BankCorruptError, match="byte 0: not a commit"):
-        next(commits)
-
-
-def test_from_the_end_a_line_that_is_too_long_is_told_behind_those_that_are_not(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal_module, "_LINE_LIMIT", 2000)
-    lines = bank.journal.path.read_bytes().splitlines(keepends=True)
-    assert len(list(bank.journal.newest_first())) == len(lines) == 4
-    bank.journal.path.write_bytes(b"".join([*lines[:2], b" " * 2000 + b"\n", *lines[2:]]))
-    commits = bank.journal.newest_first()
-    assert [next(commits).sequence for _ in range(2)] == [3, 2]
-    behind = bank.journal.path.stat().st_size - len(lines[2] + lines[3])
-    words = f"before byte {behind}: the line has more than the 2,000 bytes"
-    with pytest.raises(BankCorruptError, match=words):
         next(commits)
 
 

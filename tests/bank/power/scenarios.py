@@ -23,8 +23,7 @@ from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.embedding.vectors import fingerprint
+from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.skills.export import write_skills
 from deltamem_tui.memory.skills.install import install_skills, read_skills
@@ -86,9 +85,8 @@ def look(path: Path) -> Any:
     last = next((each.event for each in commits if each.event not in ("adopt", "freeze")), "")
     shares = replicas.shares(bank.snapshots, said.counts_as)
     counted = replicas.but(shares, said.counts_as)
-    others = [counted.node.tolist(), counted.party.tolist(), counted.values.tolist()]
-    credited = credit.LEDGER.entries(bank.snapshots)
-    others += [credited.node.tolist(), credited.party.tolist(), credited.values.tolist()]
+    entries = (counted, credit.LEDGER.entries(bank.snapshots))
+    others = [each[name].tolist() for each in entries for name in ("node", "third", "values")]
     unlike = replace(said, replica="", digests={}, format=0)  # drawn anew, or of a clock
     return contents(bank), last, others, unlike
 

@@ -33,7 +33,6 @@ NEEDLESS = {
     "batch.write_unseen: index.npy": AGAIN,
     "installing.install: bank.json": OTHERS,
     "npy_file.create > replace: index.npy": DERIVED,
-    "npy_file.create > replace: reembed.npy": DERIVED,
     "npy_file.write_whole > replace: index.npy": DERIVED,
     "npy_file.write_whole > replace: the folder": DERIVED,
     "package.copy_into: index.npy": DERIVED,

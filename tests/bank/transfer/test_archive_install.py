@@ -11,7 +11,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.disk import archive, files
-from deltamem_tui.bank.transfer import installing, package
+from deltamem_tui.bank.transfer import installing
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
@@ -97,47 +97,6 @@ def test_export_install_verify_is_identity(
     assert {each.name: each.read_bytes() for each in arrived.path.iterdir()} == unpacked(sent)
 
 
-def test_an_unpacked_archive_is_the_archive(tmp_path: Path, source: Path) -> None:
-    """A folder has the digest of the archive that it was unpacked from."""
-    folder = tmp_path / "unpacked"
-    folder.mkdir()
-    for name, data in unpacked(source).items():
-        (folder / name).write_bytes(data)
-    digest = digest_of_file(source)
-    bank, found = install(receive(folder), tmp_path / "kitchen", pinned=digest)
-    assert found == digest
-    assert contents(bank) == contents(Bank.open(source))
-
-
-def test_a_folder_is_called_as_it_lies_there_and_an_archive_as_it_says(
-    tmp_path: Path, source: Path
-) -> None:
-    assert receive(source.rename(tmp_path / "x.deltamem")).name == "kitchen"
-    folder = source.with_suffix("").rename(tmp_path / "pantry")
-    assert receive(folder).name == "pantry"
-    Bank.open(folder).freeze()
-    assert receive(folder).name == "pantry"
-
-
-def test_a_folder_that_is_not_frozen_arrives_frozen(tmp_path: Path) -> None:
-    made = small_bank(tmp_path / "made")
-    delivery = receive(made.path)
-    assert not delivery.sealed
-    bank, _ = install(delivery, tmp_path / "kitchen")
-    assert bank.frozen
-    assert bank.name == "kitchen"
-    assert contents(bank) == contents(made)
-    assert verify(bank) == []
-
-
-def test_under_another_name_only_the_manifest_differs(tmp_path: Path, source: Path) -> None:
-    bank, _ = install(receive(source), tmp_path / "pantry")
-    assert bank.name == "pantry"
-    assert bank.manifest.counts_as == Bank.open(source).manifest.counts_as
-    assert verify(bank) == []
-    assert contents(bank) == contents(Bank.open(source))
-
-
 def test_unfrozen_it_goes_on_as_a_bank_of_its_own(tmp_path: Path, source: Path) -> None:
     bank, _ = install(receive(source), tmp_path / "kitchen", frozen=False)
     assert bank.manifest.counts_as != Bank.open(source).manifest.counts_as
@@ -206,12 +165,6 @@ def test_a_file_system_that_cannot_swap_keeps_the_old_bank(
     assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "made"]
 
 
-def test_folders_that_do_not_exist_are_not_swapped(tmp_path: Path) -> None:
-    (tmp_path / "one").mkdir()
-    with pytest.raises(StorageError, match="swapped"):
-        files.exchange(tmp_path / "one", tmp_path / "other")
-
-
 def test_what_is_pinned_is_what_is_placed(tmp_path: Path, source: Path) -> None:
     """Between a look at an archive and its installation, another may take its place."""
     other = packed(small_bank(tmp_path / "other" / "kitchen", episodes=2), tmp_path / "o.deltamem")
@@ -221,12 +174,6 @@ def test_what_is_pinned_is_what_is_placed(tmp_path: Path, source: Path) -> None:
     with pytest.raises(BankCorruptError, match="pinned"):
         install(delivery, tmp_path / "kitchen", pinned=pinned)
     assert not (tmp_path / "kitchen").exists()
-
-
-def test_the_pinned_digest_of_a_parcel_is_that_of_its_file(tmp_path: Path, source: Path) -> None:
-    whole = package.pack(Bank.open(source), with_episodes=True)
-    assert whole.digest() == digest_of_file(source)
-    assert source.stat().st_size == whole.layout.size
 
 
 def test_sizes_are_bounded(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

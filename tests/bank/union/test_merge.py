@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
@@ -17,12 +16,11 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
+from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import BankExistsError, BankFrozenError
 from deltamem_tui.memory.deltamem.definition import Payload
-from tests.bank.support import learn_one, manifest, node, vector
+from tests.bank.support import manifest, node, vector
 from tests.bank.union.parted import append_all, change, grow_chain, merged_into, new, nodes
 
 
@@ -61,21 +59,6 @@ def test_two_that_unfroze_the_same_bank_count_apart(
     assert one.manifest.replica != other.manifest.replica
     merged_into(one, other)
     assert one.tree("task").counts(nodes(one)["a"].id).hits == 3
-
-
-def test_a_bank_from_before_there_were_origins_counts_by_its_name(pair: tuple[Bank, Bank]) -> None:
-    one, two = pair
-    record = json.loads((one.path / "bank.json").read_bytes())
-    del record["origin"]
-    (one.path / "bank.json").write_text(json.dumps(record))
-    for path in one.path.glob("origins.*"):
-        path.unlink()
-    old = Bank.open(one.path)
-    assert verify(old) == []
-    merged_into(two, old)
-    merged_into(two, old)
-    # It is not known that the copy came of it under another name, so its counts are its own.
-    assert two.tree("task").counts(nodes(two)["a"].id).hits == 2
 
 
 def test_provenance_names_banks_as_people_know_them_each_once(
@@ -130,15 +113,6 @@ def test_one_sides_later_change_is_no_conflict(pair: tuple[Bank, Bank]) -> None:
         change(two, structs.replace(nodes(two)["b"], label=label))
     assert merged_into(one, two).conflicts == []
     assert nodes(one)["b"].label == "failure"
-
-
-def test_that_a_chain_was_fused_is_no_matter_of_revisions(pair: tuple[Bank, Bank]) -> None:
-    one, two = pair
-    change(one, structs.replace(nodes(one)["b"], consolidated=True))
-    for label in ("failure", "success"):
-        change(two, structs.replace(nodes(two)["b"], label=label))
-    merged_into(one, two)
-    assert (nodes(one)["b"].consolidated, nodes(one)["b"].revision) == (True, 2)
 
 
 def test_what_grew_below_a_deleted_node_is_hidden_and_comes_back_with_it(
@@ -250,16 +224,6 @@ def test_a_claim_counts_however_its_line_is_laid_out(
     assert merged_into(other, two).changes["task"].revived == (grown.id,)
 
 
-def test_a_tree_that_grows_too_deep_is_kept_and_told(pair: tuple[Bank, Bank]) -> None:
-    one, two = pair
-    one.change_manifest(
-        "parameters", lambda now: (replace(now, settings={"task": {"d_max": 3}}), {})
-    )
-    append_all(two, "deep", nodes(two)["c"])
-    assert merged_into(one, two).changes["task"].too_deep == 1
-    assert nodes(one)["deep"].depth == 4
-
-
 def test_episodes_come_once_and_stay_learnt(pair: tuple[Bank, Bank]) -> None:
     one, two = pair
     records: dict[str, list[dict[str, Any]]] = {
@@ -285,19 +249,6 @@ def test_episodes_come_once_and_stay_learnt(pair: tuple[Bank, Bank]) -> None:
     assert one.episodes.record("1" * 16) == records["two"][0]
 
 
-def test_a_persons_word_on_an_episode_stays(pair: tuple[Bank, Bank]) -> None:
-    one, two = pair
-    for bank, source in ((one, "user"), (two, "stated")):
-        with bank.writing() as batch:
-            batch.put_episode({"id": "1" * 16, "outcome": {"success": True, "source": source}})
-            batch.log("import")
-    for order in ((one, two), (two, one)):
-        merged_into(*order)
-        kept = order[0].episodes.record("1" * 16)
-        assert kept is not None
-        assert kept["outcome"]["source"] == "user"
-
-
 def test_what_only_one_bank_can_say_stays_the_firsts_and_is_told(tmp_path: Path) -> None:
     numbers = [{"task": {"tau_base": tau}} for tau in (0.5, 0.6)]
     one, two = (
@@ -318,44 +269,6 @@ def test_what_only_one_bank_can_say_stays_the_firsts_and_is_told(tmp_path: Path)
     merged_into(two, one)
     merged_into(one, two)
     assert one.manifest.provenance["merged"].count(theirs) == 1
-
-
-def test_a_new_bank_tells_where_all_of_it_comes_from(
-    tmp_path: Path, pair: tuple[Bank, Bank]
-) -> None:
-    one, two = pair
-    merged = new(str(tmp_path), "both", [one, two])
-    origins = {each["origin"] for each in merged.manifest.provenance["merged"]}
-    assert origins == {one.manifest.replica, two.manifest.replica}
-    assert merged.manifest.replica not in origins
-    assert merged.name == "both"
-    detail = merged.commit.detail
-    assert [each["name"] for each in detail["from"]] == ["one", "two"]
-    with pytest.raises(BankExistsError):
-        merge_to(tmp_path / "both", MergePlan([one, two]))
-
-
-def test_a_frozen_bank_gives_and_does_not_take(pair: tuple[Bank, Bank]) -> None:
-    one, two = pair
-    append_all(two, "new", None)
-    two.freeze()
-    merged_into(one, Bank.open(two.path))
-    assert "new" in nodes(one)
-    with pytest.raises(BankFrozenError):
-        merge_into(two, lambda: MergePlan([two, one]))
-
-
-def test_the_merge_is_a_commit_that_lives_on(pair: tuple[Bank, Bank]) -> None:
-    """What is written afterwards stands on what was merged."""
-    one, two = pair
-    grown = append_all(two, "new", nodes(two)["c"])
-    merged_into(one, two)
-    assert one.commit.event == "merge"
-    with one.writing() as batch:
-        batch.count("task", grown.id, hits=2)
-        batch.log("learn")
-    learn_one(one, 7)
-    assert verify(Bank.open(one.path)) == []
 
 
 def test_what_another_writer_did_meanwhile_is_merged_too(pair: tuple[Bank, Bank]) -> None:

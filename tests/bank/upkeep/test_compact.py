@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,16 +18,14 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.upkeep.compact import compact, folded, planned
+from deltamem_tui.bank.upkeep.compact import compact, planned
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
-    BankFrozenError,
     BankRewrittenError,
 )
 from tests.bank.support import learn_one, manifest, mark_first, node, vector
 from tests.effort import examples
-from tests.places import ROOT
 
 
 def grown(path: Path, episodes: int = 6) -> Bank:
@@ -117,11 +113,10 @@ def test_a_deleted_node_keeps_its_id_and_nothing_it_said(tmp_path: Path) -> None
 
 def test_the_journal_becomes_one_line_that_sums_it_up(tmp_path: Path) -> None:
     bank = Bank.create(tmp_path / "bank", manifest())
-    call = {"calls": 2, "cached": 1, "prompt_tokens": 70, "completion_tokens": 5, "cost": 0.25}
     for number in range(3):
         learn_one(bank, number)
         with bank.writing() as batch:
-            batch.log("learn", {"trees": {"task": {"calls": [call, call]}}})
+            batch.log("learn")
     times = [commit.time for commit in bank.journal.commits()]
     sequence = bank.commit.sequence
     compact(bank)
@@ -132,10 +127,7 @@ def test_the_journal_becomes_one_line_that_sums_it_up(tmp_path: Path) -> None:
         "first": times[0],
         "last": times[-1],
         "events": {"init": 1, "learn": 6},
-        "usage": {
-            "calls": 12, "cached": 6, "prompt_tokens": 420, "completion_tokens": 30, "cost": 1.5
-        },
-    }  # fmt: skip
+    }
     for number in range(3, 20):
         learn_one(bank, number)
     assert verify(bank) == []  # the one line states every count that was folded
@@ -144,15 +136,6 @@ def test_the_journal_becomes_one_line_that_sums_it_up(tmp_path: Path) -> None:
     assert line.detail["folded"]["commits"] == 25
     assert line.detail["folded"]["first"] == times[0]
     assert line.detail["folded"]["events"] == {"compact": 1, "init": 1, "learn": 23}
-    assert line.detail["folded"]["usage"]["prompt_tokens"] == 420
-
-
-def test_a_cost_that_nobody_knows_stays_unknown() -> None:
-    asked = {"prompt_tokens": 1, "completion_tokens": 1, "calls": 1, "cached": 0}
-    found = folded([Commit(0, "learn", "t", {"a": {**asked, "cost": None}}),
-                    Commit(1, "learn", "u", {"a": {**asked, "cost": 1.0}})])  # fmt: skip
-    assert found["usage"]["cost"] is None
-    assert found["usage"]["calls"] == 2
 
 
 @pytest.mark.parametrize("after", [0, 1])
@@ -166,22 +149,6 @@ def test_nothing_to_save_changes_nothing(tmp_path: Path, after: int) -> None:
     assert not found.worthwhile
     assert every_byte(bank.path) == before
     assert not planned(bank).worthwhile
-
-
-def test_planning_writes_nothing(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank")
-    before = every_byte(bank.path)
-    assert planned(bank).worthwhile
-    assert every_byte(bank.path) == before
-
-
-def test_a_frozen_bank_is_refused(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank")
-    bank.freeze()
-    before = every_byte(bank.path)
-    with pytest.raises(BankFrozenError):
-        compact(bank)
-    assert every_byte(bank.path) == before
 
 
 def test_a_broken_bank_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
@@ -257,58 +224,6 @@ def test_a_handle_from_before_reads_right_or_is_told(tmp_path: Path, read: int) 
     assert knowledge(fresh) == before
     compact(bank)
     assert knowledge(fresh) == before  # all of it was read already
-
-
-def test_what_was_read_stays_true_and_what_was_not_is_told(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank")
-    old, untouched = Bank.open(bank.path), Bank.open(bank.path)
-    before = knowledge(old)
-    for number in range(30, 33):
-        mark_first(bank)
-        learn_one(bank, number)
-        compact(bank)
-        assert knowledge(old) == before
-        with pytest.raises(BankRewrittenError):
-            knowledge(untouched)  # even where a new file has the number of an old one
-
-
-COMPACTER = (
-    "import sys\n"
-    "from deltamem_tui.bank.bank import Bank\n"
-    "from deltamem_tui.bank.upkeep.compact import compact\n"
-    "from tests.bank.support import learn_one, mark_first\n"
-    "bank = Bank.open(sys.argv[1])\n"
-    "for number in range(15):\n"
-    "    learn_one(bank, 100 + number)\n"
-    "    mark_first(bank)\n"
-    "    assert compact(bank).done\n"
-)
-
-
-def test_a_reader_in_another_process_sees_only_whole_commits(tmp_path: Path) -> None:
-    path = tmp_path / "bank"
-    reader = grown(path)
-    nodes = len(reader.tree("task"))
-    worker = subprocess.Popen([sys.executable, "-c", COMPACTER, str(path)], cwd=ROOT)
-    told = seen = 0
-    while worker.poll() is None:
-        reader.refresh()
-        try:
-            known = knowledge(reader)
-        except BankRewrittenError:
-            told += 1
-            continue
-        seen += 1
-        learnt = len(known["episodes"]) - 6
-        assert len(known["trees"]["task"]) == nodes + learnt
-        assert {each[2]["number"] for each in known["episodes"]} == {
-            *range(6), *range(100, 100 + learnt)
-        }  # fmt: skip
-    assert worker.returncode == 0
-    assert seen > 0
-    reader.refresh()
-    assert len(knowledge(reader)["episodes"]) == 21
-    assert verify(reader) == []
 
 
 @examples(10)

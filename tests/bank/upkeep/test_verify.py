@@ -115,12 +115,6 @@ def test_a_link_in_a_file_s_place_is_a_flaw(path: Path, tmp_path: Path, name: st
     ]
 
 
-def test_a_manifest_that_says_the_same_in_other_bytes_was_changed(sealed: Path) -> None:
-    text = (sealed / "bank.json").read_text()
-    (sealed / "bank.json").write_text(text.replace('"format": 2,', '"format": 2, "more": 2,'))
-    assert [flaw.source for flaw in flaws_of(sealed)] == ["bank.json"]
-
-
 def array(name: str, change: Callable[[Values], object]) -> Callable[[Path], None]:
     def edit(bank: Path) -> None:
         values = np.load(bank / name)
@@ -174,25 +168,6 @@ def test_a_planted_flaw_is_found(
     found = flaws_of(path)
     assert [flaw.source for flaw in found] == [source]
     assert message in found[0].message
-
-
-@pytest.mark.parametrize("name", ["origins.counts.npy", "origins.index.npy"])
-def test_an_array_of_no_rows_is_one_all_the_same(path: Path, name: str) -> None:
-    (path / name).write_bytes(b"garbage")
-    (flaw,) = flaws_of(path)
-    assert flaw.source == name
-    assert "fit" in flaw.message or "not an array" in flaw.message
-
-
-def test_bytes_of_no_commit_are_told(path: Path) -> None:
-    for name in ("origins.jsonl", "task.embeddings.npy"):
-        with (path / name).open("ab") as stream:
-            stream.write(b"garbage")
-    assert verify(Bank.open(path)) == []
-    assert unchecked(Bank.open(path)) == [
-        f"the last 7 bytes of {name} belong to no commit, and go with the next"
-        for name in ("task.embeddings.npy", "origins.jsonl")
-    ]
 
 
 def test_a_lost_commit_is_found(path: Path) -> None:

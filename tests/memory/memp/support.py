@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.embedding.vectors import fingerprint
+from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall

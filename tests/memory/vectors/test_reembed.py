@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.embedding.vectors import fingerprint
+from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.errors import (
     BankFrozenError,
     BankRewrittenError,

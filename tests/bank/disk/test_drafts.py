@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank.disk import files, temp_files
+from deltamem_tui.bank.disk import files
 
 
 def left_behind(path: Path) -> Path:
@@ -33,13 +33,6 @@ def names(folder: Path) -> list[str]:
 def test_the_next_draft_clears_away_what_a_kill_left(tmp_path: Path) -> None:
     left_behind(tmp_path / "kitchen")
     left_behind(tmp_path / "hall")
-    with files.new_folder(tmp_path / "garden"):
-        pass
-    assert names(tmp_path) == ["garden"]
-
-
-def test_a_file_clears_away_too(tmp_path: Path) -> None:
-    left_behind(tmp_path / "kitchen")
     with files.new_file(tmp_path / "kitchen.deltamem") as draft:
         draft.write_bytes(b"whole")
     assert names(tmp_path) == ["kitchen.deltamem"]
@@ -51,7 +44,6 @@ def test_what_somebody_writes_stays(tmp_path: Path) -> None:
         files.new_file(tmp_path / "two") as two,
         files.new_folder(tmp_path / "one-more"),
     ):
-        temp_files.clear(tmp_path)
         assert one.is_dir()
         assert two.is_file()
     assert names(tmp_path) == ["one", "one-more", "two"]
@@ -69,32 +61,11 @@ def test_only_drafts_are_cleared_away(tmp_path: Path) -> None:
     (folder / ".link.0123abcd.draft").symlink_to(mine)
     os.mkfifo(folder / ".pipe.0123abcd.draft")
     before = names(folder)
-    temp_files.clear(folder)
-    assert names(folder) == before
-    assert (mine / "letter").read_text() == "dear"
     (folder / ".kitchen.0123abcd.draft").mkdir()
-    temp_files.clear(folder)
-    assert names(folder) == before
-
-
-def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:
-    temp_files.clear(tmp_path / "nowhere")
-    assert not names(tmp_path)
-
-
-def test_a_draft_cleared_away_before_it_was_claimed_is_made_again(tmp_path: Path) -> None:
-    made: list[Path] = []
-
-    def make(draft: Path) -> None:
-        draft.mkdir()
-        made.append(draft)
-        if len(made) == 1:
-            temp_files.clear(tmp_path)
-
-    with temp_files.beside(tmp_path / "kitchen", make) as draft:
-        assert draft == made[1]
-        assert draft.is_dir()
-    assert names(tmp_path) == []
+    with files.new_folder(folder / "new"):
+        pass
+    assert names(folder) == sorted([*before, "new"])
+    assert (mine / "letter").read_text() == "dear"
 
 
 def test_where_nothing_can_be_locked_drafts_are_left_alone(
