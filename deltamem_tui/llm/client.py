@@ -11,7 +11,7 @@ import random
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from deltamem_tui.errors import (
     AnswerError,
@@ -23,7 +23,7 @@ from deltamem_tui.errors import (
     UsageError,
 )
 from deltamem_tui.llm.answers import Contract, UnusableAnswer
-from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.cache import BatchCaller, ResponseCache
 from deltamem_tui.llm.call import (
     TIMEOUT,
     ChatRequest,
@@ -91,18 +91,6 @@ class NoUsableAnswerError(AnswerError):
         self.usage, self.first_usage, self.attempts = usage, first_usage, attempts
 
 
-class Caller(Protocol):
-    """Replies to what the cache does not, in place of a server."""
-
-    def reply(self, request: ChatRequest) -> Reply:
-        """Return the reply.
-
-        Raises:
-            LanguageModelError: There is none.
-        """
-        ...
-
-
 def _ignore(_value: object) -> None:
     pass
 
@@ -121,7 +109,7 @@ class Client:
         sleep: Callable[[float], object] | None = None,
         notify: Callable[[str], object] = _ignore,
         asks: bool = True,
-        batch: Caller | None = None,
+        batch: BatchCaller | None = None,
     ) -> None:
         """Look the model up in tables only. No call is made.
 
@@ -173,11 +161,9 @@ class Client:
         return self._keeps
 
     def cancel(self) -> None:
-        """Give up the questions that are under way, because their answers are not wanted.
+        """Give up the questions that are under way: no further try, no repeat, no pause.
 
-        A call that is made already goes on to its end; after it comes no further try and no
-        repeat, and a pause before one ends at once, all with `QuestionCancelledError`.
-        Questions that are asked later are asked as ever.
+        A call that is made already goes on to its end. Later questions are asked as ever.
         """
         with self._lock:
             ended, self._cancelled = self._cancelled, threading.Event()
@@ -433,7 +419,7 @@ def open_client(
     max_cost: float | None = None,
     cached: bool = True,
     asks: bool = True,
-    batch: Caller | None = None,
+    batch: BatchCaller | None = None,
     budget: Budget | None = None,
 ) -> Client:
     """Return the client for a model at `address`, or at its provider. No call is made.

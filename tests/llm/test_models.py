@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import ModelNotFoundError
-from deltamem_tui.llm.models import UNKNOWN_WINDOW, count_tokens, look_up, server_address
+from deltamem_tui.llm.models import count_tokens, look_up, server_address
 from tests.places import ROOT
 
 OFFLINE = """
@@ -58,19 +58,6 @@ def test_a_known_model() -> None:
     assert known.price is not None
     assert known.price.of(1_000, 1_000) == pytest.approx(1.5e-4 + 6e-4)
     assert known.prompt_tokens == 128_000 - 8_192
-
-
-def test_an_unknown_model_of_a_known_provider() -> None:
-    unknown = look_up("openai/my-own")
-    assert unknown.window == UNKNOWN_WINDOW
-    assert unknown.answer_format == "schema"
-    assert unknown.price is None
-
-
-def test_a_free_model_is_known_to_be_free() -> None:
-    price = look_up("ollama/llama3").price
-    assert price is not None
-    assert price.of(1_000, 1_000) == 0.0
 
 
 @pytest.mark.parametrize("name", ["openrouter/openrouter/auto"])

@@ -121,14 +121,11 @@ class ModelExtractor:
     ) -> Extraction:
         """Ask, with a smaller prompt where the model's window turns out to be smaller.
 
-        The purpose is the prompt's name; `environment` draws the scene out of the task.
-
         Raises:
             ExtractionError: The model gave nothing usable, or it does not fit its window.
             OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
             ConfigurationError: A prompt file is wrong.
-            LanguageModelError: The model cannot be asked at all; every other episode would fail
-                too.
+            LanguageModelError: The model cannot be asked at all.
         """
         if episode is not None and not self._has_steps(purpose, episode):
             return Extraction(None, "the episode has no steps")
@@ -149,12 +146,7 @@ class ModelExtractor:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> str | None:
-        """Return what `write` would send first; None if nothing. Nothing is sent.
-
-        Raises:
-            ConfigurationError: A prompt file is wrong.
-            OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
-        """
+        """Return what `write` would send first; None if nothing. Nothing is sent."""
         request = self.request(purpose, episode, notes, inputs)
         return request.prompt if request else None
 
@@ -165,13 +157,7 @@ class ModelExtractor:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Usage:
-        """Estimate what `write` would take now; nothing is sent.
-
-        An answer in the response cache takes nothing. The answer's length is a usual one.
-
-        Raises:
-            DeltaMemError: Whatever `prompt` raises.
-        """
+        """Estimate what `write` would take now, with an answer of usual length; nothing is sent."""
         request = self.request(purpose, episode, notes, inputs)
         if request is None:
             return Usage()

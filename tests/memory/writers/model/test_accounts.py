@@ -8,10 +8,9 @@ from shutil import copytree
 
 import pytest
 
-from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import BankFrozenError, StorageError
+from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import learn
@@ -141,15 +140,3 @@ def test_learning_from_one_episode_is_paid_once_and_of_a_frozen_bank_not_at_all(
     with pytest.raises(BankFrozenError):
         judge_episodes(bank, Judge(client(server)), [UNSAID[0].id])
     assert len(server.requests) == asked
-
-
-def test_judgements_are_reported_even_if_the_bill_cannot_be_written(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    bank = bank_with(tmp_path / "bank", UNSAID)
-    (bank.path / usage_log.FILE_NAME).mkdir()
-    server.script()
-    server.answer(verdict("yes", "It is done."))
-    report = judge_episodes(bank, Judge(client(server)), without_outcome(bank))
-    assert len(report.judged) == len(UNSAID)
-    assert [type(error) for error in report.errors] == [StorageError]

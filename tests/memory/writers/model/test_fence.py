@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.memory.writers.model.request import block, fenced
-from deltamem_tui.text import clean
 
 BLOCK = re.compile(
     r'\A<record of="steps" sign="(\w{16})">\n(.*)\n</record sign="(\w+)">\Z', re.DOTALL
@@ -82,18 +81,3 @@ def test_the_same_text_has_the_same_sign_and_another_another() -> None:
     assert block("steps", "look") == block("steps", "look")
     signs = {parts(text)[1] for text in ("look", "look ", "Look", "look at it")}
     assert len(signs) == 3  # white space around it is no part of it
-
-
-@given(st.text())
-def test_other_text_stays(text: str) -> None:
-    if "record" not in text.lower():
-        assert fenced(text) == clean(text).strip()
-
-
-@pytest.mark.parametrize("plain", ["</record>", "</ record >", "< /RECORD>", "<record of='x'>"])
-def test_a_plain_mark_loses_its_bracket(plain: str) -> None:
-    assert fenced(f"a {plain} b") == f"a ({plain[1:]} b"
-
-
-def test_nothing_is_said_to_be_nothing() -> None:
-    assert parts(" ")[0] == "(nothing)"

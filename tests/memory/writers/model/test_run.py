@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
@@ -108,59 +107,6 @@ def test_what_a_lesson_took_is_told_call_by_call(server: ModelServer, tmp_path: 
         assert call == {**about, "attempts": 1}
         assert about.items() <= paid.items()
     assert history(bank).usage == run.usage == lesson.usage
-
-
-GOOD = object()
-BAD_FIELDS = Reply('{"activation": "x"}')
-MISBEHAVIOURS: dict[str, tuple[tuple[Reply | object, ...], int, int]] = {
-    # what the server does first, requests for one tree, attempts in the journal
-    "clean": ((GOOD,), 1, 1),
-    "prose": ((Reply("I would rather not say."), GOOD), 2, 2),
-    "wrong fields": ((BAD_FIELDS, GOOD), 2, 2),
-    "empty": ((Reply(""), GOOD), 2, 2),
-    "no content": ((Reply(None), GOOD), 2, 2),
-    "truncated": ((Reply('{"activation_condition": "x', finish="length"), GOOD), 2, 2),
-    "no answer": ((Reply("No."), Reply("Sorry."), GOOD), 3, 3),
-    "skip where not allowed": ((Reply('{"skip": true, "quote": ""}'), GOOD), 2, 2),
-    "huge": ((Reply("{" + "a" * 300_000), GOOD), 2, 2),
-    "too many requests": ((Reply(status=429, headers=(("Retry-After", "1"),)), GOOD), 2, 1),
-    "server error": ((Reply(status=500), Reply(status=503), GOOD), 3, 1),
-    "dropped": ((Reply("x" * 50, manner="drop"), GOOD), 2, 1),
-    "hang": ((Reply(manner="hang"), GOOD), 2, 1),
-}
-
-
-def first_then_sensible(server: ModelServer, first: tuple[Reply | object, ...]) -> None:
-    """Do these things with the first requests, and answer sensibly from then on."""
-    left = list(first)
-
-    def reply(request: Request) -> Reply:
-        next_one = left.pop(0) if left else GOOD
-        return next_one if isinstance(next_one, Reply) else sensible.reply(request)
-
-    server.replies = reply
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("concurrency", [1, 4])
-@pytest.mark.parametrize("kind", MISBEHAVIOURS)
-def test_whatever_the_server_does_the_right_nodes_are_written(
-    server: ModelServer, tmp_path: Path, kind: str, concurrency: int
-) -> None:
-    episodes = generated(2, seed=3)
-    undisturbed = bank_with(tmp_path / "undisturbed", episodes)
-    run_over(undisturbed, server)
-    server.script()
-    first, requests, attempts = MISBEHAVIOURS[kind]
-    first_then_sensible(server, first)
-    bank = bank_with(tmp_path / "bank", episodes)
-    outcomes, run = run_over(bank, server, concurrency=concurrency, timeout=0.4)
-    assert len(lessons_of(outcomes)) == 2
-    assert learnt_files(bank) == learnt_files(undisturbed)
-    learnt = next(detail for event, detail in told(bank) if event == "learn")
-    assert learnt["trees"]["task"]["calls"][0]["attempts"] == attempts
-    assert len(server.requests) - run.wasted.calls == 3 + requests
-    assert verify(bank) == []
 
 
 @pytest.mark.parametrize(
@@ -361,27 +307,6 @@ def test_a_limit_on_cost_is_never_passed(
     cost = sum(PRICE.of(request.words, 0) for request in server.requests)
     assert cost <= most
     assert verify(bank) == []
-
-
-def test_equal_prompts_are_not_paid_twice_side_by_side(server: ModelServer, tmp_path: Path) -> None:
-    """Episodes that differ only in what no prompt shows."""
-    (first,) = generated(1)
-    twins = [
-        structs.replace(
-            first, steps=(*first.steps[:-1], structs.replace(first.steps[-1], reward=reward))
-        )
-        for reward in (0.0, None)
-    ]
-    numbers = TreeParameters(tau_base=1.0, k_cons=None)
-    bills = []
-    for concurrency in (1, 4):
-        server.script()
-        server.replies = sensible.reply
-        bank = bank_with(tmp_path / f"bank{concurrency}", [*generated(3, seed=9), *twins], numbers)
-        cache = ResponseCache(tmp_path / f"cache{concurrency}")
-        _, run = run_over(bank, server, concurrency=concurrency, cache=cache)
-        bills.append((run.used, told(bank)))
-    assert bills[0] == bills[1]
 
 
 Grow = Callable[[float, int | None], tuple[int, int]]

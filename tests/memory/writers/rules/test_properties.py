@@ -6,21 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.lab.games.alfworld_goals import kinds
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.domain import GENERAL, domain_for
-from deltamem_tui.memory.findings import (
-    effective_actions,
-    failure_of,
-    found_at,
-    fruitless,
-    normalised,
-    recoveries,
-    shortcut,
-)
-from deltamem_tui.memory.memp.rules import task_facts
 from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.memory.synapse.write import observations
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
@@ -128,23 +116,3 @@ def test_long_texts_are_cut_and_long_commands_left_out(size: int) -> None:
         payload = learnt(episode)[0].payload
         assert count_tokens(payload["execution_procedure"]) < 400
         assert count_tokens(payload["activation_condition"]) <= 200
-
-
-@given(EPISODES)
-def test_the_building_blocks_take_any_episode(episode: Trajectory) -> None:
-    way, did, why = shortcut(episode), effective_actions(episode), failure_of(episode)
-    seen = observations(episode)
-    assert (way, did, why) == (shortcut(episode), effective_actions(episode), failure_of(episode))
-    assert len(way.actions) == len(way.plan) or episode.domain == "scienceworld"
-    assert set(did) <= {one_line(step.action) for step in episode.steps}
-    assert len(seen) == len(episode.steps)
-    assert all(count_tokens(text) <= 60 for text in seen)
-    assert all(
-        count_tokens(value) <= 4 for value in task_facts(episode.domain, episode.task).values()
-    )
-    assert len(normalised(episode)) <= len(did)
-    assert len(fruitless(episode)) + len(recoveries(episode)) <= 2 * len(episode.steps)
-    things = dict(domain_for(episode.domain).places_of_things(episode))
-    assert found_at(episode).keys() <= set(things) | {kinds(x) for x in things}
-    texts = [*way.plan, why.reflection, why.plan, *seen]
-    assert all(clean(text) == text and "\n" not in text for text in texts)
