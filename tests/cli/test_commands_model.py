@@ -19,7 +19,7 @@ from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers import to_line
-from tests.cli.support import Program, heat, state_of
+from tests.cli.support import Program, state_of
 from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated, told_together
@@ -126,21 +126,6 @@ def unsaid(house: Program) -> str:
     return str(log)
 
 
-@pytest.mark.parametrize("command", ["extract", "judge", "consolidate"])
-def test_a_dry_run_needs_no_key(
-    house: Program, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    assert house("import", "kitchen", unsaid(house)).code == 0
-    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    call = (command, "kitchen", "--model", "openai/gpt-4o-mini")
-    answer = house(*call, "--dry-run")
-    assert answer.code == 0
-    assert "cost\t$" in answer.out or command == "consolidate"  # for which nothing is due
-    assert "there is no key for openai/gpt-4o-mini (set OPENAI_API_KEY)" in answer.err
-    assert "there is no key" in house(*call).error
-
-
 @pytest.mark.parametrize(
     ("call", "code", "said"),
     [
@@ -172,18 +157,6 @@ def test_the_model_of_the_settings_is_taken(
     answer = house.json("extract", "kitchen", "--api-base", server.base, "--limit", "1")
     assert answer.data["learned"] == 1
     assert server.requests[0].body["model"] == MODEL.partition("/")[2]
-
-
-def test_a_judged_episode_waits_unless_all_are_admitted(
-    house: Program, server: ModelServer
-) -> None:
-    judged = heat("pear")
-    judged["outcome"]["source"] = "judge"
-    house("import", "kitchen", house.log(judged))
-    data = house.json(*by_model(server)).data
-    assert (data["learned"], data["waiting"], data["not_admitted"]) == (8, 1, 1)
-    assert "see `--admit`" in house(*by_model(server)).err
-    assert house.json(*by_model(server, "--admit", "all")).data["learned"] == 1
 
 
 def test_what_failed_for_good_is_named_in_info_until_it_works(

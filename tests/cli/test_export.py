@@ -113,15 +113,6 @@ def test_install_writes_over_nothing_by_itself(program: Program) -> None:
     assert Bank.open(program.bank).frozen
 
 
-def test_a_dry_run_installs_nothing(program: Program) -> None:
-    exported(program)
-    before = sorted(each.name for each in program.bank.parent.iterdir())
-    data = program.json("install", "kitchen.deltamem", "--name", "copy", "--dry-run").data
-    assert data["dry_run"] is True
-    assert data["task_nodes"] == len(Bank.open(program.bank).tree("task"))
-    assert sorted(each.name for each in program.bank.parent.iterdir()) == before
-
-
 def test_unfrozen_it_learns_on(program: Program) -> None:
     exported(program)
     assert program("install", "kitchen.deltamem", "--name", "copy", "--unfreeze").code == 0
