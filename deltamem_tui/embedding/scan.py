@@ -131,7 +131,7 @@ class SparseRows:
         sums = np.zeros(self._rows, dtype=np.float32)
         with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` reports broken rows
             for rows, columns, values, lengths in self._pieces():
-                products = weight[columns]
+                products = weight.take(columns)  # half the time of indexing
                 for _ in range(power):
                     products *= values
                 full = lengths > 0
