@@ -14,6 +14,7 @@ from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.tui.widgets.bars import KeyBar
 from tests.llm.server import ModelServer, serving
+from tests.memory.writers.model.support import verdict
 from tests.tui.support import UNSAID, Person, browse, trajectory
 
 MODEL = "openai/gpt-4o-mini"
@@ -32,7 +33,7 @@ def test_a_model_judges_what_the_filter_shows_without_an_outcome_after_an_estima
 ) -> None:
     baked = [trajectory(f"bake bread {number}") for number in range(2)]
     take_in(Bank.open(folder / "kitchen"), baked)
-    server.answer("The bread is in the oven.\nyes")
+    server.answer(verdict("yes", "The bread is in the oven."))
 
     async def story(person: Person) -> None:
         await person.press("3", "slash")
