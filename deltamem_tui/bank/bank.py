@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deltamem_tui.bank import credit, episodes, manifest, replicas, tree
 from deltamem_tui.bank.batch import Batch
@@ -39,10 +38,6 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.text import clean, one_line
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 LOCK_NAME = ".lock"
 LOCK_SECONDS = 60.0
 _READ_ATTEMPTS = 1000
@@ -56,13 +51,11 @@ class _View:
 
     tail: Tail | None
     snapshots: Mapping[str, TableSnapshot]
-    freshness: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @cached_property
     def trees(self) -> Mapping[str, Tree]:
         names = replicas.tree_names(self.snapshots)
-        fresh = self.freshness
-        return {name: Tree(name, self.snapshots[name], fresh.get(name)) for name in names}
+        return {name: Tree(name, self.snapshots[name]) for name in names}
 
     @cached_property
     def episodes(self) -> Episodes:
@@ -175,15 +168,6 @@ class Bank:
     def trees(self) -> Mapping[str, Tree]:
         """The trees by name."""
         return self._view.trees
-
-    def with_freshness(self, freshness: Mapping[str, NDArray[np.float64]]) -> Bank:
-        """Another handle on the same commit, whose trees have some freshness by their names.
-
-        Refreshed or written by, it shows the bank without.
-        """
-        other = copy(self)
-        other._view = replace(self._view, freshness=freshness)  # noqa: SLF001 - of this class
-        return other
 
     def refresh(self) -> bool:
         """Show what the bank holds now.

@@ -204,22 +204,11 @@ def _text(node_id: object) -> str:
 
 
 class Tree:
-    """The living nodes of one tree at one commit.
+    """The living nodes of one tree at one commit."""
 
-    Attributes:
-        freshness: Per row, the share of its score that counts in a ranking, above 0 and at most 1;
-            None if all count whole. float64 [rows].
-    """
-
-    def __init__(
-        self,
-        name: str,
-        snapshot: TableSnapshot,
-        freshness: NDArray[np.float64] | None = None,
-    ) -> None:
+    def __init__(self, name: str, snapshot: TableSnapshot) -> None:
         self.name = name
         self.snapshot = snapshot
-        self.freshness = freshness
 
     def __len__(self) -> int:
         return len(self.rows)

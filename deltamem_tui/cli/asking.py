@@ -107,7 +107,6 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
     for rule in others:
         if rule in rules:
             page.text(f"  by {rule}: {rules[rule]}")
-    stale = any(each.freshness < 1 for each in answer.candidates)
     rows: list[tuple[Cell, ...]] = [
         (
             _candidate_mark(answer, candidate),
@@ -115,14 +114,13 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
             candidate.similarity,
             *[candidate.penalty] * display.penalised,
             candidate.score,
-            *[candidate.freshness] * stale,
             one_line(display.of_title(candidate.node), 80),
         )
         for candidate in answer.candidates
     ]
     penalty = ["penalty"] * display.penalised
     title = key_label(bank, answer.collection)
-    columns = ("", "node", "similarity", *penalty, "score", *["fresh"] * stale, title)
+    columns = ("", "node", "similarity", *penalty, "score", title)
     page.table(columns, rows)
 
 
@@ -192,7 +190,6 @@ def _answer_record(
                 | {
                     "recalled": answer.matches(candidate),
                     "rule": candidate.rule,
-                    "freshness": candidate.freshness,
                 }
                 for candidate in answer.candidates
             ],

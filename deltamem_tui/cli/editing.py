@@ -122,12 +122,12 @@ def delete(
 
 def undo(context: typer.Context, bank: options.Bank) -> Result:
     """Take back the last change made by hand or by `forget`; again for the one before."""
-    from deltamem_tui.memory.editing import nothing_to_undo, undo, undoable
+    from deltamem_tui.memory.editing import nothing_left, undo, undoable
 
     opened = Invocation.of(context).open(bank, write=True)
     commit = undoable(opened)
     if commit is None:
-        raise nothing_to_undo(opened)
+        raise nothing_left(opened, "undo")
     change = undo(opened, commit)
     nodes = [each.id for each in change.nodes]
     data = {"undone": commit.event, "tree": change.tree, "nodes": nodes}
@@ -136,12 +136,12 @@ def undo(context: typer.Context, bank: options.Bank) -> Result:
 
 def redo(context: typer.Context, bank: options.Bank) -> Result:
     """Make the change again that was undone last; again for the one before."""
-    from deltamem_tui.memory.editing import nothing_to_redo, redo, redoable
+    from deltamem_tui.memory.editing import nothing_left, redo, redoable
 
     opened = Invocation.of(context).open(bank, write=True)
     found = redoable(opened)
     if found is None:
-        raise nothing_to_redo(opened)
+        raise nothing_left(opened, "redo")
     undone, made = found
     change = redo(opened, undone)
     nodes = [each.id for each in change.nodes]

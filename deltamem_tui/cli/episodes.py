@@ -116,20 +116,17 @@ def outcome(
 
 
 Blind = Annotated[bool, flag("--blind", "Hide what log and judge say.")]
-Seed = Annotated[int, option("--seed", "N", "The seed of the random 5 %.")]
 
 
-def review(
-    context: typer.Context, bank: options.Bank, blind: Blind = False, seed: Seed = 0
-) -> Result:
+def review(context: typer.Context, bank: options.Bank, blind: Blind = False) -> Result:
     """List the most doubtful episodes: `episode outcome` or the browser takes your verdicts.
 
     First where log and judge disagree, then waiting successes that only a judge saw, sources of
-    nodes of little use, episodes like one that was wrong, and a random 5 %.
+    nodes of little use, and what is around an error.
     """
     from deltamem_tui.memory.review import error_notes, review_of, why
 
-    found = review_of(Invocation.of(context).open(bank), seed)
+    found = review_of(Invocation.of(context).open(bank))
 
     def view(page: Page) -> None:
         rows = [

@@ -148,7 +148,6 @@ def _install_skills(
         "method": method,
         **{f"{name}_nodes": size for name, size in sizes.items()},
         "changed": list(book.changed),
-        "adopted": list(book.adopted),
         "missing": list(book.missing),
         "left": [str(each) for each in book.left],
         "frozen": frozen,
@@ -177,7 +176,4 @@ def _skills_notes(book: SkillBook) -> list[str]:
         notes.append(f"{missing} of the bank in no file here, so left out: {shown}")
     if book.changed:
         notes.append(f"{counted(len(book.changed), 'node')} changed since the folder was written")
-    if book.adopted:
-        skills = counted(len(book.adopted), "skill")
-        notes.append(f"{skills} from elsewhere, added to the roots")
     return notes

@@ -20,7 +20,7 @@ from deltamem_tui.text import counted, one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.forgetting import Deletion
-    from deltamem_tui.memory.lift import ShownNodeLift
+    from deltamem_tui.memory.lift import NodeLift
     from deltamem_tui.memory.plan import Proposal
     from deltamem_tui.memory.vectors.reembed import Reembedding
 
@@ -84,8 +84,8 @@ def parameters(context: typer.Context, bank: options.Bank, changes: Changes = No
     kept: setting the threshold fixes it, else the first episodes replace it. The task tree has
     recall: `kind` counts what near tasks know (in a game: by the kind of goal), `paper` takes
     the best node from the threshold up. Every bank has budget, the most tokens of a context (in
-    a game without the procedure), admission, forgetting with its numbers, capacity, utility and
-    half_life (docs/credit.md).
+    a game without the procedure), admission, forgetting with its numbers, capacity and utility
+    (docs/credit.md).
     """
     from deltamem_tui.memory.methods import change_settings, settings_of
     from deltamem_tui.memory.settings import assigned, listed, to_record
@@ -232,13 +232,6 @@ Preset = Annotated[
 Capacity = Annotated[
     int | None, option("--capacity", "N", "At most N nodes a tree, the worst go.", min=1)
 ]
-Promote = Annotated[
-    bool,
-    flag(
-        "--promote",
-        "First make good nodes below those of little use roots of their own, by the rules.",
-    ),
-]
 Delete = Annotated[bool, flag("--apply", "Delete them; else they are only listed.")]
 
 
@@ -249,7 +242,6 @@ def forget(
     preset: Preset = None,
     capacity: Capacity = None,
     coarse: options.Coarse = False,
-    promote: Promote = False,
     apply: Delete = False,
 ) -> Result:
     """List the nodes that are idle or of little use, and why; delete them with --apply.
@@ -258,7 +250,6 @@ def forget(
     tombstone. `deltamem node undo` restores what went last.
     """
     from deltamem_tui.memory import forgetting
-    from deltamem_tui.memory.engine import promote as fuse
     from deltamem_tui.memory.methods import settings_of
     from deltamem_tui.memory.policies.forgetting import PRESETS
 
@@ -273,8 +264,6 @@ def forget(
             "the bank has no rule of forgetting",
             hint="give --rule, --preset or --capacity, or set the parameter `forgetting`",
         )
-    promoted = forgetting.promotable(opened, rules, coarse=coarse) if promote else []
-    fused = len(fuse(opened, promoted)) if apply and promoted else len(promoted)
     found = forgetting.proposed(opened, rules, coarse=coarse)
     if apply:
         found = forgetting.apply(opened, found, rules)
@@ -284,14 +273,11 @@ def forget(
 
     data: dict[str, Any] = {
         "applied": apply,
-        "promoted": [{"tree": tree, "node": node} for tree, node in promoted],
         "deletions": [each.record() for each in found],
         "nodes": {name: len(tree) for name, tree in opened.trees.items()},
     }
     gone = counted(sum(each.nodes for each in found), "node")
     notes = [f"{gone} deleted" if apply else f"{gone} would be deleted; nothing was written"]
-    if promoted:
-        notes.append(f"{counted(fused, 'chain')} {'fused' if apply else 'would be fused first'}")
     if len(found) > _SHOWN:
         notes.append(f"{len(found):,} deletions; `--json` lists them all")
     if coarse:
@@ -344,12 +330,12 @@ def lift(context: typer.Context, bank: options.Bank, coarse: options.Coarse = Fa
 _LIFTED = ("tree", "node", "recalled", "success", "its kind", "looks", "title")
 
 
-def _lifted(bank: Bank, each: ShownNodeLift) -> tuple[Cell, ...]:
+def _lifted(bank: Bank, each: NodeLift) -> tuple[Cell, ...]:
     from deltamem_tui.memory.lift import share_text
     from deltamem_tui.memory.methods import display_of
 
-    lift, node = each.lift, bank.tree(each.tree).node(each.id)
-    looks = "" if lift.look == "unclear" else lift.look
+    node = bank.tree(each.tree).node(each.id)
+    looks = "" if each.look == "unclear" else each.look
     title = one_line(display_of(bank, each.tree).of_title(node), 50)
-    share = (lift.shown, share_text(lift.share), f"{lift.expected:.2f}")
+    share = (each.shown, share_text(each.share), f"{each.expected:.2f}")
     return (each.tree, each.id[:8], *share, looks, title)

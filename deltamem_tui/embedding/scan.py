@@ -162,12 +162,6 @@ def _cells_at(rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np
     return cells + np.arange(len(cells))
 
 
-def faded(similarities: NDArray[FloatT], freshness: NDArray[np.float64]) -> NDArray[FloatT]:
-    """Multiply similarities above 0 by freshness, row by row."""
-    products: NDArray[FloatT] = (similarities * freshness).astype(similarities.dtype)
-    return np.where(similarities > 0, products, similarities)
-
-
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Rows to scan.
@@ -178,8 +172,6 @@ class Rows:
         failure: Rows that take the failure penalty. bool [rows].
         precedence: The row with the lower number wins a tie. int64 [rows].
         source: The file they come from, for errors.
-        freshness: What share of a row's similarity counts, where that is above 0; None if all of
-            all. float64 [rows].
         sparse: The same rows in a smaller form, if there is one.
     """
 
@@ -188,7 +180,6 @@ class Rows:
     failure: NDArray[np.bool_]
     precedence: NDArray[np.int64]
     source: str
-    freshness: NDArray[np.float64] | None = None
     sparse: SparseRows | None = None
 
     @classmethod
@@ -228,7 +219,6 @@ class Scan:
     ) -> list[tuple[int, float, float]]:
         """Return the best rows by s(v) = cos(e_q, e_v) − ε·[label_v is FAILURE] (equation 6).
 
-        Of rows with a freshness only that share of the cosine counts, where it is above 0.
         `query` is the vector of a question, float32 [dimensions], of unit length; `penalty` is ε.
 
         Returns:
@@ -244,7 +234,7 @@ class Scan:
         rows = self._candidates(self.scores(query, penalty), count)
         similarities = self._exact(rows, query)
         penalties = penalty * self.rows.failure[rows].astype(np.float64)
-        scores = np.round(self._faded(similarities, rows) - penalties, DECIMALS)
+        scores = np.round(similarities - penalties, DECIMALS)
         order = np.lexsort((self.rows.precedence[rows], -scores))[:count]
         return [(int(rows[i]), float(similarities[i]), float(scores[i])) for i in order]
 
@@ -268,8 +258,6 @@ class Scan:
                     np.einsum("ij,j->i", self._vectors[piece], question, out=scores[piece])
                 if self._norms is not None:
                     scores[piece] /= self._norms[piece] * norm
-                if self.rows.freshness is not None:
-                    scores[piece] = self._faded(scores[piece], piece)
                 if penalty:
                     scores[piece] -= np.float32(penalty) * self._failure[piece]
 
@@ -297,12 +285,6 @@ class Scan:
             return self.rows.sparse.products(vector)
         products: NDArray[np.float32] = self._vectors @ vector
         return products
-
-    def _faded(
-        self, similarities: NDArray[FloatT], rows: slice | NDArray[np.int64]
-    ) -> NDArray[FloatT]:
-        fresh = self.rows.freshness
-        return similarities if fresh is None else faded(similarities, fresh[rows])
 
     def _require_fitting(self, query: NDArray[np.float32]) -> None:
         if query.shape != self._vectors.shape[1:] or not np.isfinite(query).all():

@@ -194,35 +194,77 @@ def undoable(bank: Bank) -> Commit | None:
     return last_not_undone(bank, lambda commit: commit.event in BY_HAND)
 
 
+def redoable(bank: Bank) -> tuple[Commit, Commit] | None:
+    """Return the last undo that can be redone, and the change that it took back; None if none.
+
+    As in an editor, undone changes can be redone until another change by hand is made. What is
+    learnt meanwhile ends nothing, unless it changed the very nodes.
+    """
+    return last_not_redone(bank, BY_HAND)
+
+
 def undo(bank: Bank, expected: Commit | None = None) -> Change:
     """Take back the last change by hand that was not undone yet.
 
-    `expected` is the change that is meant, as it was read; None for whichever is the last. One of
-    the same number in a bank that was put in this one's place is another.
+    `expected` is the change that is meant, as it was read; None for whichever is the last.
 
     Raises:
         BankFrozenError: The bank is frozen.
         BankError: There is no such change, another was made or undone since, or what it
             changed was changed again.
     """
+    return _put_back(bank, "undo", expected)
+
+
+def redo(bank: Bank, expected: Commit | None = None) -> Change:
+    """Make the change again that was undone last; `expected` is the undo that is meant.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        BankError: As `undo`.
+    """
+    return _put_back(bank, "redo", expected)
+
+
+def nothing_left(bank: Bank, kind: Literal["undo", "redo"]) -> BankError:
+    """Return the error of an undo or a redo where no change by hand is left."""
+    return BankError(f"no change by hand is left to {kind}", source=str(bank.path))
+
+
+def _put_back(bank: Bank, kind: Literal["undo", "redo"], expected: Commit | None) -> Change:
+    """Let nodes say again what they did before a change by hand, or after it."""
     bank.require_writable()
     bank.refresh()
     seen = bank.commit.sequence
-    commit = undoable(bank)
-    if expected is not None and commit != expected:
-        raise _not_the_last(bank)
-    if commit is None:
-        raise nothing_to_undo(bank)
-    tree, revisions = recorded(bank, commit)
+    undone, change = (redoable(bank) or (None, None)) if kind == "redo" else (None, undoable(bank))
+    meant = undone or change
+    changed_since = BankError(
+        f"another change was made, undone or redone by hand since; nothing to {kind}",
+        source=str(bank.path),
+        hint="reload and try again",
+    )
+    if expected is not None and meant != expected:
+        raise changed_since
+    if meant is None or change is None:
+        raise nothing_left(bank, kind)
+    tree, revisions = recorded(bank, change)
+    version = version_after if undone else version_before
     with bank.writing() as batch:
-        if any(_comes_after(each, commit) for each in commits_since(bank, seen)):
-            raise _not_the_last(bank)
+        if any(each.event in (*BY_HAND, UNDO, REDO) for each in commits_since(bank, seen)):
+            raise changed_since
         shown = bank.tree(tree)
-        earlier = [version_before(shown, *each, commit) for each in revisions.items()]
-        _refuse_unlearnt(bank, shown, [node for node, _ in earlier])
-        nodes = put_back(batch, shown, earlier)
-        batch.log(UNDO, {"undoes": commit.sequence, "what": commit.event, "tree": tree})
-    return Change("undo", tree, nodes)
+        versions = [version(shown, *each, change) for each in revisions.items()]
+        _refuse_unlearnt(bank, shown, [node for node, _ in versions if not node.deleted])
+        versions.sort(key=lambda each: each[0].depth)
+        _refuse_left_below(shown, [node for node, _ in versions])
+        nodes = tuple(
+            batch.revise_node(tree, node, shown.embeddings[row]) for node, row in versions
+        )
+        about = "redoes" if undone else "undoes"
+        batch.log(
+            REDO if undone else UNDO, {about: meant.sequence, "what": change.event, "tree": tree}
+        )
+    return Change(kind, tree, nodes)
 
 
 def _refuse_unlearnt(bank: Bank, tree: Tree, nodes: Iterable[Node]) -> None:
@@ -240,17 +282,6 @@ def _refuse_unlearnt(bank: Bank, tree: Tree, nodes: Iterable[Node]) -> None:
             )
 
 
-def put_back(batch: Batch, tree: Tree, versions: Iterable[tuple[Node, int]]) -> tuple[Node, ...]:
-    """Let nodes say again what they did in other versions, given with their rows.
-
-    Raises:
-        BankError: Another node was hung below one of them since that goes, or goes elsewhere.
-    """
-    ordered = sorted(versions, key=lambda version: version[0].depth)
-    _refuse_left_below(tree, [node for node, _ in ordered])
-    return tuple(batch.revise_node(tree.name, node, tree.embeddings[row]) for node, row in ordered)
-
-
 def _refuse_left_below(tree: Tree, nodes: Sequence[Node]) -> None:
     ids = {node.id for node in nodes}
     for node in nodes:
@@ -265,26 +296,6 @@ def _refuse_left_below(tree: Tree, nodes: Sequence[Node]) -> None:
                     source=node.id,
                     hint="move or delete that one first",
                 )
-
-
-def _comes_after(newer: Commit, commit: Commit) -> bool:
-    """Return whether a newer commit makes another one no longer the last to be undone."""
-    if newer.event == UNDO:
-        return newer.detail.get("undoes") == commit.sequence
-    return newer.event in (*BY_HAND, REDO)
-
-
-def nothing_to_undo(bank: Bank) -> BankError:
-    """Return the error of an undo where no change by hand is left."""
-    return BankError("no change by hand is left to undo", source=str(bank.path))
-
-
-def _not_the_last(bank: Bank) -> BankError:
-    return BankError(
-        "another change was made by hand, or undone, since; nothing was undone",
-        source=str(bank.path),
-        hint="look at it again, then repeat",
-    )
 
 
 def _change_one(
@@ -347,58 +358,4 @@ def recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:
     raise BankError(
         f"the journal does not say what the {commit.event} of {commit.time} changed",
         source=str(bank.journal.path),
-    )
-
-
-def redoable(bank: Bank) -> tuple[Commit, Commit] | None:
-    """Return the last undo that can be redone, and the change that it took back; None if none.
-
-    As in an editor, undone changes can be redone until another change by hand is made. What is
-    learnt meanwhile ends nothing, unless it changed the very nodes.
-    """
-    return last_not_redone(bank, BY_HAND)
-
-
-def redo(bank: Bank, expected: Commit | None = None) -> Change:
-    """Make the change again that was undone last.
-
-    `expected` is the undo that is meant, as it was read; None for whichever is the last.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-        BankError: Nothing is left to redo, another change was made, undone or redone since, or
-            what the change was about says something else by now.
-    """
-    bank.require_writable()
-    bank.refresh()
-    seen, found = bank.commit.sequence, redoable(bank)
-    if found is None:
-        raise nothing_to_redo(bank)
-    undo, change = found
-    if expected is not None and undo != expected:
-        raise _not_the_last_redone(bank)
-    tree, revisions = recorded(bank, change)
-    with bank.writing() as batch:
-        if any(each.event in (*BY_HAND, UNDO, REDO) for each in commits_since(bank, seen)):
-            raise _not_the_last_redone(bank)
-        shown = bank.tree(tree)
-        later = [version_after(shown, *each, change) for each in revisions.items()]
-        nodes = put_back(batch, shown, later)
-        batch.log(REDO, {"redoes": undo.sequence, "what": change.event, "tree": tree})
-    return Change("redo", tree, nodes)
-
-
-def nothing_to_redo(bank: Bank) -> BankError:
-    """Return the error of a redo where no undo is left."""
-    return BankError(
-        "nothing is left to redo: no undo came after the last change by hand",
-        source=str(bank.path),
-    )
-
-
-def _not_the_last_redone(bank: Bank) -> BankError:
-    return BankError(
-        "another change was made by hand, undone or redone, since; nothing was redone",
-        source=str(bank.path),
-        hint="reload and try again",
     )

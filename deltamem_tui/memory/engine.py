@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -22,7 +21,6 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     BankRewrittenError,
-    NodeNotFoundError,
     OutcomeUnknownError,
     UsageError,
     wrong_argument,
@@ -46,7 +44,6 @@ from deltamem_tui.memory.plan import (
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.settings import Settings, replaced
-from deltamem_tui.memory.staleness import recalled
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
@@ -94,7 +91,7 @@ def recall(
     if not clean(task).strip() and not clean(environment).strip():
         raise UsageError("task and environment are both empty", hint="say what the agent is to do")
     query = Query(task, environment, candidates, None, None if folders is None else tuple(folders))
-    found = recalled(bank, query, embedder_of(bank, embedder))
+    found = method_of(bank).recall(bank, query, embedder_of(bank, embedder))
     counts_as, commit = bank.manifest.counts_as, bank.commit.sequence
     receipt = made(counts_as, commit, found.shown, task, environment)
     return dataclasses.replace(found, receipt=receipt)
@@ -303,29 +300,6 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
             _apply(batch, plan.changes)
             batch.log("consolidate" if plan.changes else "refuse", plan.result.record())
         return dataclasses.replace(plan.result, done=bool(plan.changes))
-
-
-def promote(
-    bank: Bank, nodes: Iterable[tuple[str, str]], *, embedder: Embedder | None = None
-) -> list[Node]:
-    """Fuse the chains of nodes by the rules, one commit each, and return the new roots.
-
-    A good node below one of little use becomes a root, so that the rest can be deleted; under
-    another base a delta would mean nothing. A node that is gone meanwhile is skipped, and so is
-    one of which nothing could be made.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-        StorageError: The disk refused; what was fused before stays.
-    """
-    writer, embedder = writer_of(bank), embedder_of(bank, embedder)
-    roots = []
-    for tree, node_id in nodes:
-        with suppress(NodeNotFoundError):
-            done = maintain(bank, Due(tree, bank.chain(tree, node_id)), writer, embedder)
-            if done is not None and done.root is not None:
-                roots.append(done.root)
-    return roots
 
 
 def calibrate(

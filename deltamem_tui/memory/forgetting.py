@@ -1,20 +1,24 @@
 """Forgetting in a bank: what its rules would delete, and deleting it.
 
-Time is counted in episodes: an episode's place among those of the bank, up to the last one that
-was learnt; see `memory.ages`.
+Time is counted in episodes: an episode's time is its place among those of the bank, from 1. A node
+is as old as the last of the episodes that it was learnt from; one that comes from none is as old as
+the node before it. No clock is asked, and a copy, a merge or a compaction says the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.credit import UNIT, ShownTo, shown_to
+from deltamem_tui.bank.episodes import NAME as EPISODES
+from deltamem_tui.bank.episodes import EpisodeState, standing
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.credit.credit import utility_of
@@ -24,12 +28,10 @@ from deltamem_tui.memory.policies.forgetting import (
     Columns,
     ForgettingRules,
     Reason,
-    blocking,
     forgotten,
     subtree_sizes,
 )
 from deltamem_tui.memory.settings import Settings
-from deltamem_tui.memory.staleness import decode_birth, last_learnt, learnt_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,16 +66,7 @@ class Deletion:
 
     def record(self) -> dict[str, Any]:
         """As the journal and commands have it."""
-        return {
-            "tree": self.tree,
-            "node": self.node,
-            "nodes": self.nodes,
-            "rule": self.rule,
-            "age": self.age,
-            "recent": self.recent,
-            "judged": self.judged,
-            "utility": self.utility,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "row"}
 
 
 def rules_of(settings: Settings) -> ForgettingRules:
@@ -108,23 +101,6 @@ def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> lis
         if len(tree) and display_of(bank, name).asked
         for deletion in _of_tree(bank, tree, rules, coarse=coarse)
     ]
-
-
-def promotable(
-    bank: Bank, rules: ForgettingRules, *, coarse: bool = False
-) -> list[tuple[str, str]]:
-    """Return the good nodes, by tree and id, that keep one of little use above them.
-
-    Only where a node is what its parent lacks: there its chain can be fused into a root.
-    """
-    found = []
-    for name, tree in bank.trees.items():
-        if display_of(bank, name).layered and rules.history:
-            rows = _by_depth(tree)
-            nodes = columns(bank, tree, rows, rules, coarse=coarse)
-            ids = tree.snapshot.index["id"][rows]
-            found += [(name, bytes(ids[at]).decode()) for at in blocking(nodes, rules, UNIT)]
-    return found
 
 
 def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> list[Deletion]:
@@ -214,6 +190,54 @@ def _revised(tree: Tree, shown: ShownTo) -> Rows:
     current = tree.snapshot.current
     edited = current != np.arange(len(current))
     for birth in np.unique(shown.birth[edited[shown.birth]]).tolist():
-        revisions[birth] = decode_birth(tree.snapshot.line(int(current[birth]))).revision
+        revisions[birth] = _decode(tree.snapshot.line(int(current[birth]))).revision
     present: Rows = revisions[shown.birth]
     return present
+
+
+# Ages
+
+
+def last_learnt(bank: Bank) -> int:
+    """Return the place of the last episode that was learnt; 0 if none was."""
+    snapshot = bank.snapshots[EPISODES]
+    learnt = snapshot.counters[standing(snapshot), 0] == EpisodeState.LEARNT
+    return int(max(learnt.nonzero()[0], default=-1)) + 1
+
+
+class _Sources(Struct, gc=False):
+    trajectory: str = ""
+    sources: tuple[str, ...] = ()
+
+    @property
+    def episodes(self) -> tuple[str, ...]:
+        return (self.trajectory, *self.sources)
+
+
+class _Birth(Struct, gc=False):
+    """The one part of a node's line that says when it was learnt."""
+
+    revision: int
+    origin: _Sources = field(default_factory=_Sources)
+
+
+_decode = msgspec.json.Decoder(_Birth).decode
+
+
+def learnt_at(bank: Bank, tree: Tree) -> Rows:
+    """Return the place of the episode that each living node was learnt from last. int64 [rows].
+
+    It is at the row of the node's first line.
+    """
+    import numpy as np
+
+    born = np.zeros(len(tree.birth), dtype=np.int64)
+    episodes = bank.snapshots[EPISODES]
+    ids = episodes.index["id"][standing(episodes)].tolist()
+    place = {each.decode(): at for at, each in enumerate(ids, 1)}
+    for row in tree.rows.tolist():
+        origin = _decode(tree.snapshot.line(row)).origin
+        born[tree.birth[row]] = max(place.get(each, 0) for each in origin.episodes)
+    known = np.maximum.accumulate(born)
+    found: Rows = np.where(born > 0, born, known)
+    return found

@@ -6,16 +6,14 @@ look first, not what it caused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import shown_to
-from deltamem_tui.memory.credit.credit import use_of
+from deltamem_tui.bank.credit import Source
+from deltamem_tui.memory.credit.credit import lives, use_of
 from deltamem_tui.memory.credit.shares import LEVEL, Difference, Share, difference
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.kinds import OTHER, stated_kind, task_kind
@@ -23,9 +21,6 @@ from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.trajectory.model import Trajectory
-
-Numbers64 = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 Look = Literal["harmful", "helpful", "unclear"]
 LOOKS: tuple[Look, ...] = get_args(Look)
@@ -35,36 +30,17 @@ CHANCE = 0.025
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeColumns:
-    """The episodes of a bank.
-
-    Attributes:
-        kind: The number of the kind of its task. int64 [episodes].
-        end: 1 for a success, 0 for a failure, -1 if that is not known. int64 [episodes].
-        memory: Whether it was shown any node. bool [episodes].
-        receipt: Whether it has a receipt, be it an empty one. bool [episodes].
-        kinds: The names of the kinds.
-    """
-
-    kind: Numbers64
-    end: Numbers64
-    memory: Flags
-    receipt: Flags
-    kinds: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class NodeLift:
-    """What became of the episodes that were shown one node.
+    """A living node and what became of the episodes that were shown it.
 
     Attributes:
-        node: Its number.
         shown: The episodes that were shown it.
         share: How the judged ones of them ended.
         expected: How often episodes of the same kinds succeed, whatever they were shown.
     """
 
-    node: int
+    tree: str
+    id: str
     shown: int
     share: Share
     expected: float
@@ -77,82 +53,20 @@ class NodeLift:
             return "harmful"
         return "helpful" if low > self.expected else "unclear"
 
-
-def by_kind(episodes: EpisodeColumns) -> Mapping[str, tuple[Share, Share]]:
-    """Per kind of task, the judged episodes with memory and those that were shown nothing.
-
-    Episodes without a receipt are left out: what they were shown is not known.
-    """
-    count = len(episodes.kinds)
-    known = episodes.receipt & (episodes.end >= 0)
-    sides = [_shares(episodes, known & side, count) for side in (episodes.memory, ~episodes.memory)]
-    return {
-        name: (with_memory, without)
-        for name, with_memory, without in zip(episodes.kinds, *sides, strict=True)
-        if with_memory.judged or without.judged
-    }
-
-
-def by_node(episodes: EpisodeColumns, node: Numbers64, episode: Numbers64) -> list[NodeLift]:
-    """Per node that judged episodes were shown: the clearly harmful first, then the helpful.
-
-    A pair of `node` and `episode`, int64 [uses], is a node and an episode that was shown it, each
-    pair once.
-    """
-    receipts = episodes.receipt & (episodes.end >= 0)
-    expected = np.array(
-        [each.mean or 0.0 for each in _shares(episodes, receipts, len(episodes.kinds))]
-    )
-    count = int(node.max()) + 1 if len(node) else 0
-    shown = np.bincount(node, minlength=count)
-    judged = episodes.end[episode] >= 0
-    at, ended = node[judged], episode[judged]
-    judgements = np.bincount(at, minlength=count)
-    successes = np.bincount(at, episodes.end[ended], minlength=count)
-    likely = np.bincount(at, expected[episodes.kind[ended]], minlength=count)
-    found = [
-        NodeLift(
-            number,
-            int(shown[number]),
-            Share(int(judgements[number]), int(successes[number])),
-            float(likely[number] / judgements[number]),
-        )
-        for number in np.flatnonzero(judgements).tolist()
-    ]
-    return sorted(found, key=_worst_first)
-
-
-def _shares(episodes: EpisodeColumns, mask: Flags, count: int) -> list[Share]:
-    """Per kind, how the episodes of a mask ended."""
-    judged = np.bincount(episodes.kind[mask], minlength=count)
-    successes = np.bincount(episodes.kind[mask], episodes.end[mask], minlength=count)
-    return [Share(int(n), int(k)) for n, k in zip(judged, successes, strict=True)]
-
-
-def _worst_first(each: NodeLift) -> tuple[int, float, int]:
-    """By look, then by how many successes are missing, or are more than expected if it helped."""
-    more = each.share.successes - each.expected * each.share.judged
-    return LOOKS.index(each.look), -more if each.look == "helpful" else more, each.node
-
-
-@dataclass(frozen=True, slots=True)
-class ShownNodeLift:
-    """A living node and what became of the episodes that were shown it."""
-
-    tree: str
-    id: str
-    lift: NodeLift
+    @property
+    def more(self) -> float:
+        """How many more successes there are than expected."""
+        return self.share.successes - self.expected * self.share.judged
 
     def record(self) -> dict[str, Any]:
         """As commands print it."""
-        lift = self.lift
         return {
             "tree": self.tree,
             "node": self.id,
-            "shown": lift.shown,
-            **lift.share.record(),
-            "expected": lift.expected,
-            "looks": lift.look,
+            "shown": self.shown,
+            **self.share.record(),
+            "expected": self.expected,
+            "looks": self.look,
         }
 
 
@@ -161,16 +75,18 @@ class BankLift:
     """What receipts and verdicts say of a bank.
 
     Attributes:
-        kinds: Per kind of task, the judged episodes with memory and without.
-        nodes: The nodes that judged episodes were shown, the clearly harmful first.
+        kinds: Per kind of task, the judged episodes with memory and without. Those without a
+            receipt are left out: what they were shown is not known.
+        nodes: The nodes that judged episodes were shown: the clearly harmful first, then the
+            helpful.
         episodes: All episodes of the bank.
         without_receipt: How many of them do not say what they were shown.
         without_verdict: How many of the others have no verdict that was asked for.
-        coarse: Whether the judge's word was asked, in place of log's and person's.
+        coarse: Whether the judge's verdict was asked, in place of log's and person's.
     """
 
     kinds: Mapping[str, tuple[Share, Share]]
-    nodes: list[ShownNodeLift]
+    nodes: list[NodeLift]
     episodes: int
     without_receipt: int
     without_verdict: int
@@ -180,10 +96,6 @@ class BankLift:
     def overall(self) -> Difference | None:
         """With memory less without, within kinds; None if no kind has both."""
         return difference(list(self.kinds.values()))
-
-    def looking(self, look: Look) -> int:
-        """Return how many nodes look so."""
-        return sum(each.lift.look == look for each in self.nodes)
 
     @property
     def by_chance(self) -> float:
@@ -232,43 +144,50 @@ def bank_lift(bank: Bank, *, coarse: bool = False) -> BankLift:
     Raises:
         BankCorruptError: An episode breaks the format.
     """
-    columns = _columns(bank, coarse=coarse)
-    nodes = [each for name in bank.trees for each in _of_tree(bank, name, columns)]
-    nodes.sort(key=lambda each: LOOKS.index(each.lift.look))  # within a look they stay in order
-    return BankLift(
-        by_kind(columns),
-        nodes,
-        len(columns.end),
-        int((~columns.receipt).sum()),
-        int((columns.receipt & (columns.end < 0)).sum()),
-        coarse,
-    )
-
-
-def _columns(bank: Bank, *, coarse: bool) -> EpisodeColumns:
-    numbers: dict[str, int] = {}
-    rows: list[tuple[int, int, bool, bool]] = []
+    sources: tuple[Source, ...] = ("judge",) if coarse else ("user", "stated")
+    judged: list[tuple[str, bool, set[tuple[str, str]]]] = []
+    shown: Counter[tuple[str, str]] = Counter()
+    total = without_receipt = 0
     for episode in episodes(bank):
-        kind = numbers.setdefault(kind_of(bank, episode), len(numbers))
+        total += 1
         use = use_of(episode)
-        words = use.words if use else {}
-        word = words.get("judge") if coarse else words.get("user", words.get("stated"))
-        rows.append((kind, int(word[0]) if word else -1, bool(use and use.nodes), use is not None))
-    table = np.array(rows, dtype=np.int64).reshape(len(rows), 4)
-    return EpisodeColumns(table[:, 0], table[:, 1], table[:, 2] > 0, table[:, 3] > 0, list(numbers))
-
-
-def _of_tree(bank: Bank, name: str, columns: EpisodeColumns) -> list[ShownNodeLift]:
-    tree, shown = bank.tree(name), shown_to(bank.snapshots, name)
-    kept = shown.kept(shown.place > 0)  # of an episode that is not here nothing is known
-    found = by_node(columns, kept.birth, kept.place - 1)
-    alive = set(tree.birth[tree.rows].tolist())
-    ids = tree.snapshot.index["id"]
-    return [
-        ShownNodeLift(name, bytes(ids[each.node]).decode(), each)
-        for each in found
-        if each.node in alive
+        if use is None:
+            without_receipt += 1
+            continue
+        nodes = {(tree, node) for tree, node, _ in use.nodes}
+        shown.update(nodes)
+        said = [use.words[each][0] for each in sources if each in use.words]
+        if said:
+            judged.append((kind_of(bank, episode), said[0], nodes))
+    tallies: defaultdict[str, tuple[Counter[bool], Counter[bool]]] = defaultdict(
+        lambda: (Counter(), Counter())
+    )
+    for kind, success, nodes in judged:
+        tallies[kind][not nodes][success] += 1
+    kinds = {kind: (_share(some), _share(none)) for kind, (some, none) in tallies.items()}
+    usual = {kind: _share(some + none).mean or 0.0 for kind, (some, none) in tallies.items()}
+    ended: defaultdict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
+    likely: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for kind, success, nodes in judged:
+        for place in nodes:
+            ended[place][success] += 1
+            likely[place] += usual[kind]
+    found = [
+        NodeLift(*place, shown[place], _share(counts), likely[place] / counts.total())
+        for place, counts in ended.items()
+        if lives(bank, *place)
     ]
+    found.sort(key=_worst_first)
+    missing = total - without_receipt - len(judged)
+    return BankLift(kinds, found, total, without_receipt, missing, coarse)
+
+
+def _share(ended: Counter[bool]) -> Share:
+    return Share(ended.total(), ended[True])
+
+
+def _worst_first(each: NodeLift) -> tuple[int, float]:
+    return LOOKS.index(each.look), -each.more if each.look == "helpful" else each.more
 
 
 # For a person
@@ -293,8 +212,7 @@ def _signed(found: Difference) -> str:
     return f"{found.value:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
 
 
-def overall_text(found: BankLift) -> str:
-    """Return what memory adds over all kinds that have both, and whether that is clear."""
+def _overall_text(found: BankLift) -> str:
     overall = found.overall
     if overall is None:
         return "no kind of task has judged episodes both with memory and without"
@@ -306,16 +224,15 @@ def overall_text(found: BankLift) -> str:
 
 def notes_of(found: BankLift) -> list[object]:
     """Return what a person has to know to read the numbers."""
-    notes: list[object] = []
     if found.without_receipt == found.episodes:
         return ["no episode says what it was shown; see `recall --receipt` and `import --receipts`"]
-    notes.append(overall_text(found))
+    notes: list[object] = [_overall_text(found)]
     if found.nodes:
-        harmful, helpful = found.looking("harmful"), found.looking("helpful")
+        looks = Counter(each.look for each in found.nodes)
         notes.append(
-            f"{counted(harmful, 'node looks', 'nodes look')} harmful and {helpful:,} helpful, of "
-            f"{len(found.nodes):,}; by chance alone up to about {found.by_chance:.1f} would on "
-            "each side"
+            f"{counted(looks['harmful'], 'node looks', 'nodes look')} harmful and "
+            f"{looks['helpful']:,} helpful, of {len(found.nodes):,}; by chance alone up to about "
+            f"{found.by_chance:.1f} would on each side"
         )
     left_out = {
         "without a receipt": found.without_receipt,
@@ -325,7 +242,7 @@ def notes_of(found: BankLift) -> list[object]:
         named = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
         notes.append(f"of {counted(found.episodes, 'episode')} left out: {named}")
     notes.append(
-        "none were drawn by lot: an episode that was shown nothing is often the first of its kind, "
-        "and a node is shown where tasks are like its own"
+        "episodes were not assigned at random: one that was shown nothing is often the first of "
+        "its kind, and a node is shown where tasks are like its own"
     )
     return notes

@@ -1,26 +1,25 @@
-"""The review queue: which episodes a person should look at first, which are drawn, and why.
+"""The review queue: which episodes a person should look at first, and why.
 
 It is worked out on facts of episodes; nothing is written.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import NodeNotFoundError
-from deltamem_tui.memory.credit.credit import use_of, usefulness
-from deltamem_tui.memory.credit.shares import JudgeErrors, Share, errors_among
+from deltamem_tui.memory.credit.credit import lives, use_of, usefulness
+from deltamem_tui.memory.credit.shares import JudgeErrors, errors_among
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.relearning import label_of, written_by
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.lift import kind_of
+from deltamem_tui.memory.lift import kind_of, share_text
 from deltamem_tui.memory.methods import display_of, settings_of
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -28,22 +27,17 @@ from deltamem_tui.trajectory.model import Outcome, Trajectory
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
 
-Reason = Literal[
-    "disagreement", "unconfirmed", "low utility", "upstream", "downstream", "random sample"
-]
+Reason = Literal["disagreement", "unconfirmed", "low utility", "upstream", "downstream"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """Why an episode is to be reviewed, the most urgent first.
 
 Log and judge disagree; a success that only a judge saw waits to be learnt; a node of little use
-was learnt from it; a node from it was shown to an episode that a person found to be wrong; it was
-shown a node from such an episode; or it was drawn.
+was learnt from it; a node from it was shown to an episode that a person found to be wrong; or it
+was shown a node from such an episode.
 """
 
 NodePlace = tuple[str, str]
 """Collection and id of a node."""
-
-_DRAWN = 0.05
-"""The share of episodes that are drawn, for the judge's errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,70 +92,39 @@ class ReviewItem:
     nodes: tuple[NodePlace, ...] = ()
 
 
-@dataclass(slots=True)
-class _Entry:
-    """An episode's reasons with its place among those that have the same, and the nodes."""
-
-    places: dict[Reason, int] = field(default_factory=dict)
-    nodes: dict[NodePlace, None] = field(default_factory=dict)
-
-
-def queue(
-    episodes: Sequence[EpisodeFacts], suspects: Iterable[Suspect] = (), seed: int = 0
-) -> list[ReviewItem]:
+def queue(episodes: Sequence[EpisodeFacts], suspects: Iterable[Suspect] = ()) -> list[ReviewItem]:
     """Return the episodes to review, the most urgent first.
 
     Args:
         episodes: All of the bank, in order of import.
         suspects: What nodes say, of each reason the worst first.
-        seed: What the random sample is drawn by.
     """
     asked = Counter(each.kind for each in episodes)
-    entries = {each.id: _Entry() for each in episodes if not each.reviewed}
-    for each in episodes:
-        if (entry := entries.get(each.id)) is None:
-            continue
+    open_ones = {each.id: each for each in episodes if not each.reviewed}
+    # Per episode its reasons, each with its place among those that have the same, and the nodes.
+    places: defaultdict[str, dict[Reason, int]] = defaultdict(dict)
+    nodes: defaultdict[str, dict[NodePlace, None]] = defaultdict(dict)
+    for each in open_ones.values():
         if None not in (each.stated, each.judge) and each.stated != each.judge:
-            entry.places["disagreement"] = 0
+            places[each.id]["disagreement"] = 0
         if each.judge and each.stated is None and not each.learnt:
-            entry.places["unconfirmed"] = -asked[each.kind]
-    for drawn in sample(episodes, seed):
-        if drawn in entries:
-            entries[drawn].places["random sample"] = 0
+            places[each.id]["unconfirmed"] = -asked[each.kind]
     for place, suspect in enumerate(suspects):
         for episode in suspect.episodes:
-            if (entry := entries.get(episode)) is not None:
-                entry.places.setdefault(suspect.reason, place)
-                entry.nodes[suspect.node] = None
-    kinds = {each.id: each.kind for each in episodes}
+            if episode in open_ones:
+                places[episode].setdefault(suspect.reason, place)
+                nodes[episode][suspect.node] = None
     found = [
-        ReviewItem(name, kinds[name], tuple(sorted(each.places, key=REASONS.index)), (*each.nodes,))
-        for name, each in entries.items()
-        if each.places
+        ReviewItem(name, each.kind, tuple(sorted(places[name], key=REASONS.index)), (*nodes[name],))
+        for name, each in open_ones.items()
+        if name in places
     ]
-    return sorted(found, key=lambda item: _urgency(item, entries[item.episode].places))
 
+    def urgency(item: ReviewItem) -> tuple[int, int]:
+        first = item.reasons[0]
+        return REASONS.index(first), places[item.episode][first]
 
-def _urgency(item: ReviewItem, places: Mapping[Reason, int]) -> tuple[int, int]:
-    return REASONS.index(item.reasons[0]), places[item.reasons[0]]
-
-
-def sample(episodes: Sequence[EpisodeFacts], seed: int = 0) -> set[str]:
-    """Return the episodes that are drawn: by their ids, so that more episodes change none of them.
-
-    They are drawn from what a judge judged; where none did, from all whose end the log states.
-    """
-    judged = [each for each in episodes if each.judge is not None]
-    known = judged or [each for each in episodes if each.stated is not None]
-    return {each.id for each in known if is_drawn(each.id, seed, _DRAWN)}
-
-
-def is_drawn(name: str, seed: int, share: float) -> bool:
-    """Return whether a name is among a share of all that looks random, always the same of one
-    seed.
-    """
-    digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
-    return int.from_bytes(digest[:7]) / 2**56 < share
+    return sorted(found, key=urgency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,31 +134,29 @@ class Review:
     Attributes:
         items: The queue, the most urgent episode first.
         facts: What is known of each episode, by its id.
-        drawn: The episodes of the random sample, reviewed or not.
     """
 
     items: list[ReviewItem]
     facts: Mapping[str, EpisodeFacts]
-    drawn: frozenset[str]
 
     def errors(self) -> JudgeErrors:
-        """Return how often the judge was wrong by all verdicts of persons."""
-        return _errors(self.facts.values())
+        """Return how often the judge was wrong by all verdicts of persons.
 
-    def sampled_errors(self) -> JudgeErrors:
-        """Return the same over the random sample, which is without bias once all was reviewed."""
-        return _errors(self.facts[each] for each in self.drawn)
+        The queue puts errors first: only where all was reviewed this is without bias.
+        """
+        return errors_among((each.user, each.judge) for each in self.facts.values())
 
     def record(self, *, blind: bool = False) -> dict[str, Any]:
         """As commands print it. If `blind`, without what log and judge say."""
+        errors = self.errors()
         return {
             "queue": [_item_record(each, self.facts[each.episode], blind) for each in self.items],
             "judge": {
-                "all": _errors_record(self.errors()),
-                "sample": _errors_record(self.sampled_errors()),
+                "all": {
+                    "false_accepts": errors.false_accepts.record(),
+                    "false_rejects": errors.false_rejects.record(),
+                }
             },
-            "sampled": len(self.drawn),
-            "sampled_reviewed": sum(self.facts[each].reviewed for each in self.drawn),
         }
 
 
@@ -207,18 +168,7 @@ def _item_record(item: ReviewItem, facts: EpisodeFacts, blind: bool) -> dict[str
     return found
 
 
-def _errors(facts: Iterable[EpisodeFacts]) -> JudgeErrors:
-    return errors_among((each.user, each.judge) for each in facts)
-
-
-def _errors_record(errors: JudgeErrors) -> dict[str, Any]:
-    return {
-        "false_accepts": errors.false_accepts.record(),
-        "false_rejects": errors.false_rejects.record(),
-    }
-
-
-def review_of(bank: Bank, seed: int = 0) -> Review:
+def review_of(bank: Bank) -> Review:
     """Work out the queue. Reads every episode once.
 
     Raises:
@@ -226,11 +176,7 @@ def review_of(bank: Bank, seed: int = 0) -> Review:
     """
     facts = [facts_of(bank, each) for each in episodes(bank)]
     suspects = [*_of_little_use(bank), *_around_errors(bank, facts)]
-    return Review(
-        queue(facts, suspects, seed),
-        {each.id: each for each in facts},
-        frozenset(sample(facts, seed)),
-    )
+    return Review(queue(facts, suspects), {each.id: each for each in facts})
 
 
 def facts_of(bank: Bank, episode: Trajectory) -> EpisodeFacts:
@@ -271,7 +217,7 @@ def _of_little_use(bank: Bank) -> Iterator[Suspect]:
 
 
 def _around_errors(bank: Bank, facts: Sequence[EpisodeFacts]) -> Iterator[Suspect]:
-    """Yield what lies upstream of what a person overturned, and then what lies downstream."""
+    """Yield what is upstream of what a person overturned, and then what is downstream."""
     wrong: set[NodePlace] = set()
     for each in facts:
         if not each.is_contradicted:
@@ -280,7 +226,7 @@ def _around_errors(bank: Bank, facts: Sequence[EpisodeFacts]) -> Iterator[Suspec
         wrong |= written
         if not each.learnt and not written:
             continue  # it never taught anything
-        for tree, node_id in sorted(each.shown & living(bank, each.shown)):
+        for tree, node_id in sorted(place for place in each.shown if lives(bank, *place)):
             node = bank.tree(tree).node(node_id)
             yield Suspect("upstream", (tree, node_id), _sources(bank, tree, node))
     for each in facts:
@@ -302,17 +248,6 @@ def _once_wrong(bank: Bank, episode: EpisodeFacts) -> set[NodePlace]:
     }
 
 
-def living(bank: Bank, places: frozenset[NodePlace]) -> set[NodePlace]:
-    """Return those of some nodes that are in a bank and not deleted."""
-    found = set()
-    for tree, node in places:
-        with suppress(NodeNotFoundError):
-            if tree in bank.trees:
-                bank.tree(tree).row(node)
-                found.add((tree, node))
-    return found
-
-
 def _sources(bank: Bank, tree: str, node: Node) -> tuple[str, ...]:
     """Return the episodes that a node comes from; of one that was fused, those of its chain."""
     found = dict.fromkeys(node.origin.episodes)
@@ -326,11 +261,10 @@ def _sources(bank: Bank, tree: str, node: Node) -> tuple[str, ...]:
 
 REASON_TEXTS: Mapping[Reason, str] = {
     "disagreement": "log and judge disagree",
-    "unconfirmed": "a success by a judge's word alone",
+    "unconfirmed": "a success by a judge's verdict alone",
     "low utility": "a node of little use comes from it",
     "upstream": "a node from it was shown to an episode that was overturned",
     "downstream": "it was shown a node from an episode that was overturned",
-    "random sample": "drawn at random",
 }
 _WHO = {"stated": "log", "judge": "judge", "user": "you"}
 _ENDS = {True: "success", False: "failure", None: "cannot tell"}
@@ -361,29 +295,13 @@ def error_notes(review: Review) -> list[object]:
     """Return how often the judge was wrong; nothing where no person and judge spoke of one
     episode.
     """
-    notes: list[object] = []
-    for name, errors in (
-        ("all verdicts", review.errors()),
-        (_drawn(review), review.sampled_errors()),
-    ):
-        parts = [
-            f"{what} {share.successes:,} of {share.judged:,}: {_interval(share)}"
-            for what, share in (
-                ("took failures for successes", errors.false_accepts),
-                ("successes for failures", errors.false_rejects),
-            )
-            if share.judged
-        ]
-        if parts:
-            notes.append(f"the judge, by {name}, {' and '.join(parts)}")
-    return notes
-
-
-def _drawn(review: Review) -> str:
-    reviewed = sum(review.facts[each].reviewed for each in review.drawn)
-    return f"the {reviewed:,} of {len(review.drawn):,} drawn at random that were reviewed"
-
-
-def _interval(share: Share) -> str:
-    low, high = share.interval
-    return f"{share.mean or 0:.2f} ({low:.2f} to {high:.2f})"
+    errors = review.errors()
+    parts = [
+        f"{what} {share_text(share)}"
+        for what, share in (
+            ("took failures for successes", errors.false_accepts),
+            ("successes for failures", errors.false_rejects),
+        )
+        if share.judged
+    ]
+    return [f"by your verdicts, the judge {' and '.join(parts)}"] if parts else []

@@ -64,8 +64,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         capacity: The most nodes of a tree.
         forget_every: After how many learnt episodes learning forgets by itself; None for never.
         utility: What an episode is worth to the nodes that it was shown.
-        half_life: After how many learn commits half is left of the score of a node that was not
-            shown since; None for all of it. See `memory.staleness`.
         meaningless: Paths of numbers that a collection shares with others and has no use for:
             they are read, and neither listed nor assigned.
         recalling: The paths of the numbers that one may try on a question, and the collection
@@ -85,9 +83,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         None
     )
     utility: Annotated[Utility, Meta(description="success or reward")] = "success"
-    half_life: (
-        Annotated[int, Meta(ge=1, description="a number of learnt episodes, or none")] | None
-    ) = None
 
     meaningless: ClassVar[tuple[str, ...]] = ()
     recalling: ClassVar[Mapping[str, str]] = {}

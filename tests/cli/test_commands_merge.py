@@ -148,19 +148,6 @@ def test_a_conflict_and_a_disagreement_are_shown_with_both_texts(two: Program, a
     assert both == {"MINE", "THEIRS"}
 
 
-def test_a_conflict_below_the_first_line_is_shown_word_by_word(two: Program, annex: Path) -> None:
-    shutil.rmtree(annex)
-    shutil.copytree(two.bank, annex)
-    for path, words in ((two.bank, "wash it twice"), (annex, "wash it once")):
-        bank = Bank.open(path)
-        root = next(bank.tree("task").roots())
-        editing.edit(bank, "task", root, {**root.payload, "execution_procedure": words})
-    answer = two("merge", "kitchen", "annex", "--dry-run", "--no-near")
-    assert "execution_procedure: wash it [−" in answer.out
-    assert "once" in answer.out
-    assert "twice" in answer.out
-
-
 def test_what_merge_refuses(two: Program) -> None:
     assert two("merge", "kitchen").code == 2
     assert two("merge", "kitchen", "annex", "--near-policy", "melt").code == 2

@@ -172,12 +172,12 @@ def test_only_the_expected_change_is_undone(bank: Bank) -> None:
     editing.relabel(bank, "task", nodes(bank)[0], "failure")
     expected = editing.undoable(bank)
     editing.relabel(Bank.open(bank.path), "task", nodes(bank)[3], "failure")
-    with pytest.raises(BankError, match="another change was made by hand, or undone, since"):
+    with pytest.raises(BankError, match="another change was made, undone or redone"):
         editing.undo(bank, expected)
     assert [node.label for node in nodes(bank)] == ["failure", "success", "success", "failure"]
     editing.undo(bank)
     assert editing.undo(bank, expected).nodes[0].label == "success"
-    with pytest.raises(BankError, match="another change was made by hand, or undone, since"):
+    with pytest.raises(BankError, match="another change was made, undone or redone"):
         editing.undo(bank, expected)
 
 
@@ -190,7 +190,7 @@ def test_a_change_of_the_same_number_in_a_bank_put_in_its_place_is_another(bank:
         replace(there, event="move"),
         replace(there, detail={**there.detail, "tree": "env"}),
     ):
-        with pytest.raises(BankError, match="another change was made by hand, or undone, since"):
+        with pytest.raises(BankError, match="another change was made, undone or redone"):
             editing.undo(bank, seen)
     assert nodes(bank)[0].label == "failure"
     assert editing.undo(bank, there).nodes[0].label == "success"
@@ -218,7 +218,7 @@ def test_what_comes_while_the_journal_is_read_is_seen_before_anything_is_undone(
     if meanwhile == "an episode":
         assert editing.undo(bank).nodes[0].label == "success"
         return
-    with pytest.raises(BankError, match="another change was made by hand, or undone, since"):
+    with pytest.raises(BankError, match="another change was made, undone or redone"):
         editing.undo(bank)
 
 
@@ -238,9 +238,6 @@ def test_a_node_whose_episode_was_judged_otherwise_since_stays_deleted(bank: Ban
     give_outcome(bank, last.origin.trajectory, success=False)
     with pytest.raises(BankError, match="judged otherwise since"):
         editing.undo(bank)
-    give_outcome(bank, last.origin.trajectory, success=None)
-    editing.undo(bank)
-    assert nodes(bank)[-1].id == last.id
 
 
 def test_a_node_learnt_below_a_deleted_one_cannot_be_but_undo_still_works(bank: Bank) -> None:

@@ -66,20 +66,20 @@ def test_undos_and_redos_walk_over_the_same_states(bank: Bank) -> None:
 
 
 def test_another_change_ends_what_can_be_redone(bank: Bank) -> None:
-    with pytest.raises(BankError, match="nothing is left to redo"):
+    with pytest.raises(BankError, match="no change by hand is left to redo"):
         redo(bank)
     CHANGES[1](bank)
     editing.undo(bank)
     undone, change = redoable(bank) or (None, None)
     assert (undone, change and change.event) == (bank.commit, "relabel")
     editing.relabel(bank, "task", node(bank, 3), "failure")
-    with pytest.raises(BankError, match="nothing is left to redo"):
+    with pytest.raises(BankError, match="no change by hand is left to redo"):
         redo(bank)
     editing.undo(bank)
-    with pytest.raises(BankError, match="another change was made by hand, undone or redone"):
+    with pytest.raises(BankError, match="another change was made, undone or redone"):
         redo(bank, undone)
     assert redo(bank).nodes[0].id == node(bank, 3).id
-    with pytest.raises(BankError, match="nothing is left to redo"):
+    with pytest.raises(BankError, match="no change by hand is left to redo"):
         redo(bank)
 
 

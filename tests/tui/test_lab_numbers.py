@@ -12,12 +12,10 @@ from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
-from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.settings import replaced
-from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.tui.models import recall_lab
 from tests.tui.lab import matches
-from tests.tui.support import READY, Person, browse
+from tests.tui.support import Person, browse
 
 
 def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
@@ -141,28 +139,3 @@ def test_a_threshold_is_moved_by_keys_and_says_what_that_changes(
 
     browse(folder, story, "kitchen", size=(120, 40))
     assert (folder / "kitchen" / "bank.json").read_bytes() == before
-
-
-def test_a_half_life_is_tried_on_all_trees_and_saved(folder: Path) -> None:
-    learn(Bank.open(folder / "kitchen"), READY, embedder=load("hashing"))
-
-    async def story(person: Person) -> None:
-        def found(tree: str) -> dict[str, Candidate]:
-            candidates = (each.candidate for each in matches(person, tree).lines)
-            return {each.node.id: each for each in candidates if each}
-
-        await person.press("2")
-        await person.write("heat some object in a place")
-        line = person.app.screen.query_one("#env-half_life", Input)
-        assert line.value == "none"
-        before = found("task")
-        line.value = "1"
-        await person.settle()
-        assert "half life 1 (bank none)" in person.screen
-        stale = {id_: each for id_, each in found("task").items() if each.freshness < 1}
-        assert stale
-        assert all(each.score < before[id_].score for id_, each in stale.items())
-        await person.press("f2")
-        assert person.app.session.bank.manifest.settings["half_life"] == 1
-
-    browse(folder, story, "kitchen", size=(120, 40))

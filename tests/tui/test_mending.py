@@ -235,7 +235,7 @@ def test_what_was_changed_while_the_question_stood_is_not_undone(folder: Path) -
         await person.press("u")
         editing.relabel(bank, "task", other, "failure")
         await person.press("y")
-        assert "another change was made by hand, or undone, since" in person.said[-1]
+        assert "another change was made, undone or redone" in person.said[-1]
         assert Bank.open(folder / "kitchen").tree("task").node(first.id).label == "failure"
 
     browse(folder, story, "kitchen")

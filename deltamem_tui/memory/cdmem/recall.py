@@ -47,7 +47,7 @@ from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.vectors.search import Candidate, as_fresh, cosines, nodes_with_key
+from deltamem_tui.memory.vectors.search import Candidate, cosines, nodes_with_key
 from deltamem_tui.memory.wording import condense, shortened
 from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.text import clean, count_tokens, one_line
@@ -250,7 +250,7 @@ def _exemplars(index: Index, place: Surroundings, most: int) -> list[Candidate]:
     row_here = tree.row(here.id) if here else -1
     rows = tree.child_rows(tree.row(root.id))
     similar = cosines(tree, rows, index.embedder.embed_queries([place.task])[0])
-    scores = as_fresh(tree, rows, similar).round(DECIMALS)
+    scores = similar.round(DECIMALS)
     ranked = []
     least = sorted(scores.tolist(), reverse=True)[:most][-1:] or [0.0]
     for row, similarity, score in zip(
@@ -288,7 +288,7 @@ def _insights(index: Index, half: str, kind: str, label: Label) -> list[Candidat
     total = memories.embeddings[rows].sum(axis=0, dtype=np.float64)
     own = tree.child_rows(tree.row(root.id))
     means = cosines(tree, own, total / len(rows))
-    scores = as_fresh(tree, own, means).round(DECIMALS)
+    scores = means.round(DECIMALS)
     found = []
     for row, mean, score in zip(own.tolist(), means.tolist(), scores.tolist(), strict=True):
         order = -score, -tree.counts_at(row).successes, -int(tree.birth[row])

@@ -66,14 +66,15 @@ def put_uses(batch: Batch, bank: Bank, episodes: Iterable[Trajectory]) -> None:
 
 def unknown_nodes(bank: Bank, receipt: Receipt) -> list[ShownNode]:
     """Return the nodes of a receipt that a bank does not have: deleted ones, or another bank's."""
-    return [each for each in receipt.entries if not _lives(bank, each)]
+    return [each for each in receipt.entries if not lives(bank, each.collection, each.node)]
 
 
-def _lives(bank: Bank, shown: ShownNode) -> bool:
-    if shown.collection not in bank.trees:
+def lives(bank: Bank, collection: str, node: str) -> bool:
+    """Return whether a bank has a node that is not deleted."""
+    if collection not in bank.trees:
         return False
-    snapshot = bank.trees[shown.collection].snapshot
-    birth = snapshot.first_row(shown.node)
+    snapshot = bank.trees[collection].snapshot
+    birth = snapshot.first_row(node)
     return birth is not None and not snapshot.index["deleted"][snapshot.current[birth]]
 
 

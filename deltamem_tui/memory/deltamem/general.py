@@ -22,7 +22,7 @@ from deltamem_tui.memory.deltamem.definition import TreeParameters
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import SAME_TEXT, Candidate, as_fresh, ranked, scan_of
+from deltamem_tui.memory.vectors.search import SAME_TEXT, Candidate, ranked, scan_of
 from deltamem_tui.memory.work import advice
 from deltamem_tui.memory.work.counting import Experience, Lesson
 from deltamem_tui.memory.work.facts import WorkFact, from_text, is_worded
@@ -120,7 +120,7 @@ def _pool(
     import numpy as np
 
     kept = np.array(list(found), dtype=np.intp)
-    similarities = as_fresh(tree, kept, (tree.embeddings[kept] @ vector).astype(np.float64))
+    similarities = (tree.embeddings[kept] @ vector).astype(np.float64)
     return list(found), list(found.values()), [float(each) for each in similarities]
 
 

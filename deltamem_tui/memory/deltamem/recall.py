@@ -38,7 +38,6 @@ from deltamem_tui.memory.vectors.search import (
     BEHIND_EVERY_SUCCESS,
     SAME_TEXT,
     Candidate,
-    as_fresh,
     ranked,
     scan_of,
 )
@@ -309,7 +308,7 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[C
 
     rows = _rows_of_kind(tree, kind, weighting)
     similarities = np.round(tree.embeddings[rows] @ kind.instance, DECIMALS)
-    scores = as_fresh(tree, rows, similarities).round(DECIMALS)
+    scores = similarities.round(DECIMALS)
     order = np.lexsort((tree.birth[rows], tree.depth[rows], -scores))
     found = []
     for failed in (False, True):

@@ -34,7 +34,6 @@ from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import (
     Candidate,
-    as_fresh,
     by_use,
     cosines,
     scan_by_use,
@@ -162,7 +161,7 @@ def _by_facts(
     matched = counts[tree.birth[rows]]
     rows, matched = rows[2 * matched >= len(facts)], matched[2 * matched >= len(facts)]
     means = (sums[tree.birth[rows]] / matched).round(DECIMALS)
-    scores = as_fresh(tree, rows, means).round(DECIMALS)
+    scores = means.round(DECIMALS)
     similar = cosines(tree, rows, vector)
     order = np.lexsort((by_use(tree)[rows], -similar, -matched, -scores))[:most]
     return [

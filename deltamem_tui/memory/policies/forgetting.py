@@ -125,15 +125,6 @@ def forgotten(nodes: Columns, rules: ForgettingRules, unit: int) -> dict[int, Re
     return found
 
 
-def blocking(nodes: Columns, rules: ForgettingRules, unit: int) -> list[int]:
-    """Return the good nodes below one of little use: as roots they would set it free."""
-    if not rules.history:
-        return []
-    poor, good = _by_history(nodes, rules, unit)
-    under = _going(nodes, dict.fromkeys(np.flatnonzero(poor).tolist()))
-    return np.flatnonzero(good & under & ~nodes.consolidated).tolist()
-
-
 def _by_history(nodes: Columns, rules: ForgettingRules, unit: int) -> tuple[Flags, Flags]:
     """Return which nodes were judged often enough and found of little use, and which to be good."""
     enough = (nodes.judged >= rules.judged) & (nodes.judged > 0) & ~nodes.key

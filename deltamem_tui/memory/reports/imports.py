@@ -64,17 +64,8 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
         **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
     }
-    notes = (
-        *_growth_notes(found),
-        *_domain_notes(found),
-        *_outcome_notes(found),
-        *reason_notes(found.reasons, _REASONS),
-        *_mode_notes(found),
-        *_notices(found, _NOTICES),
-        *_file_notes(found, outcomes_name),
-        *_receipt_notes(found),
-    )
     sections = tuple(section for section in _sections(found) if section.lines)
+    notes = [*_notes(found, outcomes_name)]
     return ReportView(record, facts, sections, notes, _import_summary(found))
 
 
@@ -161,23 +152,36 @@ def reason_notes(reasons: ReasonTally, most: int) -> list[ReportNote]:
     return notes
 
 
-def _growth_notes(found: ImportReport) -> Iterator[ReportNote]:
-    """Sessions that went on: their earlier records no longer count."""
+def _notes(found: ImportReport, outcomes_name: str) -> Iterator[ReportNote]:
+    """Return what a person should know besides the numbers."""
     if grown := found.count("grown"):
         went_on = counted(grown, "session went on", "sessions went on")
         yield ReportNote(f"{went_on} since the last import: the earlier records are replaced")
     if found.built_on:
         nodes = counted(found.built_on, "node stays", "nodes stay")
         yield ReportNote(f"{nodes} that earlier records wrote: others build on them")
-
-
-def _domain_notes(found: ImportReport) -> Iterator[ReportNote]:
-    """Episodes of other domains than the bank's: it may be the wrong bank."""
     domains = found.domains
     if domains.of_others:
         which = counted(domains.of_others, "episode is", "episodes are")
         bank = one_line(domains.usual, _NAME_WIDTH)
         yield ReportNote(f"{which} of {_names(domains.others)}, while the bank is of {bank}")
+    yield from _outcome_notes(found)
+    yield from reason_notes(found.reasons, _REASONS)
+    if found.redaction == "off":
+        yield ReportNote("nothing was redacted: keys and passwords in the logs are in the episodes")
+    if found.dry_run:
+        would = counted(found.count("imported"), "episode")
+        yield ReportNote(f"nothing was written: this was a dry run, which would import {would}")
+    yield from _notices(found, _NOTICES)
+    if count := len(found.disputed):
+        state = counted(count, "episode states", "episodes state")
+        keep = "it keeps" if count == 1 else "they keep"
+        yield ReportNote(f"{state} another outcome than {outcomes_name}: {keep} it")
+    if count := len(found.unmatched):
+        name = outcomes_name
+        which = counted(count, f"id of {name} matches", f"ids of {name} match")
+        yield ReportNote(f"{which} no episode of these logs: {_names(found.unmatched)}")
+    yield from _receipt_notes(_receipts_record(found))
 
 
 def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
@@ -193,14 +197,6 @@ def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
         yield ReportNote(f"{episodes} without an outcome", hint)
 
 
-def _mode_notes(found: ImportReport) -> Iterator[ReportNote]:
-    if found.redaction == "off":
-        yield ReportNote("nothing was redacted: keys and passwords in the logs are in the episodes")
-    if found.dry_run:
-        would = counted(found.count("imported"), "episode")
-        yield ReportNote(f"nothing was written: this was a dry run, which would import {would}")
-
-
 def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:
     """Yield what readers left out by design, a line a reason; the others are counted."""
     lines = list(lines_by_reason(found.notices))[:most]
@@ -210,17 +206,6 @@ def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:
         listed = len(found.notices) - shown
         lists = "`--json` lists them" if listed == more else f"`--json` lists {listed:,} of them"
         yield ReportNote(f"more was left out in {counted(more, 'other place')}", lists)
-
-
-def _file_notes(found: ImportReport, name: str) -> Iterator[ReportNote]:
-    """Yield where the user's file of outcomes differs from the logs, or names no episode."""
-    if count := len(found.disputed):
-        state = counted(count, "episode states", "episodes state")
-        keep = "it keeps" if count == 1 else "they keep"
-        yield ReportNote(f"{state} another outcome than {name}: {keep} it")
-    if count := len(found.unmatched):
-        which = counted(count, f"id of {name} matches", f"ids of {name} match")
-        yield ReportNote(f"{which} no episode of these logs: {_names(found.unmatched)}")
 
 
 def _receipts_record(found: ImportReport) -> dict[str, Any]:
@@ -237,15 +222,13 @@ def _receipts_record(found: ImportReport) -> dict[str, Any]:
     }
 
 
-def _receipt_notes(found: ImportReport) -> Iterator[ReportNote]:
+def _receipt_notes(record: Mapping[str, Any]) -> Iterator[ReportNote]:
     """Yield which receipts give no credit, and why."""
-    record = _receipts_record(found)
     if count := len(record["unclear"]):
         fits = counted(count, "episode fits", "episodes fit")
-        yield ReportNote(
-            f"{fits} several receipts, and {'has' if count == 1 else 'have'} none",
-            "name the episode: `deltamem recall --receipt FILE --episode NAME`",
-        )
+        has = "has" if count == 1 else "have"
+        hint = "name the episode: `deltamem recall --receipt FILE --episode NAME`"
+        yield ReportNote(f"{fits} several receipts, and {has} none", hint)
     if count := len(record["shared"]):
         which = counted(count, "receipt without a name went", "receipts without a name went")
         yield ReportNote(
@@ -253,13 +236,14 @@ def _receipt_notes(found: ImportReport) -> Iterator[ReportNote]:
             "if some ran without memory, name the episodes: `deltamem recall --episode NAME`",
         )
     if count := len(record["unmatched"]):
-        which = counted(count, "receipt fits", "receipts fit")
-        yield ReportNote(f"{which} no episode of these logs")
-    if count := record["unknown_nodes"]:
-        of = counted(record["nodes"], "shown node")
         yield ReportNote(
-            f"{count:,} of {of} {'is' if count == 1 else 'are'} not in this bank: deleted, or "
-            "another bank's; they get no credit"
+            f"{counted(count, 'receipt fits', 'receipts fit')} no episode of these logs"
+        )
+    if count := record["unknown_nodes"]:
+        of, are = counted(record["nodes"], "shown node"), "is" if count == 1 else "are"
+        yield ReportNote(
+            f"{count:,} of {of} {are} not in this bank: deleted, or another bank's; they get no "
+            "credit"
         )
 
 

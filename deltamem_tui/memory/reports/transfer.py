@@ -9,7 +9,7 @@ from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.diff import FieldChange, changed_fields
+from deltamem_tui.bank.diff import FieldChange
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.installing import Delivery
 from deltamem_tui.bank.union.join import Conflict
@@ -225,19 +225,6 @@ def _conflict_lines(plan: MergePlan) -> Iterator[str]:
         yield f"{place} was changed in two banks, {why}; the first stays:"
         yield _quoted(display, each.kept, plan.banks[each.kept_from].name)
         yield _quoted(display, each.lost, plan.banks[each.lost_from].name)
-        yield from _lost_fields(each)
-
-
-def _lost_fields(conflict: Conflict) -> Iterator[str]:
-    """Return what else than its condition the lost state has otherwise."""
-    lost, kept = conflict.lost, conflict.kept
-    if lost.deleted or kept.deleted:
-        return
-    if lost.parent != kept.parent:
-        yield field_text(FieldChange("parent", lost.parent, kept.parent))
-    for each in changed_fields(lost, kept):
-        if each.name not in (next(iter(lost.payload)), "consolidated"):
-            yield field_text(each)
 
 
 def field_text(change: FieldChange) -> str:

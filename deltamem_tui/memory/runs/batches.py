@@ -1,7 +1,7 @@
 """Rounds of a batch: what would be asked is written down, and answers that came back are taken.
 
 In each round the bank learns from every episode whose questions are answered, and what the others
-ask of the bank as it then stands is written down. Later prompts show what earlier answers said, so
+ask of the bank as it then is is written down. Later prompts show what earlier answers said, so
 it takes rounds, and an answer to a question that changed meanwhile was paid for nothing. The bank
 is what asking directly gives for the episodes in the order in which they were learnt.
 """
@@ -44,8 +44,8 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 
-Key = tuple[str, tuple[str, ...]]
-"""A purpose, and the nodes that its prompt shows."""
+Questions = Sequence[tuple[ChatRequest, Payment]]
+"""What is asked, with what the bill will say of it."""
 
 # What one of these episodes teaches changes what the others of its kind ask.
 _MOST_ALIKE = 4
@@ -61,21 +61,13 @@ class AnswersReport:
         taken: How many answers are in the cache now that were not.
         before: How many were there before.
         usage: What the taken ones took.
-        errors: Why others were left out, a line each; the last one counts those that are too many.
+        errors: Why others were left out: the first thousand.
     """
 
     taken: int = 0
     before: int = 0
     usage: Usage = field(default_factory=Usage)
     errors: list[DeltaMemError] = field(default_factory=list)
-    unlisted: int = 0
-
-    def leave_out(self, error: DeltaMemError) -> None:
-        """Count a line that is left out."""
-        if len(self.errors) < _MOST_ERRORS:
-            self.errors.append(error)
-        else:
-            self.unlisted += 1
 
 
 def take_answers(
@@ -94,6 +86,7 @@ def take_answers(
         StorageError: The disk refused; what was taken before stays.
     """
     report = AnswersReport()
+    left_out = 0
     for path in paths:
         for record in Log(path.name, path, _LIMITS).records():
             advance()
@@ -102,10 +95,12 @@ def take_answers(
                     raise record
                 _take(bank, batch, record.value, report)
             except (AnswerError, RecordError) as error:
+                left_out += 1
                 where = {"source": path.name, "position": record.position}
-                report.leave_out(AnswerError(error.message, **where, hint=error.hint))
-    if report.unlisted:
-        report.errors.append(AnswerError(f"{report.unlisted:,} more results were left out"))
+                if len(report.errors) < _MOST_ERRORS:
+                    report.errors.append(AnswerError(error.message, **where, hint=error.hint))
+    if more := left_out - len(report.errors):
+        report.errors.append(AnswerError(f"{more:,} more results were left out"))
     return report
 
 
@@ -134,8 +129,8 @@ def _take(bank: Bank, batch: BatchCaller, result: object, report: AnswersReport)
     report.usage += usage
 
 
-class _Questions:
-    """The questions that wait for answers, each with what the bill will say of it, by key."""
+class _Noted:
+    """The questions that wait for answers, by key."""
 
     def __init__(self, batch: BatchCaller) -> None:
         self.found: dict[str, tuple[ChatRequest, Payment]] = {}
@@ -148,21 +143,19 @@ class _Questions:
 
     def note(self) -> None:
         """Note the question that the batch was asked last."""
-        request = self._batch.noted
-        if request is None:
-            return
-        request.on_answer(Usage())  # so that the extractor speaks of this one
-        if self._payment is not None:
-            self.found[request.key] = request, self._payment
+        if (request := self._batch.noted) is not None:
+            request.on_answer(Usage())  # so that the extractor speaks of this one
+            if self._payment is not None:
+                self.found[request.key] = request, self._payment
 
 
 class _WaitingWriter:
     """Writes what the answers say; notes each question without one, and then writes nothing."""
 
-    def __init__(self, writer: ModelExtractor, questions: _Questions, shown: Counter[Key]) -> None:
+    def __init__(self, writer: ModelExtractor, noted: _Noted, alike: Counter[object]) -> None:
         self.name = writer.name
         self.waits = False
-        self._writer, self._questions, self._shown = writer, questions, shown
+        self._writer, self._noted, self._alike = writer, noted, alike
 
     def write(
         self,
@@ -177,9 +170,9 @@ class _WaitingWriter:
         except BudgetError:
             self.waits = True
         key = purpose, tuple(node.id for node in notes)
-        self._shown[key] += 1
-        if self._shown[key] <= _MOST_ALIKE:
-            self._questions.note()
+        self._alike[key] += 1
+        if self._alike[key] <= _MOST_ALIKE:
+            self._noted.note()
         return Extraction(None, "waits for an answer")
 
 
@@ -192,30 +185,28 @@ def learn_round(
     draw_scenes: bool = False,
     advance: Callable[[Usage], object] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
-) -> tuple[LearningReport, list[tuple[ChatRequest, Payment]]]:
+) -> tuple[LearningReport, Questions]:
     """Learn from the episodes whose questions are answered; the extractor asks the batch.
 
     Returns:
-        What was learnt, and each question of the others once, with what its line of the bill
-        will say.
+        What was learnt, and each question of the others once.
 
     Raises:
         LanguageModelError: The model cannot be asked at all.
     """
-    embedder, asked = embedder_of(bank), _Questions(batch)
-    made = extractor.of_method(method_of(bank)).paying(asked.paid)
-    shown: Counter[Key] = Counter()
+    method, embedder, noted = method_of(bank), embedder_of(bank), _Noted(batch)
+    made, alike = extractor.of_method(method).paying(noted.paid), Counter[object]()
+    draws = draw_scenes and method.uses_scene(settings_of(bank))
 
     def is_answered(trajectory: Trajectory) -> bool:
-        writer = _WaitingWriter(made, asked, shown)
-        kept = as_stored(bank, trajectory)
-        if draw_scenes and method_of(bank).uses_scene(settings_of(bank)) and lacks_scene(kept):
+        writer, kept = _WaitingWriter(made, noted, alike), as_stored(bank, trajectory)
+        if draws and lacks_scene(kept):
             drawn = writer.write(SCENE, kept, ())
             if writer.waits:
                 return False
             kept = with_scene(kept, drawn)
         with suppress(ExtractionError, TrajectoryError, VectorError):  # the run reports it
-            method_of(bank).plan(bank, kept, writer, embedder)
+            method.plan(bank, kept, writer, embedder)
         return not writer.waits
 
     def ready() -> Iterator[Trajectory]:
@@ -228,28 +219,26 @@ def learn_round(
     report = learn_episodes(
         bank, extractor, ready(), draw_scenes=draw_scenes, advance=advance, stopped=stopped
     )
-    return report, [*asked.found.values()]
+    return report, [*noted.found.values()]
 
 
 def judging_questions(
     bank: Bank, judge: Judge, ids: Iterable[str], batch: BatchCaller
-) -> list[tuple[ChatRequest, Payment]]:
+) -> Questions:
     """Return what judging episodes would ask."""
-    asked = _Questions(batch)
-    judge = judge.paying(asked.paid)
+    noted = _Noted(batch)
+    judge = judge.paying(noted.paid)
     for each in ids:
         with suppress(ExtractionError, TrajectoryError):  # the run reports it
             try:
                 if found := episode(bank, each):
                     judge.judge(found)
             except BudgetError:
-                asked.note()
-    return [*asked.found.values()]
+                noted.note()
+    return [*noted.found.values()]
 
 
-def write_requests(
-    path: Path, batch: BatchCaller, asked: Sequence[tuple[ChatRequest, Payment]]
-) -> None:
+def write_requests(path: Path, batch: BatchCaller, asked: Questions) -> None:
     """Write questions as requests of a batch: a file that appears whole, over an earlier one.
 
     Raises:

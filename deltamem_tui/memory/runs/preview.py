@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain as chained
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.context import chain_entries
-from deltamem_tui.memory.engine import search
 from deltamem_tui.memory.episodes.outcomes import find_episode, known_episode
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
 from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.prompts.library import Prompt
 from deltamem_tui.memory.prompts.use import HEADER, SYSTEM, PromptUse
 from deltamem_tui.memory.writers.model.request import RequestMaker, block, outcome_text
 from deltamem_tui.text import count_tokens
@@ -30,7 +28,6 @@ def preview(
     domain: str | None = None,
     episode_id: str | None = None,
     folders: Sequence[Path] | None = None,
-    embedder: Embedder | None = None,
 ) -> str:
     """Fill a prompt in with an episode of a bank, and a chain of it where the prompt takes one.
 
@@ -50,24 +47,12 @@ def preview(
     if name in (HEADER, SYSTEM):
         return prompts.find(wanted, name, folders).body.strip()
     use = method_of(bank).use_of(name)
-    if not use.inputs & {"task", "text"}:
-        prompt = prompts.find(wanted, name, folders, use)
-        chain = _any_chain(bank, use.collection) if "memory" in prompt.inputs else ()
-        return _filled(bank, prompt, use, None, chain, folders)
-    trajectory = _episode(bank, name, use, episode_id)
-    prompt = prompts.find(domain or trajectory.domain or wanted, name, folders, use)
-    chain = _chain(bank, use, trajectory, embedder) if "memory" in prompt.inputs else ()
-    return _filled(bank, prompt, use, trajectory, chain, folders)
-
-
-def _filled(
-    bank: Bank,
-    prompt: Prompt,
-    use: PromptUse,
-    trajectory: Trajectory | None,
-    chain: Sequence[Node],
-    folders: Sequence[Path] | None,
-) -> str:
+    of_episode = bool(use.inputs & {"task", "text"})
+    trajectory = _episode(bank, name, use, episode_id) if of_episode else None
+    if trajectory and not domain:
+        wanted = trajectory.domain or wanted
+    prompt = prompts.find(wanted, name, folders, use)
+    chain = _chain(bank, use.collection) if "memory" in prompt.inputs else ()
     failure = bool(chain) and all(node.label == "failure" for node in chain)
     entries = chain_entries(display_of(bank, use.collection), chain)
     # What only the method gives is not known here.
@@ -93,8 +78,11 @@ def _filled(
 def _episode(bank: Bank, name: str, use: PromptUse, wanted: str | None) -> Trajectory:
     if wanted is not None:
         return known_episode(bank, find_episode(bank, wanted))
-    for found in _candidates(bank):
-        if _is_for(use, found):
+    for found in chained(waiting(bank), episodes(bank)):
+        success = found.outcome.success
+        if use.label and success is (use.label == "success"):
+            return found
+        if not use.label and (success is not None or "outcome" not in use.inputs):
             return found
     raise UsageError(
         f"no episode in the bank that the prompt {name} is for",
@@ -103,43 +91,14 @@ def _episode(bank: Bank, name: str, use: PromptUse, wanted: str | None) -> Traje
     )
 
 
-def _candidates(bank: Bank) -> Iterator[Trajectory]:
-    yield from waiting(bank)
-    yield from episodes(bank)
-
-
-def _is_for(use: PromptUse, trajectory: Trajectory) -> bool:
-    success = trajectory.outcome.success
-    if use.label:
-        return success is (use.label == "success")
-    return success is not None or "outcome" not in use.inputs
-
-
-def _chain(
-    bank: Bank, use: PromptUse, trajectory: Trajectory, embedder: Embedder | None
-) -> Sequence[Node]:
-    """Return the chain of the match, or of the node that comes nearest to being one."""
-    tree = use.collection
-    question = method_of(bank).questions(trajectory)[tree]
-    answer = search(bank, question, (tree,), 1, embedder=embedder)[0]
-    if not answer.candidates:
-        raise _no_node(bank, tree)
-    return answer.chain or bank.chain(tree, answer.candidates[0].node.id)
-
-
-def _any_chain(bank: Bank, tree: str) -> Sequence[Node]:
+def _chain(bank: Bank, tree: str) -> Sequence[Node]:
     """Return the chain to the first residual, else the first root alone."""
-    shown = bank.tree(tree)
-    first = next(iter(shown), None)
-    if first is None:
-        raise _no_node(bank, tree)
-    chosen = next((node for node in shown if node.kind == "residual"), first)
+    nodes = list(bank.tree(tree))
+    if not nodes:
+        raise UsageError(
+            f"the bank's {tree} tree is empty, and the prompt shows a chain of it",
+            source=str(bank.path),
+            hint="`deltamem extract` makes nodes",
+        )
+    chosen = next((node for node in nodes if node.kind == "residual"), nodes[0])
     return bank.chain(tree, chosen.id)
-
-
-def _no_node(bank: Bank, tree: str) -> UsageError:
-    return UsageError(
-        f"the bank's {tree} tree is empty, and the prompt shows a chain of it",
-        source=str(bank.path),
-        hint="`deltamem extract` makes nodes",
-    )

@@ -7,18 +7,20 @@ in it is searched once more, by the same rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import codec, episodes
+from deltamem_tui.bank import episodes
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import Line, LineOrigin, payload_of
+from deltamem_tui.bank.codec import LineOrigin, payload_of
 from deltamem_tui.bank.commits.journal import FILE_NAME as JOURNAL
 from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
 from deltamem_tui.bank.transfer import package
@@ -28,7 +30,8 @@ from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets, may_hold_secrets
 
 _PIECE_LINES = 256
-_ORIGIN = ("trajectory", "outcome_source", "extractor", "model", "prompt")
+_ORIGIN = ("outcome_source", "extractor", "model", "prompt")
+_ID = re.compile("[0-9a-f]{16}")
 _CONTENTS = "contents"
 
 
@@ -120,26 +123,19 @@ class _Origins:
         self.episodes: set[str] = set()
         self.extractors: set[str] = set()
         self.models: set[str] = set()
-        self.guilty: dict[str, tuple[str, ...]] = {}
-        self._seen: set[str] = set()
+        self._kinds = cache(kinds_of_secrets)
 
-    def add(self, origins: Sequence[LineOrigin]) -> None:
-        """Take in the origins of some nodes."""
-        episodes = [origin.trajectory for origin in origins]
-        self.episodes.update(each for origin in origins for each in origin.episodes)
-        self.extractors.update(origin.extractor for origin in origins)
-        self.models.update(origin.model for origin in origins)
-        texts = {text for origin in origins for text in _shared(origin)} - {""}
-        if not codec.are_ids(episodes):
-            texts.update(episodes)
-        for text in texts - self._seen:
-            if kinds := kinds_of_secrets(text):
-                self.guilty[text] = kinds
-        self._seen |= texts
-
-
-def _shared(origin: LineOrigin) -> tuple[str, ...]:
-    return origin.outcome_source, origin.extractor, origin.model, origin.prompt
+    def add(self, origin: LineOrigin) -> Iterator[tuple[str, str]]:
+        """Take in an origin; returns the fields that hold a secret, and its kind."""
+        self.episodes.update(origin.episodes)
+        self.extractors.add(origin.extractor)
+        self.models.add(origin.model)
+        for name in _ORIGIN:
+            for kind in self._kinds(getattr(origin, name)):
+                yield f"origin.{name}", kind
+        if not _ID.fullmatch(origin.trajectory):
+            for kind in kinds_of_secrets(origin.trajectory):
+                yield "origin.trajectory", kind
 
 
 def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
@@ -150,30 +146,16 @@ def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
         # Decoding refuses unknown keys, so no text goes unsearched.
         texts = [line for _, _, line in piece]
         records = parse_lines(snapshot.table, texts, (row for row, _, _ in piece))
-        origins.add([record.origin for record in records])
         payloads = [payload_of(record, snapshot.table.collection) for record in records]
-        if may_hold_secrets("\n".join(text for each in payloads for text in each.values())):
-            yield from _payload_leaks(tree, records, payloads)
-        if origins.guilty:
-            yield from _origin_leaks(tree, records, origins.guilty)
-
-
-def _payload_leaks(
-    tree: str, records: Iterable[Line], payloads: Iterable[Mapping[str, str]]
-) -> Iterator[Leak]:
-    for record, payload in zip(records, payloads, strict=True):
-        for name, text in payload.items():
-            for kind in kinds_of_secrets(text):
+        suspicious = may_hold_secrets(
+            "\n".join(text for each in payloads for text in each.values())
+        )
+        for record, payload in zip(records, payloads, strict=True):
+            for name, text in payload.items() if suspicious else ():
+                for kind in kinds_of_secrets(text):
+                    yield Leak(tree, record.id, name, kind)
+            for name, kind in origins.add(record.origin):
                 yield Leak(tree, record.id, name, kind)
-
-
-def _origin_leaks(
-    tree: str, records: Iterable[Line], guilty: Mapping[str, tuple[str, ...]]
-) -> Iterator[Leak]:
-    for record in records:
-        for name in _ORIGIN:
-            for kind in guilty.get(getattr(record.origin, name), ()):
-                yield Leak(tree, record.id, f"origin.{name}", kind)
 
 
 def _episode_leaks(bank: Bank) -> Iterator[Leak]:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Weighting
-from deltamem_tui.embedding.scan import DECIMALS, Parts, Rows, Scan, faded
+from deltamem_tui.embedding.scan import DECIMALS, Parts, Rows, Scan
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,12 +27,9 @@ class Candidate:
 
     Attributes:
         similarity: cos(e_q, e_v), rounded to six decimals.
-        penalty: What is taken off it: for a failure, for what contradicts the question, or for
-            what is stale.
+        penalty: What is taken off it: for a failure, or for what contradicts the question.
         score: What it is ranked by.
         rule: Which rule found it, in the method's words.
-        freshness: What share of its score is left in a bank with a half-life; see
-            `memory.staleness`.
     """
 
     node: Node
@@ -40,7 +37,6 @@ class Candidate:
     penalty: float
     score: float
     rule: str = "threshold"
-    freshness: float = 1.0
 
 
 SAME_TEXT = 1.0 - 1e-3
@@ -175,14 +171,7 @@ def rows_of(tree: Tree) -> Rows:
     # A node that stands by itself comes before one that needs its chain, so that a fused
     # root takes the place of the chain it was made from; then the older before the younger.
     precedence = tree.depth * (len(tree.birth) + 1) + tree.birth
-    return Rows(tree.embeddings, tree.dead, tree.failure, precedence, source, tree.freshness)
-
-
-def as_fresh(
-    tree: Tree, rows: NDArray[np.integer], scores: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the scores of some rows as far as those are fresh, for what ranks without a scan."""
-    return scores if tree.freshness is None else faded(scores, tree.freshness[rows])
+    return Rows(tree.embeddings, tree.dead, tree.failure, precedence, source)
 
 
 def cosines(
@@ -212,16 +201,9 @@ def ranked(
             Candidate(
                 node=tree.node_at(row),
                 similarity=similarity,
-                penalty=(penalty if tree.failure[row] else 0.0) + _faded_by(tree, row, similarity),
+                penalty=(penalty if tree.failure[row] else 0.0),
                 score=score,
             ),
         )
         for row, similarity, score in scan_of(tree, weighting).best(vector, penalty, max(count, 1))
     ]
-
-
-def _faded_by(tree: Tree, row: int, similarity: float) -> float:
-    """Return what a row's similarity loses because it is stale."""
-    if tree.freshness is None or similarity <= 0:
-        return 0.0
-    return round(similarity * (1.0 - float(tree.freshness[row])), DECIMALS)

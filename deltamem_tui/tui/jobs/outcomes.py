@@ -36,7 +36,7 @@ def undo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
     bank = Bank.open(path)
     commit = editing.undoable(bank)
     if commit is None:
-        raise editing.nothing_to_undo(bank)
+        raise editing.nothing_left(bank, "undo")
     if own.has(bank, commit):
         return _undo(path, own, commit, "")
     question = f"Undo the {_what(commit)}, which was not made here?"
@@ -57,7 +57,7 @@ def redo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
     bank = Bank.open(path)
     found = editing.redoable(bank)
     if found is None:
-        raise editing.nothing_to_redo(bank)
+        raise editing.nothing_left(bank, "redo")
     undone, commit = found
     if own.has(bank, undone):
         return _redo(path, own, undone, commit, "")

@@ -14,7 +14,6 @@ from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.methods import change_settings, display_of, method_of, settings_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
-from deltamem_tui.memory.staleness import recalled
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import one_line
@@ -22,7 +21,7 @@ from deltamem_tui.tui.models.nodes import entry_of
 from deltamem_tui.tui.models.sections import Section
 
 _LABELS = {"tau_base": "threshold", "failure_penalty": "penalty"}
-_NONE, _HALF_LIFE = "none", "half_life"
+_NONE = "none"
 _HUNDREDTH, _DECIMALS = 0.01, 6
 
 
@@ -41,8 +40,7 @@ def number_text(value: object) -> str:
 def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
     """Per collection, the numbers to play with, as the method's settings say.
 
-    If those do not say, all of the method's own; what belongs to no collection stands with the
-    first. The half-life, which every method has, stands with the last that questions are put to.
+    If those do not say, all of the method's own; what belongs to no collection is with the first.
 
     Raises:
         BankCorruptError: A number of the bank cannot be used.
@@ -60,8 +58,6 @@ def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
             place = settings.recalling.get(each.path, "")
         if place in found and not isinstance(each.value, bool):
             found[place].append(each)
-    if asked := [name for name in found if display_of(bank, name).asked]:
-        found[asked[-1]].append(next(each for each in listed(settings) if each.path == _HALF_LIFE))
     return found
 
 
@@ -283,7 +279,7 @@ def answer(
 
     def ask(settings: Settings) -> RecallResult:
         query = Query(question.task, question.scene, CANDIDATES, settings, places)
-        return recalled(bank, query, ready)
+        return method_of(bank).recall(bank, query, ready)
 
     usual = ask(question.compared) if question.compared else None
     return LabAnswer(question, ask(question.settings), usual)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -22,7 +20,7 @@ from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import DeltaMemError, StorageError
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.episodes.importer import take_in
@@ -33,9 +31,8 @@ from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model import Judgement
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made
-from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import manifest, node, vector
-from tests.effort import examples, in_turn
+from tests.effort import examples
 
 NODES = 4
 Counted = dict[str, tuple[int, int, int, int, int]]
@@ -213,37 +210,3 @@ def test_a_bank_that_was_made_before_there_was_credit_gets_it(tmp_path: Path) ->
     take_in(bank, [an_episode(1, Outcome(True, None, "stated"), ids_of(bank)[:1])])
     assert sums(Bank.open(bank.path)) == counted_again(bank)
     assert verify(bank) == []
-
-
-@pytest.mark.parametrize("back", [False, True])
-def test_killed_anywhere_a_verdict_and_its_credit_move_together(tmp_path: Path, back: bool) -> None:
-    bank = grown(tmp_path / "bank")
-    episode = an_episode(1, Outcome(True, None, "stated"), ids_of(bank)[:3])
-    take_in(bank, [episode])
-    states = [sums(bank)]
-    if back:
-        give_outcome(bank, episode.id, success=False)
-        states = [sums(bank), *states]
-
-    def turn(bank: Bank) -> None:
-        if back:
-            give_outcome(bank, episode.id, success=None)
-        else:
-            give_outcome(bank, episode.id, success=False)
-
-    shutil.copytree(bank.path, tmp_path / "undisturbed")
-    with FragileOS(NEVER).at_work() as counting:
-        turn(undisturbed := Bank.open(tmp_path / "undisturbed"))
-    states = [sums(bank), sums(undisturbed)]
-    assert states[0] != states[1]
-    for last in in_turn(len(counting.names), apart=5):
-        shutil.copytree(bank.path, path := tmp_path / str(last))
-        with suppress(KilledError, StorageError), FragileOS(last, "half").at_work():
-            turn(Bank.open(path))
-        mortal = Bank.open(path)
-        assert sums(mortal) == counted_again(mortal)
-        assert sums(mortal) in states
-        with suppress(DeltaMemError):
-            turn(mortal)
-        assert sums(Bank.open(path)) == states[1]
-        assert verify(Bank.open(path)) == []

@@ -2,78 +2,91 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import sqrt
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory import lift
 from deltamem_tui.memory.credit.shares import Difference, Share, difference
-from deltamem_tui.memory.lift import EpisodeColumns, by_kind, by_node
+from deltamem_tui.memory.lift import BankLift, bank_lift
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.receipt import ShownNode, made
 
 EPISODES = st.lists(
     st.tuples(
-        st.integers(0, 2), st.sampled_from([-1, 0, 1]), st.sets(st.integers(0, 3)) | st.none()
+        st.sampled_from("abc"),
+        st.sampled_from([None, False, True]),
+        st.sets(st.integers(0, 3)) | st.none(),
     ),
     max_size=12,
 )
 """Kind, end, and the nodes that it was shown; None if it has no receipt."""
 
 
-def share(ends: list[int]) -> Share:
+@dataclass
+class _NoBank:
+    """A bank in which every node lives."""
+
+
+def lifted(given_: list[tuple[str, bool | None, set[int] | None]]) -> BankLift:
+    """The lift of a bank with these episodes."""
+    found = []
+    for number, (kind, success, nodes) in enumerate(given_):
+        outcome = Outcome(success, None, "stated" if success is not None else "unknown")
+        shown = [ShownNode("task", f"{each:016x}") for each in sorted(nodes or ())]
+        receipts = () if nodes is None else (made("0" * 16, 1, shown, f"{number}", ""),)
+        metadata = {"task_kind": kind}
+        steps = (Step("look"),)
+        each = Trajectory(f"{number}", "", steps, outcome, metadata=metadata, receipts=receipts)
+        found.append(each)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lift, "episodes", lambda _bank: found)
+        patch.setattr(lift, "lives", lambda *_: True)
+        bank: Bank = _NoBank()  # type: ignore[assignment]
+        return bank_lift(bank)
+
+
+def share(ends: list[bool]) -> Share:
     return Share(len(ends), sum(ends))
 
 
 @given(EPISODES)
-def test_columns_agree_with_episodes(given_: list[tuple[int, int, set[int] | None]]) -> None:
-    rows = np.array([(k, e, bool(s), s is not None) for k, e, s in given_], dtype=np.int64).reshape(
-        -1, 4
-    )
-    columns = EpisodeColumns(rows[:, 0], rows[:, 1], rows[:, 2] > 0, rows[:, 3] > 0, "abc")
-    known = [(k, e, s) for k, e, s in given_ if s is not None and e >= 0]
-    kinds = {
-        "abc"[kind]: tuple(
+def test_it_agrees_with_the_episodes(
+    given_: list[tuple[str, bool | None, set[int] | None]],
+) -> None:
+    found = lifted(given_)
+    known = [(k, e, s) for k, e, s in given_ if s is not None and e is not None]
+    assert found.kinds == {
+        kind: tuple(
             share([e for k, e, s in known if k == kind and bool(s) == side])
             for side in (True, False)
         )
         for kind in {k for k, _, _ in known}
     }
-    assert dict(by_kind(columns)) == kinds
-    uses = [(node, number) for number, (_, _, s) in enumerate(given_) for node in s or ()]
-    pairs = np.array(uses, dtype=np.int64).reshape(-1, 2)
-    found = {each.node: each for each in by_node(columns, pairs[:, 0], pairs[:, 1])}
+    nodes = {int(each.id, 16): each for each in found.nodes}
     for node in range(4):
         shown = [(k, e) for k, e, s in known if node in s]
-        assert (node in found) == bool(shown)
+        assert (node in nodes) == bool(shown)
         if shown:
             means = [share([e for k, e, _ in known if k == kind]).mean or 0 for kind, _ in shown]
-            each = found[node]
+            each = nodes[node]
             assert each.shown == sum(node in (s or ()) for _, _, s in given_)
             assert each.share == share([e for _, e in shown])
             assert each.expected == pytest.approx(sum(means) / len(means))
-            low, high = each.share.interval
-            assert each.look == (
-                "harmful"
-                if high < each.expected
-                else "helpful"
-                if low > each.expected
-                else "unclear"
-            )
+    missing = sum(s is None for _, _, s in given_)
+    assert (found.episodes, found.without_receipt) == (len(given_), missing)
+    assert found.without_verdict == len(given_) - missing - len(known)
 
 
 def test_worst_first_and_no_claim_of_three() -> None:
-    # Node 0 is shown to ten failures, 1 to ten successes, 2 to three failures, all of one kind.
-    ends = [0] * 10 + [1] * 10 + [0] * 3
-    nodes = np.array([0] * 10 + [1] * 10 + [2] * 3)
-    every = np.ones(23, dtype=np.bool_)
-    columns = EpisodeColumns(np.zeros(23, dtype=np.int64), np.array(ends), every, every, ["a"])
-    found = by_node(columns, nodes, np.arange(23))
-    assert [(each.node, each.look) for each in found] == [
-        (0, "harmful"),
-        (1, "helpful"),
-        (2, "unclear"),
-    ]
+    ends = [("a", False, {0})] * 10 + [("a", True, {1})] * 10 + [("a", False, {2})] * 3
+    found = lifted([*ends])
+    looks = [(int(each.id, 16), each.look) for each in found.nodes]
+    assert looks == [(0, "harmful"), (1, "helpful"), (2, "unclear")]
 
 
 @given(st.integers(1, 200), st.data())
@@ -88,21 +101,6 @@ def test_the_interval_solves_its_equation(judged: int, data: st.DataObject) -> N
 def test_differences_as_published() -> None:
     # Newcombe 1998, table II: 56/70 against 48/80, method 10.
     found = difference([(Share(70, 56), Share(80, 48))])
-    assert found is not None
+    assert isinstance(found, Difference)
     assert (round(found.low, 4), round(found.high, 4)) == (0.0524, 0.3339)
     assert difference([(Share(), Share(80, 48))]) is None
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=4))
-def test_pooling_one_kind_is_its_difference(sizes: list[tuple[int, int]]) -> None:
-    pairs = [(Share(a, a // 2), Share(b, b)) for a, b in sizes]
-    whole = [each for each in pairs if difference([each])]
-    found = difference(pairs)
-    assert (found is None) == (not whole)
-    if len(whole) == 1:
-        expected = difference([whole[0]])
-        assert isinstance(found, Difference)
-        assert isinstance(expected, Difference)
-        assert (found.value, found.low, found.high) == pytest.approx(
-            (expected.value, expected.low, expected.high)
-        )

@@ -124,13 +124,6 @@ def test_a_dry_run_reads_a_frozen_bank_and_a_real_one_is_refused(bank: Bank) -> 
         take_in(bank, [episode(X)])
 
 
-def test_what_was_refused_is_reported_in_its_place(bank: Bank) -> None:
-    error = RecordError("broken", source="log.jsonl", position="line 2")
-    found = take_in(bank, [episode(X), error, episode(Y)])
-    assert found.rejected == [error]
-    assert found.count("imported") == 2
-
-
 def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,16 +166,6 @@ def test_a_log_that_names_another_for_every_episode_has_few_tallies(
     assert (found.episodes, found.count("imported"), found.count("duplicate")) == (7, 6, 1)
 
 
-def test_many_episodes_are_committed_in_batches(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(importer, "_BATCH_EPISODES", 2)
-    many = [episode(X, action=f"act {number}") for number in range(5)]
-    assert receptions(bank, *many, many[0]) == ["imported"] * 5 + ["duplicate"]
-    assert [commit.event for commit in bank.journal.commits()] == ["init", *["import"] * 3]
-    assert list(episodes(bank)) == many
-
-
 def test_an_episode_too_long_for_a_line_is_rejected_and_the_others_come_in(bank: Bank) -> None:
     """Each text is within bounds, together they are not: the bank could not read its own line."""
     steps = tuple(Step(f"act {number}", "é" * 3_500_000) for number in range(5))
@@ -194,16 +177,6 @@ def test_an_episode_too_long_for_a_line_is_rejected_and_the_others_come_in(bank:
     assert str(error).startswith("log.jsonl, line 4: the episode has 35,000,")
     assert [each.task for each in episodes(Bank.open(bank.path))] == ["0 1 0", "0 0 1"]
     assert verify(bank) == []
-
-
-def test_an_episode_of_many_short_steps_is_measured_too(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(importer, "LINE_LIMIT", 100_000)
-    long = Trajectory("1 0 0", steps=(Step("a"),) * 4000)
-    assert len(long.text) < 10_000
-    assert len(take_in(bank, [long]).rejected) == 1
-    assert len(bank.episodes) == 0
 
 
 SECRET = "sk-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7xC0uFeL3iR6oA9bD2cG5h"
@@ -383,26 +356,10 @@ def test_refusals_come_in_the_order_of_the_log(
     assert (found.refused, found.count("imported")) == (4, 1)
 
 
-def test_where_all_is_refused_nothing_is_written(bank: Bank) -> None:
-    bank.freeze()
-    error = RecordError("broken", source="log.jsonl", position="line 1")
-    assert take_in(bank, [error, error]).refused == 2
-    with pytest.raises(BankFrozenError):
-        take_in(bank, [error, episode(X)])
-
-
 def test_a_duplicate_is_counted_as_the_bank_holds_it(bank: Bank) -> None:
     found = take_in(bank, [said(True), said(None, line=2), said(False, "judge", 3)])
     tally = found.files["log.jsonl"]
     assert (tally.successes, tally.failures, tally.sources) == (3, 0, {"stated": 3})
-
-
-def test_a_duplicate_without_an_outcome_did_not_come_in_without_one_again(bank: Bank) -> None:
-    waits = said(None)
-    assert take_in(bank, [waits]).without_outcome == 1
-    again = take_in(bank, [waits, said(None, line=2)])
-    assert (again.episodes, again.without_outcome) == (2, 0)
-    assert again.files["log.jsonl"].without_outcome == 0
 
 
 def test_the_ids_that_the_user_named_and_the_logs_hold(bank: Bank) -> None:
@@ -411,9 +368,3 @@ def test_the_ids_that_the_user_named_and_the_logs_hold(bank: Bank) -> None:
     ids = ("r-1", "r-2", "r-3")
     told = UserOutcomes(by_id=dict.fromkeys(ids, Outcome(success=True, source="user")))
     assert take_in(bank, [waits, stated], outcomes=told).named == {"r-1", "r-2"}
-
-
-def test_a_refused_record_tells_the_format_that_it_was_read_as(bank: Bank) -> None:
-    error = RecordError("no task", source="log.jsonl", position="line 1")
-    error.format = "react"
-    assert take_in(bank, [error]).files["log.jsonl"].formats == ["react"]

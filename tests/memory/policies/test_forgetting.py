@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,11 +14,10 @@ from hypothesis import strategies as st
 from deltamem_tui import create_bank
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import StorageError
 from deltamem_tui.memory import forgetting
 from deltamem_tui.memory.credit.credit import node_credit, put_episode
 from deltamem_tui.memory.editing import undo, undoable
-from deltamem_tui.memory.engine import learn, promote
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.methods import change_settings, names
 from deltamem_tui.memory.policies import FORGETTINGS
 from deltamem_tui.memory.policies.forgetting import (
@@ -31,8 +28,7 @@ from deltamem_tui.memory.policies.forgetting import (
 from deltamem_tui.memory.settings import assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made
-from tests.bank.fragile import NEVER, FragileOS, KilledError
-from tests.effort import examples, in_turn
+from tests.effort import examples
 from tests.memory.method_trials import real_episodes
 
 UNIT = 10
@@ -204,31 +200,6 @@ def test_idle_nodes_go_shown_ones_stay_and_learning_does_it_by_itself(tmp_path: 
     assert kept == {won[0].id, *(each.id for each in won[-4:])}
 
 
-def test_killed_anywhere_each_deletion_is_whole(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
-    for each in real_episodes("alfworld")[:8]:
-        learn(bank, each)
-    rules = ForgettingRules("periodical", period=3, recalls=0)
-
-    def forget(bank: Bank) -> None:
-        forgetting.apply(bank, forgetting.proposed(bank, rules), rules)
-
-    def ids(bank: Bank) -> dict[str, list[str]]:
-        return {name: [node.id for node in tree] for name, tree in bank.trees.items()}
-
-    shutil.copytree(bank.path, tmp_path / "undisturbed")
-    with FragileOS(NEVER).at_work() as counting:
-        forget(undisturbed := Bank.open(tmp_path / "undisturbed"))
-    assert ids(undisturbed) != ids(bank)
-    for last in in_turn(len(counting.names), apart=9):
-        shutil.copytree(bank.path, path := tmp_path / str(last))
-        with suppress(KilledError, StorageError), FragileOS(last, "half").at_work():
-            forget(Bank.open(path))
-        assert verify(Bank.open(path)) == []
-        forget(Bank.open(path))
-        assert ids(Bank.open(path)) == ids(undisturbed)
-
-
 def test_a_revision_restarts_the_test(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method="synapse")
     episodes = real_episodes("alfworld")
@@ -245,36 +216,6 @@ def test_a_revision_restarts_the_test(tmp_path: Path) -> None:
         batch.revise_node("exemplars", node)
         batch.log("edit")
     assert forgetting.proposed(bank, rules) == []
-
-
-def test_a_good_node_is_promoted_and_then_the_rest_is_deleted(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
-    waiting = iter(real_episodes("alfworld"))
-    leaf = None
-    while leaf is None:
-        learn(bank, next(waiting))
-        tree = bank.tree("task")
-        below = (each for each in tree if each.depth > 1 and each.label == "success")
-        leaf = next((each for each in below if tree.chain(each.id)[0].label == "success"), None)
-    base, *_ = chain = bank.chain("task", leaf.id)
-    with bank.writing() as batch:
-        lost = [episode(0, Outcome(False, None, "stated"), [base.id])]
-        won = [episode(1, Outcome(True, None, "stated"), [leaf.id])]
-        for each in (*lost, *won):
-            put_episode(batch, bank, each)
-        batch.log("import")
-    rules = ForgettingRules("history", judged=1)
-    assert forgetting.proposed(bank, rules) == []
-    assert forgetting.promotable(bank, rules) == [("task", leaf.id)]
-    (root,) = promote(bank, forgetting.promotable(bank, rules))
-    assert (root.kind, root.origin.nodes) == ("root", tuple(each.id for each in chain))
-    assert forgetting.promotable(bank, rules) == []
-    (found,) = forgetting.apply(bank, forgetting.proposed(bank, rules), rules)
-    assert (found.node, found.rule) == (base.id, "history")
-    living = {each.id for each in bank.tree("task")}
-    assert root.id in living
-    assert living.isdisjoint(each.id for each in chain)
-    assert verify(bank) == []
 
 
 def episode(number: int, outcome: Outcome, nodes: list[str]) -> Trajectory:

@@ -75,7 +75,7 @@ def test_episodes_without_an_outcome_wait(count: int, text: str) -> None:
 def test_the_first_of_other_domains_are_named_and_all_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(import_report, "LISTED_DOMAINS", 4)
+    monkeypatch.setattr(import_report, "LISTED_NAMES", 4)
     view = view_import(report([], (f"d{n}" for n in range(6))))
     assert str(view.notes[0]) == "6 episodes are of d0, d1, d2, …, while the bank is of alfworld"
     assert view.record["domains"]["total"] == 6

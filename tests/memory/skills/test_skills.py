@@ -15,11 +15,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Origin, born
+from deltamem_tui.bank.node import Origin
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.embedding.load import load
-from deltamem_tui.errors import BankExistsError, RecordError
+from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.banks import create_bank, open_bank
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
 from deltamem_tui.memory.engine import learn
@@ -158,18 +156,6 @@ def test_a_skill_links_to_what_belongs_to_it(folder: Path) -> None:
     assert "](../how.md)" in (skill.parent / "references" / "boil-lead.md").read_text("utf-8")
 
 
-def test_a_name_has_digits_only_where_its_words_are_taken(tmp_path: Path) -> None:
-    twice = [
-        Sprout("task", "success", Payload("boil", text), None, False, Origin())
-        for text in ("it", "it well")
-    ]
-    skills = exported(tmp_path, [*SOME, *twice, twice[0]])
-    found = sorted(path.parent.name for path in skills.glob("*/SKILL.md"))
-    assert found[:2] == ["boil", "boil-water"] or "boil-water" in found
-    assert [re.fullmatch("boil(-[0-9a-f]{6})?|boil-water", name) for name in found].count(None) == 0
-    assert len(found) == 3
-
-
 @pytest.mark.parametrize(("residual", "warns"), [("success", False), ("failure", True)])
 def test_a_skill_below_which_one_succeeded_is_no_warning(
     tmp_path: Path, residual: str, warns: bool
@@ -244,40 +230,6 @@ def test_what_is_not_clean_comes_back_clean_as_a_revision(sprouts: list[Sprout])
                 assert after.revision == (0 if after.payload == before.payload else 1)
         write_skills(again, folder / "once more")
         assert read_skills(folder / "once more").nodes == book.nodes
-
-
-def test_a_node_that_a_merge_moved_goes_out_as_a_revision() -> None:
-    with grown_bank(SOME) as (bank, folder):
-        moved = born("task", None, "success", Payload("x", "y"), Origin())
-        odd = structs.replace(moved, id="0123456789abcdef")
-        with bank.writing() as batch:
-            batch.add_node("task", odd, load("hashing").embed_passages(["x"])[0])
-            batch.log("grow")
-        write_skills(Bank.open(bank.path), folder / "skills")
-        book = read_skills(folder / "skills")
-        assert is_whole(book)
-        assert book.nodes["task"][-1] == structs.replace(odd, revision=1)
-        assert verify(install_skills(book, folder / "again")) == []
-
-
-def test_an_empty_bank_comes_back_empty_and_a_folder_without_skills_does_not(
-    tmp_path: Path,
-) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="webshop")
-    write_skills(bank, tmp_path / "skills")
-    assert is_skills_folder(tmp_path / "skills")
-    again = install_skills(read_skills(tmp_path / "skills"), tmp_path / "again")
-    assert [len(again.tree(name)) for name in COLLECTIONS] == [0, 0]
-    assert again.manifest.domain == "webshop"
-    (tmp_path / "empty").mkdir()
-    assert not is_skills_folder(tmp_path / "empty")
-    robbed = exported(tmp_path / "empty", SOME[:1])
-    how(robbed).unlink()
-    for each in (tmp_path / "empty", robbed):
-        with pytest.raises(RecordError, match="no skill"):
-            install_skills(read_skills(each), tmp_path / "new")
-    with pytest.raises(BankExistsError):
-        install_skills(read_skills(tmp_path / "skills"), tmp_path / "bank")
 
 
 # What a person changed

@@ -13,7 +13,6 @@ from msgspec import structs
 
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.memory.deltamem.definition import Payload
@@ -42,11 +41,6 @@ def a_node(when: str = "boil", how: str = "use the stove", **origin: str) -> Nod
 @pytest.fixture
 def bank(tmp_path: Path) -> Bank:
     return Bank.create(tmp_path / "kitchen", manifest("kitchen"))
-
-
-def test_a_clean_bank_leaves(bank: Bank) -> None:
-    add(bank, a_node(), a_node("freeze"))
-    assert prepare(bank, with_episodes=True, with_journal=True).leaks == ()
 
 
 @pytest.mark.parametrize("field", ["activation_condition", "execution_procedure"])
@@ -178,25 +172,3 @@ def test_it_is_told_what_the_bank_was_made_of(tmp_path: Path, bank: Bank) -> Non
 
     arrived, _ = install(receive(path), tmp_path / "there" / "kitchen")
     assert prepare(arrived).package.digest() == digest
-
-
-def test_an_episode_that_waits_is_none_that_the_bank_was_made_of(bank: Bank) -> None:
-    """One that was learnt is, even if no node of it is left."""
-    with bank.writing() as batch:
-        for number in range(3):
-            batch.put_episode({"id": f"{number:016x}", "task": "heat some egg"})
-        batch.set_state("0" * 16, EpisodeState.LEARNT)
-        batch.log("learn")
-    assert prepare(bank).contents.episodes == 1
-
-
-def test_no_line_that_breaks_the_format_leaves(bank: Bank) -> None:
-    from deltamem_tui.errors import BankCorruptError
-
-    add(bank, a_node())
-    path = bank.path / "task.nodes.jsonl"
-    data = path.read_bytes()
-    for broken in (data.replace(b'"origin"', b'"orijin"'), b"x" * (len(data) - 1) + b"\n"):
-        path.write_bytes(broken)
-        with pytest.raises(BankCorruptError, match=r"task\.nodes\.jsonl, line 1: not a node"):
-            prepare(Bank.open(bank.path))

@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import BankDiff, diff
 from deltamem_tui.bank.union.merge import MergePlan, merge_to
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Parameters
+from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.settings import assigned
@@ -80,22 +80,3 @@ def test_learning_in_shards_is_learning_once_if_none_needs_another(tmp_path: Pat
     assert any(node.depth > 1 for node in once)
     assert {node.label for node in once} == {"success", "failure"}
     assert once.snapshot.counters.any()
-
-
-def test_what_differs_else_is_what_is_declared(tmp_path: Path) -> None:
-    """More roots and lower counts, for shards recall less; every episode is there, and learnt."""
-    episodes = list(islice(varied(sample()), SHARDS))
-    found = both(tmp_path, [[each] for each in episodes], episodes, learnt=True)
-    assert not found.empty
-    assert found.manifest == ()
-    assert found.episodes.empty
-    once, merged = (Bank.open(tmp_path / name) for name in ("once", "merged"))
-    for name in COLLECTIONS:
-        shards = [Bank.open(path).tree(name) for path in sorted(tmp_path.glob("[0-9]*"))]
-        assert {node.id for node in merged.tree(name)} == {
-            node.id for tree in shards for node in tree
-        }
-        roots = [len(list(bank.tree(name).roots())) for bank in (once, merged)]
-        assert roots[0] < roots[1]
-        recalls = [int(bank.tree(name).snapshot.counters[:, 1].sum()) for bank in (once, merged)]
-        assert recalls[0] > recalls[1] == 0

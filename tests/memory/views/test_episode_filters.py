@@ -136,9 +136,3 @@ def test_an_order_puts_first_what_it_says(
 ) -> None:
     assert chosen(bank, "", order) == numbers
     assert chosen(bank, "outcome:success", order) == [each for each in numbers if each in (0, 3)]
-
-
-def test_who_waits_no_more_is_answered_at_once_and_the_next_question_in_full(bank: Bank) -> None:
-    table = EpisodeTable(bank, NODES, REFUSED)
-    assert table.chosen(EPISODES.parse("outcome:success"), stopped=lambda: True) == []
-    assert table.chosen(EPISODES.parse("outcome:success")) == [0, 3]
