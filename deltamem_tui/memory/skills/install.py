@@ -1,7 +1,6 @@
 """A folder of Agent Skills → a bank, which appears whole or not at all.
 
-The folder may come from anywhere: no link is followed, no limit is exceeded. Skills that were
-written elsewhere become roots.
+The folder may come from anywhere: no link is followed, no limit is exceeded.
 """
 
 from __future__ import annotations
@@ -22,13 +21,12 @@ from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.disk.archive import MANIFEST_BYTES
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer import installing
 from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ConfigurationError, RecordError
-from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.settings import Settings, from_record, stored_record
 from deltamem_tui.memory.skills.layout import (
     ALL_BYTES,
@@ -36,7 +34,6 @@ from deltamem_tui.memory.skills.layout import (
     FILE_BYTES,
     LISTING_BYTES,
     MOST_FILES,
-    SKILL_FILE,
     ListedFile,
     Listing,
     digest_of_text,
@@ -54,11 +51,6 @@ if TYPE_CHECKING:
 
 _EMBEDDED_AT_ONCE = 256
 _PROVENANCE_LIMIT = MANIFEST_BYTES // 2  # the manifest holds other things, and is indented
-_FRONT_MATTER_LIMIT = 64 * 1024
-_ADOPTED_BY = "skill"
-_OWN_MARK = "deltamem-bank:"
-_RULE = "---"
-_LAST = 2**31
 # A link is not followed, and a pipe does not wait for a writer.
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -69,10 +61,9 @@ class SkillBook:
 
     Attributes:
         nodes: Per tree, the nodes in order of birth, parents before children.
-        facts: The manifest of the bank it was exported from; empty for other skills.
+        facts: The manifest of the bank it was exported from.
         changed: Ids of nodes whose text was changed since the export, or differs from what
             their id was made from.
-        adopted: Folders of skills that another program wrote; each became a root.
         missing: Ids of nodes that were exported and are in no file any more.
         left: What is not taken in, file by file: changes outside the nodes' texts, and files
             that hold nothing for a bank.
@@ -81,17 +72,13 @@ class SkillBook:
     nodes: Mapping[str, tuple[Node, ...]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     changed: tuple[str, ...] = ()
-    adopted: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     left: tuple[RecordError, ...] = ()
 
 
 def is_skills_folder(folder: Path) -> bool:
-    """Return whether a folder holds skills: an export of a bank, or folders with a SKILL.md."""
-    if (folder / BANK_FILE).is_file() or (folder / SKILL_FILE).is_file():
-        return True
-    with os.scandir(folder) as entries:
-        return any(entry.is_dir() and Path(entry, SKILL_FILE).is_file() for entry in entries)
+    """Return whether a folder is an export of a bank as skills."""
+    return (folder / BANK_FILE).is_file()
 
 
 def read_listing(folder: Path) -> Listing:
@@ -166,8 +153,7 @@ def read_skills(folder: Path) -> SkillBook:
             should be, or a residual's parent is nowhere. The error names the file.
         StorageError: The disk refused.
     """
-    is_export = os.path.lexists(folder / BANK_FILE)
-    return _SkillReader(folder, read_listing(folder) if is_export else Listing()).book()
+    return _SkillReader(folder, read_listing(folder)).book()
 
 
 class _Found(NamedTuple):
@@ -187,7 +173,6 @@ class _SkillReader:
         self._found: dict[str, dict[str, _Found]] = {name: {} for name in self._method.collections}
         self._changed: list[str] = []
         self._missing: list[str] = []
-        self._adopted: list[str] = []
         self._left: list[RecordError] = []
         self._bytes_left = ALL_BYTES
 
@@ -200,16 +185,11 @@ class _SkillReader:
             else:
                 self._missing += [each.id for each in listed.nodes]
         for name in sorted(there - self._written.files.keys()):
-            path = Path(name)
-            if path.name == SKILL_FILE and len(path.parts) <= 2:
-                self._adopt(self._folder / path)
-            else:
-                self._leave(self._folder / path, "holds no node of a bank")
+            self._leave(self._folder / name, "holds no node of this bank")
         return SkillBook(
             {name: _in_order(found) for name, found in self._found.items()},
             self._written.bank,
             tuple(self._changed),
-            tuple(self._adopted),
             tuple(self._missing),
             tuple(self._left),
         )
@@ -255,16 +235,6 @@ class _SkillReader:
                 hint="keep one of the two",
             )
 
-    def _adopt(self, path: Path) -> None:
-        """Make a root of a skill that another program wrote."""
-        head, body = _parted(self._text(path))
-        if _OWN_MARK in head:
-            self._leave(path, f"a skill of a bank, whose {BANK_FILE} is not here")
-            return
-        tree, node = _adopted_root(self._method, head, body, str(path))
-        self._put(tree, _Found(_LAST + len(self._adopted), node, str(path)))
-        self._adopted.append(str(path.parent))
-
 
 def _in_order(found: Mapping[str, _Found]) -> tuple[Node, ...]:
     """Return the nodes of a tree in order of birth with their depths, each after its parent."""
@@ -292,46 +262,8 @@ def _in_order(found: Mapping[str, _Found]) -> tuple[Node, ...]:
     return tuple(done.values())
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Return a file's front matter and its body; without front matter, all is body."""
-    first, *lines = text.split("\n")
-    if first.rstrip() == _RULE:
-        for number, line in enumerate(lines):
-            if line.rstrip() == _RULE:
-                return "\n".join(lines[:number]), "\n".join(lines[number + 1 :])
-    return "", text
-
-
-def _adopted_root(method: Method, head: str, body: str, source: str) -> tuple[str, Node]:
-    """Return the root that a skill with such a front matter and body becomes, and its tree."""
-    import yaml
-
-    name = next((each for each, shown in method.display.items() if shown.instruction), None)
-    if name is None:
-        raise RecordError(f"the method {method.name} keeps no skills", source=source)
-    if len(head) > _FRONT_MATTER_LIMIT:
-        raise RecordError(f"more front matter than {_FRONT_MATTER_LIMIT:,} bytes", source=source)
-    try:
-        # Texts alone: no tags, no merge keys, which make much of little, and not by the parser in
-        # C, which a deep text overthrows.
-        facts = yaml.load(head, Loader=yaml.BaseLoader)  # noqa: S506
-    except (yaml.YAMLError, RecursionError) as error:
-        reason = one_line(str(error), 120)
-        raise RecordError(f"the front matter is not plain YAML: {reason}", source=source) from error
-    given = facts.get("description") if isinstance(facts, dict) else None
-    description = clean(given).strip() if isinstance(given, str) else ""
-    if not description or not body.strip():
-        raise RecordError("a skill needs a description and a body", source=source)
-    collection = method.collections[name]
-    texts = dict.fromkeys((collection.fields[0], collection.key), description)
-    texts[method.display[name].instruction] = body.strip()
-    payload = {each: texts.get(each, "") for each in collection.fields}
-    origin = Origin(extractor=_ADOPTED_BY, outcome_source="unknown")
-    return name, born(name, None, "success", payload, origin)
-
-
 def embedder_name(book: SkillBook) -> str:
-    """Return the embedder of the exported bank; the default for skills from elsewhere."""
+    """Return the embedder of the exported bank; the default if its list names none."""
     embedder = book.facts.get("embedder")
     model = embedder.get("model") if isinstance(embedder, Mapping) else None
     return one_line(model, 200) if isinstance(model, str) and model else DEFAULT_EMBEDDER
@@ -357,7 +289,7 @@ def install_skills(
         BankBusyError: Another process writes the bank that is to be replaced.
         StorageError: The disk refused. In all cases what was there is as it was.
     """
-    if not any(book.nodes.values()) and (book.missing or not book.facts):
+    if not any(book.nodes.values()) and book.missing:
         raise RecordError("no skill and no knowledge here", hint="name a folder of Agent Skills")
     method = method_of_skills(book.facts.get("method"))
     parameters = _parameters(book, method.settings)

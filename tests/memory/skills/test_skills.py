@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,7 +25,6 @@ from deltamem_tui.memory.skills.export import write_skills
 from deltamem_tui.memory.skills.install import (
     SkillBook,
     install_skills,
-    is_skills_folder,
     read_skills,
 )
 from deltamem_tui.memory.skills.layout import slug
@@ -87,7 +85,7 @@ def payloads(book: SkillBook) -> list[Mapping[str, str]]:
 
 
 def is_whole(book: SkillBook) -> bool:
-    return (book.changed, book.adopted, book.missing, book.left) == ((), (), (), ())
+    return (book.changed, book.missing, book.left) == ((), (), ())
 
 
 # What agents read
@@ -306,38 +304,6 @@ def test_files_that_hold_no_node_are_named(folder: Path) -> None:
     (folder / ".git/HEAD").write_text("hello")
     (folder / "empty").mkdir()
     assert {left.source for left in read_skills(folder).left} == {str(path) for path in others}
-
-
-def test_a_skill_from_elsewhere_becomes_a_root(folder: Path, tmp_path: Path) -> None:
-    alone = tmp_path / "elsewhere" / "bake-bread"
-    (alone / "references").mkdir(parents=True)
-    (alone / "SKILL.md").write_text(
-        "---\nname: bake-bread\ndescription: >\n  Use it when bread\n  is wanted.\n---\n\n"
-        "# Bread\n\nKnead.\n"
-    )
-    (alone / "references" / "notes.md").write_text("About flour.\n")
-    shutil.copytree(alone, folder / "bake-bread")
-    for place, skill in (
-        (alone, alone),
-        (alone.parent, alone),
-        (folder, folder / "bake-bread"),
-    ):
-        assert is_skills_folder(place)
-        book = read_skills(place)
-        assert book.adopted == (str(skill),)
-        assert [each.source for each in book.left] == [str(skill / "references" / "notes.md")]
-        node = book.nodes["task"][-1]
-        assert node.payload == Payload("Use it when bread is wanted.", "# Bread\n\nKnead.")
-        assert (node.kind, node.depth, node.origin.extractor) == ("root", 1, "skill")
-
-
-def test_a_skill_of_a_bank_without_its_list_is_reported(folder: Path, tmp_path: Path) -> None:
-    with grown_bank(SOME[4:]) as (bank, _):
-        write_skills(bank, tmp_path / "other")
-    shutil.copytree(folder / "boil-water", tmp_path / "other" / "boil-water")
-    book = read_skills(tmp_path / "other")
-    assert payloads(book) == payloads(read_skills(folder))[4:]
-    assert "whose deltamem.json is not here" in book.left[0].message
 
 
 def relisted(folder: Path, name: str, **changed: object) -> None:
