@@ -42,8 +42,9 @@ def test_outlines_and_recall_lab_have_its_words_and_numbers(tmp_path: Path, meth
         own = [each.value for each in person.app.screen.query(NumberInput)]
         await person.press("plus")
         moved = [each.value for each in person.app.screen.query(NumberInput)]
-        assert sum(one != other for one, other in zip(own, moved, strict=True)) == 1
-        assert "tried: " in person.screen
+        changed = sum(one != other for one, other in zip(own, moved, strict=True))
+        assert changed == min(len(own), 1)
+        assert ("tried: " in person.screen) == bool(own)
         assert ("penalty" in person.screen) == display_of(bank, next(iter(bank.trees))).penalised
 
     browse(tmp_path, story, "rooms", size=(200, 50))
