@@ -8,7 +8,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.options import argument, flag, option
+from deltamem_tui.cli.options import argument, flag
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted, one_line
