@@ -99,19 +99,16 @@ def _browse(request: BrowserRequest) -> int:
     from deltamem_tui.cli.invocation import Invocation
     from deltamem_tui.cli.output import Output
     from deltamem_tui.cli.result import Result
-    from deltamem_tui.paths import results_named
 
     output = Output(debug=request.options.debug)
     invocation = Invocation(request.options, output)
     try:
-        named = request.bank
-        results = results_named(named) if named else None
-        bank = None if named is None or results else invocation.bank(named)
+        bank = None if request.bank is None else invocation.bank(request.bank)
         folder, configuration = invocation.banks_folder, invocation.configuration
 
         from deltamem_tui.tui.app import run
 
-        run(folder, bank, configuration, output.note, results)
+        run(folder, bank, configuration, output.note)
     except Exception as error:  # noqa: BLE001 -- no traceback reaches a user
         from deltamem_tui.cli.app import for_people
 

@@ -72,15 +72,6 @@ def contests_folder() -> Path:
     return _user_folder("data") / "contests"
 
 
-def results_named(word: str) -> Path | None:
-    """Return the folder of a contest that a word names; None for a bank."""
-    path = Path(word).expanduser()
-    try:
-        return path if (path / CONTEST_PLAN).is_file() and not is_bank(path) else None
-    except (OSError, ValueError):
-        return None
-
-
 def shipped_banks_folder() -> Path:
     """Return the folder of the banks that come with the package."""
     return _shipped_root() / "memory_banks"

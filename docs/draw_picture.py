@@ -75,25 +75,26 @@ SHIPPED = (
     View("trees", ("right", "j", "j")),
     View("wide", (), (180, 45)),
     View("chain", ("c",)),
-    View("statistics", ("4",)),
-    View("keys", ("1", "question_mark")),
+    View("keys", ("question_mark",)),
     View("words", ("w",)),
     View("evidence", ("escape", "escape", "slash", *"id:1bc7", "enter", "E")),
-    View("comparison", ("b", "c", "enter")),
-    View("contest", ("escape", "r", ("file", "docs/sample/contest"), "enter", "l", "l")),
-    View("recall", ("escape", "enter", "2", ("task", TASK), ("scene", SCENE))),
+    View("recall", ("escape", "escape", "1", "2", ("task", TASK), ("scene", SCENE))),
 )
 """Of the bank that is shipped, in the order in which they are visited.
 
 The last one alone asks for the bank's embedder.
 """
 
+START = (View("start", (), SMALL),)
+"""Of a machine without any bank of one's own."""
+
 LEARNT = (
-    View("growth", ("6", *("pageup",) * 3)),
-    View("review", ("5",), SMALL),
-    View("import", ("3", "i", ("path", "docs/sample/alfworld.jsonl.gz")), SMALL),
+    View("report", ("4",), SMALL),
+    View("ended", ("3", "A"), SMALL),
+    View("review", ("escape", "s"), SMALL),
+    View("import", ("i", ("path", "docs/sample/alfworld.jsonl.gz")), SMALL),
     View("judging", ("escape", "J"), SMALL),
-    View("relearn", ("escape", "R", "tab", "tab", "tab"), SMALL),
+    View("relearn", ("escape", "n", "tab", "tab", "tab"), SMALL),
     View("near", ("escape", "2", ("task", QUESTION), "enter")),
     View("lab", ("minus",) * 6),
     View("search", ("escape", "1", "slash", *"desklamp", "enter"), SMALL),
@@ -107,6 +108,7 @@ def main() -> None:
     folder = DOCS / "pictures"
     folder.mkdir(exist_ok=True)
     with _no_home():
+        asyncio.run(draw_screens(folder, None, START))
         asyncio.run(draw_screens(folder, DOCS.parent / "memory_banks" / BANK, SHIPPED))
         with tempfile.TemporaryDirectory() as room:
             learn_sample(Path(room) / "household")
@@ -152,14 +154,15 @@ def _printed(command: list[str]) -> str:
 def _no_home() -> Iterator[None]:
     """Keep what the person at this machine left and chose out of the pictures."""
     with tempfile.TemporaryDirectory(prefix="deltamem-pictures-") as room:
-        homes = {f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")} | {"TZ": "UTC"}
+        homes = {f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")}
+        homes |= {"TZ": "UTC", "HOME": room}
         with patch.dict(os.environ, homes):
             yield
 
 
-async def draw_screens(folder: Path, bank: Path, views: Iterable[View]) -> None:
-    """Draw screens of the browser with a bank open into a folder, one file a view."""
-    app = DeltaMemApp(bank.parent, bank)
+async def draw_screens(folder: Path, bank: Path | None, views: Iterable[View]) -> None:
+    """Draw screens of the browser, with a bank open if one is named: a file a view."""
+    app = DeltaMemApp(bank.parent if bank else DOCS.parent / "my_banks", bank)
     app.debounce = 0
     with chdir(DOCS.parent):  # the paths that are typed are from here, and so the same everywhere
         await _visit(app, folder, views)

@@ -245,9 +245,7 @@ def search(
     return Result("search", {"nodes": records}, view=view)
 
 
-OptionalBank = Annotated[
-    str | None, argument("BANK", "A bank's name or path, or results of the lab.")
-]
+OptionalBank = Annotated[str | None, argument("BANK", "A bank's name or path.")]
 
 
 def browse(context: typer.Context, bank: OptionalBank = None) -> Result:
@@ -255,9 +253,7 @@ def browse(context: typer.Context, bank: OptionalBank = None) -> Result:
 
     With a terminal the browser opens before this command is read.
     """
-    from deltamem_tui.paths import results_named
-
-    if bank is not None and results_named(bank) is None:
+    if bank is not None:
         Invocation.of(context).bank(bank)
     notes = ["the browser needs a terminal; `deltamem --help` lists the commands"]
     return Result("browse", {}, notes=notes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +25,7 @@ from deltamem_tui.tui.core.bank_session import READING, BankSession, OpenBank
 from deltamem_tui.tui.core.browser import main_screen
 from deltamem_tui.tui.core.forms import FormAnswer, FormContent, Forms
 from deltamem_tui.tui.core.notes import Notes, if_gone, in_words, remedies
-from deltamem_tui.tui.core.texts import Keep, Texts
+from deltamem_tui.tui.core.texts import Texts
 from deltamem_tui.tui.core.textual_compat import FailureKeeper
 from deltamem_tui.tui.core.work import Attention, BankChange, UserPosition, Work, report_unfinished
 from deltamem_tui.tui.models.sections import Section
@@ -51,8 +52,6 @@ class DeltaMemApp(FailureKeeper):
         folder: The banks folder.
         bank: A bank to open at once; the list of banks if None.
         configuration: Theme, keys, and what a new bank is made with.
-        results: A contest's folder, to open over the list
-            of banks.
     """
 
     TITLE = "DeltaMem"
@@ -62,19 +61,19 @@ class DeltaMemApp(FailureKeeper):
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - textual reads it so
         (0, "-narrow"),
         (70, "-normal"),
+        (100, "-broad"),
         (160, "-wide"),
     ]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]  # noqa: RUF012 - textual reads it so
 
     def __init__(
         self,
         folder: Path,
         bank: Path | None = None,
         configuration: Configuration | None = None,
-        results: Path | None = None,
     ) -> None:
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.folder = folder
-        self._results = results
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
         self.debounce = 0.15
@@ -88,7 +87,7 @@ class DeltaMemApp(FailureKeeper):
             self, self.attention, self.notes, self.key_of, bank_screen, banks_screen, bank
         )
         self.forms = Forms(self.notes, self._show_form)
-        self.texts = Texts(self, self.notes, self._edit_on_page)
+        self.texts = Texts(self, self.notes)
         self.work.bank_changed = self._follow
         self.work.failed = self.session.look_for_changes
 
@@ -104,10 +103,6 @@ class DeltaMemApp(FailureKeeper):
         self.session.begin()
         self.theme_changed_signal.subscribe(self, self._remember_theme)
         self.call_after_refresh(self._report_waiting)
-        if self._results is not None:
-            from deltamem_tui.tui.screens.contest import open_contest
-
-            open_contest(self.screen, self._results)
 
     def _report_waiting(self) -> None:
         """Say how many sessions of agents wait to be imported, unless an error is shown."""
@@ -136,9 +131,7 @@ class DeltaMemApp(FailureKeeper):
 
     def _remember_theme(self, theme: Theme) -> None:
         """Save the theme that the user chose, unless the settings name one."""
-        from deltamem_tui.tui.palette import ThemePalette
-
-        if theme.name == self._kept_theme or isinstance(self.screen, ThemePalette):
+        if theme.name == self._kept_theme:
             return
         self._kept_theme = theme.name
         if self.configuration.theme is None:
@@ -168,11 +161,15 @@ class DeltaMemApp(FailureKeeper):
 
         if self.session.follow(change, position):
             return
+        waits = self.attention.is_at(position)
         for screen in self.screen_stack:
             if isinstance(screen, BanksScreen):
-                if self.attention.is_at(position):
+                if waits:
                     screen.expect(change.path)
                 screen.look()
+        if waits and change.opens:
+            self.session.new_bank = change.path
+            self.session.open(change.path)
 
     def notify(
         self,
@@ -197,18 +194,9 @@ class DeltaMemApp(FailureKeeper):
         self.push_screen(ConfirmDialog(question, sections), answered)
 
     def _show_form(self, form: FormContent, answered: Callable[[FormAnswer | None], None]) -> None:
-        from deltamem_tui.tui.widgets.form_dialog import AskDialog
+        from deltamem_tui.tui.widgets.forms import AskDialog
 
         self.push_screen(AskDialog(form), answered)
-
-    def _edit_on_page(self, text: str, then: Keep, keep: Keep) -> None:
-        from deltamem_tui.tui.widgets.dialogs import EditDocumentDialog
-
-        def answered(after: str | None) -> None:
-            if after is not None:
-                then(after)
-
-        self.push_screen(EditDocumentDialog(text, keep), answered)
 
     # What can be done everywhere
 
@@ -231,21 +219,15 @@ class DeltaMemApp(FailureKeeper):
         if screen := main_screen(self.screen):
             self.push_screen(HelpScreen(screen.SCOPES, self.configuration.keys))
 
-    async def action_back(self) -> None:
-        if not self._in_dialog:
-            await self.session.travel(-1)
-
-    async def action_forward(self) -> None:
-        if not self._in_dialog:
-            await self.session.travel(1)
-
     def action_notes(self) -> None:
-        from deltamem_tui.tui.widgets.dialogs import NotesDialog
+        from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 
         if not self.notes.history:
             self.notes.notify("there are no messages yet")
         elif not self._in_dialog:
-            self.push_screen(NotesDialog([*reversed(self.notes.history)]))
+            heading = Section("The latest messages, newest first")
+            said = (Section("", text) for text in reversed(self.notes.history))
+            self.push_screen(ReadingDialog([heading, *said]))
 
     def action_plan(self) -> None:
         if not self._in_dialog:
@@ -260,10 +242,12 @@ class DeltaMemApp(FailureKeeper):
         self.push_screen(Palette())
 
     def search_themes(self) -> None:
-        """Chooses a theme by name."""
-        from deltamem_tui.tui.palette import ThemePalette
+        """Choose a theme by name."""
+        from textual.theme import ThemeProvider
 
-        self.push_screen(ThemePalette())
+        from deltamem_tui.tui.palette import Palette
+
+        self.push_screen(Palette([ThemeProvider], placeholder="a theme's name"))
 
     def action_help_quit(self) -> None:
         self.notes.notify(f"{self.key_of('quit')} quits")
@@ -276,35 +260,19 @@ class DeltaMemApp(FailureKeeper):
         self.exit()
 
 
+_SCREENS = {
+    "memory": "MemoryScreen",
+    "recall": "RecallScreen",
+    "episodes": "EpisodesScreen",
+    "report": "ReportScreen",
+}
+
+
 def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
-    """Make a screen of a bank.
-
-    Each is imported when it is first shown: most visits look at the trees only, and what the
-    others import would delay the first screen.
-    """
-    if name == "recall":
-        from deltamem_tui.tui.screens.recall import RecallScreen
-
-        return RecallScreen(home)
-    if name == "episodes":
-        from deltamem_tui.tui.screens.episodes import EpisodesScreen
-
-        return EpisodesScreen(home)
-    if name == "statistics":
-        from deltamem_tui.tui.screens.statistics import StatisticsScreen
-
-        return StatisticsScreen(home)
-    if name == "review":
-        from deltamem_tui.tui.screens.review import ReviewScreen
-
-        return ReviewScreen(home)
-    if name == "growth":
-        from deltamem_tui.tui.screens.growth import GrowthScreen
-
-        return GrowthScreen(home)
-    from deltamem_tui.tui.screens.trees import TreesScreen
-
-    return TreesScreen(home)
+    """Make a screen of a bank, imported when it is first shown: most visits see one of them."""
+    module = import_module(f"deltamem_tui.tui.screens.{name}")
+    screen: Screen[Any] = getattr(module, _SCREENS[name])(home)
+    return screen
 
 
 def banks_screen(left: Path | None) -> Screen[Any]:
@@ -319,9 +287,6 @@ def require_screen() -> None:
 
     A terminal that calls itself dumb moves no cursor and knows no colour, so nothing could be
     drawn there.
-
-    Raises:
-        UsageError: It cannot.
     """
     if os.environ.get("TERM") == "dumb" and "TEXTUAL_DRIVER" not in os.environ:
         raise UsageError(
@@ -337,7 +302,6 @@ def run(
     bank: Path | None,
     configuration: Configuration,
     tell: Callable[[str], None],
-    results: Path | None = None,
 ) -> None:
     """Run the browser until the user quits.
 
@@ -346,15 +310,9 @@ def run(
         bank: A bank to open at once; the list of banks if None.
         configuration: The settings.
         tell: Writes a line to the terminal, once the browser has given it back.
-        results: A contest's folder, to open at once.
-
-    Raises:
-        UsageError: The terminal cannot show screens.
-        ConfigurationError: A key or theme of the settings does not exist.
-        BankCorruptError: A bank broke the rules of its format while it was looked at.
     """
     require_screen()
-    app = DeltaMemApp(folder, bank, configuration, results)
+    app = DeltaMemApp(folder, bank, configuration)
     app.run()
     if app.failure is not None:
         raise app.failure

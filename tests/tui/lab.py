@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Static
 
-from deltamem_tui.tui.widgets.lab import MatchList
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.screens.recall import MatchList
 from tests.tui.support import Person
 
 TASK = "heat some object and put it in a place"
@@ -15,11 +14,10 @@ def matches(person: Person, tree: str = "task") -> MatchList:
     return person.app.screen.query_one(f"#{tree}-matches", MatchList)
 
 
-def placement(person: Person, tree: str = "task") -> str:
-    return str(person.app.screen.query_one(f"#{tree}-placement", Static).render())
+def why(person: Person, tree: str = "task") -> str:
+    return str(person.app.screen.query_one(f"#{tree}-why", Static).render())
 
 
 def context(person: Person) -> str:
-    return "\n".join(
-        each.body for each in person.app.screen.query_one("#context", TextPane).sections
-    )
+    """What an agent would be told, whole; else why there is nothing."""
+    return "\n".join(each.body for each in person.app.screen.readable())  # type: ignore[attr-defined]

@@ -32,8 +32,8 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.tui.app import DeltaMemApp
-from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.episode_list import EpisodeList
+from deltamem_tui.tui.screens.episodes import EpisodeList
+from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.quiet import all_is_done
@@ -212,9 +212,9 @@ class Person:
         return screen_text(self.app)
 
     @property
-    def trees(self) -> TreesScreen:
+    def trees(self) -> MemoryScreen:
         screen = self.app.screen
-        assert isinstance(screen, TreesScreen)
+        assert isinstance(screen, MemoryScreen)
         return screen
 
     @property

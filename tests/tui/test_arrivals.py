@@ -21,9 +21,9 @@ from deltamem_tui.tui.core import bank_session
 from deltamem_tui.tui.core.bank_session import read_bank
 from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import episodes
-from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
-from deltamem_tui.tui.widgets.form_dialog import AskDialog
+from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, add_plain, browse, small_bank, trajectory
 
 
@@ -68,11 +68,11 @@ def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
         assert isinstance(person.app.screen, AskDialog)
         gate.opened.set()
         await person.settle()
-        await person.press("L", "Z")
+        await person.press("F", "Z")
         assert isinstance(person.app.screen, AskDialog)
         assert person.said[-1] == "kitchen has been read; enter opens it"
         await person.press("escape", "enter")
-        assert isinstance(person.app.screen, TreesScreen)
+        assert isinstance(person.app.screen, MemoryScreen)
 
     before = labels(folder / "kitchen")
     browse(folder, story)

@@ -13,8 +13,8 @@ from textual.widgets import Input
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.tui.models.outline import arrange
-from deltamem_tui.tui.models.statistics import overview
-from deltamem_tui.tui.screens import statistics, trees
+from deltamem_tui.tui.screens import memory
+from deltamem_tui.tui.screens.report import BankReport
 from tests.tui.support import Person, browse, trajectory
 
 
@@ -52,8 +52,8 @@ async def seen(person: Person) -> None:
 def test_counting_ends_and_is_shown_while_the_bank_is_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counts = InTurn(overview)
-    monkeypatch.setattr(statistics, "overview", counts)
+    counts = InTurn(BankReport.of)
+    monkeypatch.setattr(BankReport, "of", counts)
 
     async def story(person: Person) -> None:
         await person.pilot.press("4")
@@ -88,7 +88,7 @@ def test_a_filter_is_shown_while_the_bank_is_written(
 ) -> None:
     async def story(person: Person) -> None:
         arranged = InTurn(arrange)
-        monkeypatch.setattr(trees, "arrange", arranged)
+        monkeypatch.setattr(memory, "arrange", arranged)
         line = await open_filter(person)
         line.value = "lamp"
         await person.until(lambda: arranged.begun == 1)
@@ -121,7 +121,7 @@ def test_a_bank_that_is_gone_is_told_as_that_whatever_is_asked_of_it(folder: Pat
         person.app.session.look_for_changes()
         await person.settle()
         assert person.said[-1] == gone
-        for keys in (("3",), ("L",), ("V",), ("u",)):
+        for keys in (("3",), ("F",), ("V",), ("u",)):
             await person.press("1", *keys)
             assert person.said[-1] == gone, keys
         await person.press("b")

@@ -11,7 +11,7 @@ from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.core.work import Info, WorkPlan
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog, KeyLine
-from deltamem_tui.tui.widgets.form_dialog import AskDialog
+from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
 
@@ -63,6 +63,7 @@ def test_lines_are_filled_in_and_gone_on_with_by_mouse(folder: Path, size: tuple
         await person.write("hashing")
         await click(person, "enter submits")
         assert person.said == ["created new"]
+        await person.press("escape", "b")
         assert len(person.app.screen.query_one(BankList).banks) == 2
 
     browse(folder, story, size=size)

@@ -66,7 +66,7 @@ def test_a_refused_edit_is_offered_by_the_next(
 
     async def story(person: Person) -> None:
         person.app.texts.editor = spoiling
-        await person.press("e")
+        await person.press("ctrl+e")
         assert "your text is kept, e offers it again" in person.said[-1]
         assert "deltamem bank unfreeze" not in person.said[-1]
         assert (
@@ -77,13 +77,13 @@ def test_a_refused_edit_is_offered_by_the_next(
         if Bank.open(folder / "kitchen").frozen:
             await person.press("Z", "y")
         person.app.texts.editor = mending
-        await person.press("e")
+        await person.press("ctrl+e")
         assert isinstance(person.app.screen, DraftDialog)
         assert "Your text" in person.screen
         await person.press("y")
         assert offered == written
         assert "MY WORDS" in person.node.text
-        await person.press("e")
+        await person.press("ctrl+e")
         assert len(offered) == 2, "what is saved is offered no more"
 
     browse(folder, story, "kitchen", size=(120, 40))
@@ -111,9 +111,9 @@ def test_an_editor_that_fails_loses_nothing(
 
     async def story(person: Person) -> None:
         person.app.texts.editor = programs.edited
-        await person.press("e")
+        await person.press("ctrl+e")
         assert said in person.said[-1]
-        await person.press("e")
+        await person.press("ctrl+e")
         assert isinstance(person.app.screen, DraftDialog)
         assert "MY WORDS" in person.screen
 

@@ -12,7 +12,7 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.model import Step
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
-from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import (
     LEARNT,
@@ -35,10 +35,10 @@ def test_episodes_with_their_outcome_and_nodes(folder: Path) -> None:
         assert "1  go to fridge 1\nThe fridge 1 is closed." not in pane(person, "steps")
         assert "1  go to fridge 1\n→ The fridge 1 is closed." in pane(person, "steps")
         assert "task root" in pane(person, "node")
-        await person.press("n")
+        await person.press("right_square_bracket")
         assert "heat some object with a broken microwave" in pane(person, "node")
         await person.press("enter")
-        assert isinstance(person.app.screen, TreesScreen)
+        assert isinstance(person.app.screen, MemoryScreen)
         assert person.node.payload["activation_condition"].endswith("broken microwave")
 
     browse(folder, story, "kitchen", size=(120, 40))
@@ -78,19 +78,19 @@ def test_episodes_are_filtered_and_sorted_as_the_nodes_are(folder: Path) -> None
         await person.press("enter")
         assert tasks(person) == [UNSAID.task]
         assert f"Episode {UNSAID.id}" in pane(person, "steps")
-        await person.press("plus")
-        assert "is a success now" in person.said[-1]
+        await person.press("S")
+        assert "a success now" in person.said[-1]
         assert tasks(person) == []
         assert "No episode fits the filter." in pane(person, "steps")
         await person.press("escape")
         assert tasks(person) == [LEARNT.task, READY.task, UNSAID.task]
-        await person.press("s")
+        await person.press("s", "s")
         assert tasks(person) == [UNSAID.task, READY.task, LEARNT.task]
         assert "3 episodes · 1 waiting · by newest" not in person.screen
         assert "· by newest" in person.screen
         await person.press("slash")
         await person.write("is:lurnt")
-        assert "✗ is: unknown 'lurnt'" in person.screen
+        assert "✗ is: 'lurnt' is not one of its values" in person.screen
         await person.press("escape")
         assert "by newest" in person.screen
         assert isinstance(person.app.screen, EpisodesScreen)
@@ -100,7 +100,7 @@ def test_episodes_are_filtered_and_sorted_as_the_nodes_are(folder: Path) -> None
 
 def test_extract_learns_what_waits(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("3", "E", "enter")
+        await person.press("3", "L", "enter")
         assert person.said[-1].startswith("learnt 1 episode by rules, no cost")
         assert person.said[-1].endswith("1 waiting")
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.screens import trees
+from deltamem_tui.tui.screens import memory
 from tests.tui.support import Person, browse
 
 FILTERS = {
@@ -52,7 +51,7 @@ def test_a_filter_keeps_what_it_says(folder: Path) -> None:
 
 def test_what_was_collapsed_before_a_filter_is_collapsed_after_it(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("minus", "g", "j", "l")
+        await person.press("g", "j", "l")
         before = person.rows
         assert len(before) == 4
         await person.press("g", "slash")
@@ -67,25 +66,6 @@ def test_what_was_collapsed_before_a_filter_is_collapsed_after_it(folder: Path) 
         assert person.rows == before
 
     browse(folder, story, "kitchen")
-
-
-def test_a_bank_left_under_a_filter_shows_it_and_has_its_folds_after_it(folder: Path) -> None:
-    async def leave(person: Person) -> None:
-        await person.press("minus", "slash")
-        await person.write("label:failure broken")
-        await person.press("enter")
-        assert len(person.rows) == 3
-        await person.press("q")
-
-    async def come_back(person: Person) -> None:
-        assert person.app.screen.query_one("#filter", Input).value == "label:failure broken"
-        assert "label:failure broken" in person.screen
-        await person.press("g", "escape")
-        assert len(person.rows) == 3
-        assert [person.node.depth, person.outline.outline.expanded] == [1, set()]  # type: ignore[union-attr]
-
-    browse(folder, leave, "kitchen")
-    browse(folder, come_back, "kitchen")
 
 
 @pytest.mark.parametrize("away", ["tab", "click"])
@@ -105,7 +85,7 @@ def test_escape_leaves_a_filter_that_is_none_before_anything_else(
             await person.settle()
         assert "✗ depth: 'x'" in words(person)
         await person.press("escape")
-        assert isinstance(person.app.screen, trees.TreesScreen)
+        assert isinstance(person.app.screen, memory.MemoryScreen)
         assert "✗ depth" not in words(person)
         assert person.trees.list_filter.arrangement.text == before
         assert person.outline.has_focus
@@ -113,7 +93,7 @@ def test_escape_leaves_a_filter_that_is_none_before_anything_else(
             await person.press("escape")
             assert person.trees.list_filter.arrangement.text == ""
         await person.press("b")
-        assert not isinstance(person.app.screen, trees.TreesScreen)
+        assert not isinstance(person.app.screen, memory.MemoryScreen)
 
     browse(folder, story, "kitchen")
 

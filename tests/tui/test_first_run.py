@@ -8,10 +8,10 @@ import pytest
 
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.methods import choices
-from deltamem_tui.tui.core.work import BankChange, Progress, WorkPlan
-from deltamem_tui.tui.jobs.banks import ask_about_domain, embedders
+from deltamem_tui.tui.core.work import Progress
+from deltamem_tui.tui.jobs.banks import embedders, preview_domain
 from deltamem_tui.tui.jobs.episodes import extract_by_rules, preview_learning, preview_logs
-from deltamem_tui.tui.widgets.inputs import completed_path
+from deltamem_tui.tui.widgets.forms import completed_path
 from tests.places import DOCS
 from tests.tui.support import many_nodes, small_bank
 
@@ -54,15 +54,11 @@ def test_learning_warns_with_the_cure_if_most_nodes_are_roots(tmp_path: Path) ->
     assert not small.warning
 
 
-def test_a_domain_of_one_s_own_is_asked_about(tmp_path: Path) -> None:
-    made = BankChange(tmp_path, "made")
-    answers = [
-        ask_about_domain(tmp_path, domain, lambda _: made, Progress("creating"))
-        for domain in ("webshop", "my-town")
-    ]
-    assert answers[0] is made
-    assert isinstance(answers[1], WorkPlan)
-    assert answers[1].then(Progress("creating")) is made
+def test_what_a_domain_of_one_s_own_gets_is_said_before(tmp_path: Path) -> None:
+    assert preview_domain("webshop") == []
+    assert preview_domain("") == []
+    (said,) = preview_domain("my-town")
+    assert said.startswith("my-town is not one of ")
 
 
 def test_a_path_is_completed_up_to_the_end_of_a_name(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.tui.screens.recall import RecallScreen
-from deltamem_tui.tui.widgets.lab import MatchList
+from deltamem_tui.tui.screens.recall import MatchList, RecallScreen
 from tests.memory import flat_method
 from tests.memory.flat_method import NOTES
 from tests.tui.support import Person, browse, pane, trajectory
@@ -52,7 +51,6 @@ def test_its_notes_are_listed_filtered_and_shown(notes: Path) -> None:
 
 def test_it_is_listed_beside_banks_of_other_methods(notes: Path) -> None:
     async def story(person: Person) -> None:
-        assert all(name in person.screen for name in ("task", "env", NOTES))
         assert "notes 3 nodes" in person.screen or "task 6 nodes" in person.screen
 
     browse(notes, story)
@@ -83,25 +81,11 @@ def test_it_is_asked_in_the_recall_lab(notes: Path) -> None:
 def test_its_numbers_are_shown(notes: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("4")
-        assert "notes\n3 nodes: 3 roots" in pane(person, "numbers")
-        assert "nodes by depth" in person.screen
-        await person.press("c")
+        assert "notes\n3 nodes: 3 roots" in pane(person, "report")
+        await person.press("p")
         assert "has no thresholds" in person.said[-1]
 
     browse(notes, story, "notes", size=(120, 60))
-
-
-def test_a_note_is_edited(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story(person: Person) -> None:
-        def typed(text: str, then: object, _: object) -> None:
-            assert "==== advice (do)\nopen fridge 1" in text
-            then(text.replace("open fridge 1", "eat it"))  # type: ignore[operator]
-
-        monkeypatch.setattr(person.app.texts, "edit", typed)
-        await person.press("e")
-        assert person.node.payload["advice"] == "eat it"
-
-    browse(notes, story, "notes")
 
 
 def test_a_bank_whose_method_is_not_here_can_still_be_looked_at(notes: Path) -> None:
@@ -114,6 +98,6 @@ def test_a_bank_whose_method_is_not_here_can_still_be_looked_at(notes: Path) -> 
         await person.write("heat an egg")
         assert "there is no method 'flat'" in pane(person, "context")
         await person.press("escape", "4")
-        assert "3 nodes: 3 roots" in pane(person, "numbers")
+        assert "3 nodes: 3 roots" in pane(person, "report")
 
     browse(notes, story, "notes", size=(120, 40))

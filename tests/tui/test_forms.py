@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +11,14 @@ import pytest
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.config import Configuration
-from deltamem_tui.embedding import load as loading
 from deltamem_tui.errors import Remedy, UsageError
 from deltamem_tui.memory import methods
 from deltamem_tui.tui.core.notes import in_words, remedies
 from deltamem_tui.tui.core.work import BankChange, WorkPlan
 from deltamem_tui.tui.jobs.episodes import import_logs
-from deltamem_tui.tui.screens import import_forms
+from deltamem_tui.tui.screens import learning
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
-from deltamem_tui.tui.widgets.form_dialog import AskDialog
+from deltamem_tui.tui.widgets.forms import AskDialog, Choices
 from tests.memory import flat_method
 from tests.tui.support import Person, browse
 
@@ -61,7 +57,7 @@ def test_a_bank_whose_embedder_is_not_there_is_asked_for_again(folder: Path) -> 
         assert "minilm" in reason(person)
         await fill(person, embedder="hashing")
         assert person.said[-1] == "created lab"
-        await person.press("n")
+        await person.press("escape", "b", "n")
         assert filled(person)["name"] == ""
         assert not person.app.screen.query("#reason")
 
@@ -74,7 +70,7 @@ def test_what_fails_when_it_is_done_is_asked_for_again_too(folder: Path, tmp_pat
     file = tmp_path / "no-folder" / "x.deltamem"
 
     async def story(person: Person) -> None:
-        await person.press("e")
+        await person.press("X")
         await fill(person, out=str(file), builder="me")
         assert isinstance(person.app.screen, ConfirmDialog)
         await person.press("y")
@@ -95,17 +91,17 @@ def test_what_fails_when_it_is_done_is_asked_for_again_too(folder: Path, tmp_pat
         ("i", {"source": "{here}", "digest": "sha256:abc"}, "digest"),
         ("i", {"source": "{here}"}, "name"),
         ("i", {"source": "no/such"}, "source"),
-        ("m", {"others": "'other"}, "others"),
-        ("m", {"others": "no-such-bank"}, "others"),
+        ("M", {"others": "'other"}, "others"),
+        ("M", {"others": "no-such-bank"}, "others"),
         ("enter 3 i", {"path": "no/such"}, "path"),
         ("enter 3 i", {"path": "-"}, "path"),
         ("enter 3 i", {"path": "{here}", "format": "no-such-format"}, "format"),
         ("enter 3 i", {"path": "{here}", "receipts": "no/such"}, "receipts"),
-        ("enter 3 E", {"model": "gpt-4o", "max_cost": "much"}, "max_cost"),
-        ("enter 3 E", {"model": "gpt-4o", "max_cost": "-1"}, "max_cost"),
-        ("enter 3 E", {"model": "gpt-4o", "concurrency": "many"}, "concurrency"),
-        ("enter 3 E", {"model": "gpt-4o", "concurrency": "0"}, "concurrency"),
-        ("enter 3 E", {"model": "gpt-4o", "address": "nowhere"}, "address"),
+        ("enter 3 L", {"model": "gpt-4o", "max_cost": "much"}, "max_cost"),
+        ("enter 3 L", {"model": "gpt-4o", "max_cost": "-1"}, "max_cost"),
+        ("enter 3 L", {"model": "gpt-4o", "concurrency": "many"}, "concurrency"),
+        ("enter 3 L", {"model": "gpt-4o", "concurrency": "0"}, "concurrency"),
+        ("enter 3 L", {"model": "gpt-4o", "address": "nowhere"}, "address"),
     ],
 )
 def test_a_form_comes_back_with_the_cursor_on_the_line_that_was_refused(
@@ -148,7 +144,7 @@ def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
         assert go_on.wait(20)
         return import_logs(*given)
 
-    monkeypatch.setattr(import_forms, "import_logs", late)
+    monkeypatch.setattr(learning, "import_logs", late)
 
     async def story(person: Person) -> None:
         await person.press("3", "i")
@@ -176,55 +172,17 @@ def test_what_was_filled_in_is_kept_if_the_plan_is_declined_and_gone_once_it_is_
     answers = {"out": str(tmp_path / "x.deltamem"), "builder": "somebody"}
 
     async def story(person: Person) -> None:
-        await person.press("e")
+        await person.press("X")
         await fill(person, **answers)
-        await person.press("escape", "e")
+        await person.press("escape", "X")
         assert filled(person) == answers
         assert not person.app.screen.query("#reason")
         await person.press("enter", "y")
         assert person.said[-1].startswith("wrote ")
-        await person.press("e")
+        await person.press("X")
         assert filled(person) == {"out": "", "builder": ""}
 
     browse(folder, story)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "missing", "why"),
-    [
-        ("./no-such", (), "./no-such is not a folder on this machine, nor a model id"),
-        ("~nobody/[/no]", (), "~nobody/[/no] is not a folder on this machine, nor a model id"),
-        (
-            "no-one/no-such-model",
-            ("sentence_transformers",),
-            "no-one/no-such-model needs the extra `transformers`, which is not installed",
-        ),
-        ("no-one/no-such-model", (), "no-one/no-such-model is not on this machine and would be"),
-    ],
-)
-def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    wanted: str,
-    missing: tuple[str, ...],
-    why: str,
-) -> None:
-    real = find_spec
-
-    def spec_of(name: str) -> ModuleSpec | None:
-        return None if name in missing else real("json")
-
-    monkeypatch.setattr(loading, "find_spec", spec_of)
-
-    async def story(person: Person) -> None:
-        await person.press("n")
-        label = str(list(person.app.screen.query(Static))[3].render())
-        assert label.startswith("Search model (reembed changes it)")
-        assert why in label
-        assert ("downloaded" in label) is ("would be" in why)
-        assert filled(person)["embedder"] == wanted
-
-    browse(folder, story, configuration=Configuration(embedder=wanted))
 
 
 def test_a_new_bank_has_the_method_and_the_episodes_that_are_chosen(folder: Path) -> None:
@@ -234,10 +192,10 @@ def test_a_new_bank_has_the_method_and_the_episodes_that_are_chosen(folder: Path
         await person.press("n")
         known = list(methods.titles())
         await person.press("tab", "tab", "tab", *["down"] * known.index("flat"))
-        assert "(•) flat" in person.screen
+        assert person.app.screen.query_one("#method", Choices).chosen == "flat"
         await fill(person, name="other", embedder="hashing", episodes_from="nowhere")
         assert "nowhere" in reason(person)
-        assert "(•) flat" in person.screen
+        assert person.app.screen.query_one("#method", Choices).chosen == "flat"
         await fill(person, episodes_from="kitchen")
         other, kitchen = Bank.open(folder / "other"), Bank.open(folder / "kitchen")
         assert other.manifest.method == "flat"

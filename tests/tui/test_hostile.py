@@ -16,6 +16,7 @@ from textual.widgets import Input
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.transfer.package import pack
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
@@ -24,13 +25,9 @@ from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.work import Retry
-from deltamem_tui.tui.widgets.dialogs import (
-    DraftDialog,
-    EditDocumentDialog,
-    NotesDialog,
-)
-from deltamem_tui.tui.widgets.form_dialog import AskDialog
-from deltamem_tui.tui.widgets.lab import MatchList
+from deltamem_tui.tui.screens.recall import MatchList
+from deltamem_tui.tui.widgets.dialogs import DraftDialog, EditFieldsDialog, ReadingDialog
+from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import NUMBERS, Person, browse
 
 TEXTS = (
@@ -140,7 +137,7 @@ def test_drafts_notes_and_forms_show_it_harmlessly(hostile: Path) -> None:
             await person.press("escape")
             person.app.notes.notify(text)
             await person.press("N")
-            assert isinstance(person.app.screen, NotesDialog)
+            assert isinstance(person.app.screen, ReadingDialog)
             assert_harmless(person.screen)
             await person.press("escape")
             person.app.forms.ask(
@@ -162,29 +159,31 @@ def test_dialogs_and_banks_that_travel_show_it_harmlessly(
     monkeypatch.chdir(tmp_path)
     folder = Path(shutil.copytree(hostile, tmp_path / "banks"))
     create_bank(folder / "own", embedder="hashing", parameters=NUMBERS)
+    archive = tmp_path / "stranger.deltamem"
+    pack(Bank.open(folder / "stranger"), with_episodes=True).write(archive)
     with Bank.open(folder / "stranger").writing() as batch:
         batch.log("refuse", {"trajectory": episode(2, TEXTS[2]).id, "reason": TEXTS[2]})
 
     async def story(person: Person) -> None:
         assert_harmless(person.screen)
-        for keys in (("n",), ("i",), ("m",), ("e", "enter")):
+        for keys in (("n",), ("i",), ("M",), ("d",), ("X", "enter")):
             await person.press(*keys)
             assert_harmless(person.screen)
             await person.press("escape")
         await person.press("i")
-        await person.write(str(folder / "stranger"))
+        await person.write(str(archive))
         await person.press("tab")
         await person.write("guest")
         await person.press("enter")
         assert "Install it as guest?" in person.screen
         assert_harmless(person.screen)
-        await person.press("escape", "m")
+        await person.press("escape", "M")
         await person.write("stranger")
         await person.press("enter")
         assert "Merge 1 bank into own?" in person.screen
         assert_harmless(person.screen)
         await person.press("escape", "j", "enter", "3")
-        for keys in (("E",), ("i",)):
+        for keys in (("L",), ("i",)):
             await person.press(*keys)
             assert_harmless(person.screen)
             await person.press("escape")
@@ -195,23 +194,17 @@ def test_dialogs_and_banks_that_travel_show_it_harmlessly(
     browse(folder, story, size=(120, 40))
 
 
-def test_a_text_is_edited_on_the_screen_where_there_is_no_editor(hostile: Path) -> None:
+def test_texts_are_edited_in_a_field_each(hostile: Path) -> None:
     async def story(person: Person) -> None:
-        left: list[str] = []
+        left: list[object] = []
         for text in (each for each in TEXTS if len(each) < 10_000):
             left.clear()
-            person.app.texts.edit(clean(text), left.append)
+            dialog = EditFieldsDialog({"when": text[:100]}, {"when": clean(text)})
+            person.app.push_screen(dialog, left.append)
             await person.settle()
-            assert isinstance(person.app.screen, EditDocumentDialog)
             assert_harmless(person.screen)
             await person.press("f2")
-            assert left == [clean(text)]
-        person.app.texts.edit("text", left.append)
-        await person.press("escape")
-        assert len(left) == 1
-        person.app.texts.edit("x" * 1_000_000, left.append)
-        await person.settle()
-        assert "too many to be edited on this page" in person.said[-1]
+            assert left == [{"when": clean(text)}]
 
     browse(hostile, story, "stranger")
 
@@ -241,7 +234,7 @@ def test_the_filter_says_harmlessly_what_it_cannot_read(
     async def story(person: Person) -> None:
         await person.press("slash")
         for text in (each for each in TEXTS if len(each) < 1_000):
-            for typed, said in (("label:", "✗ label:"), ("depth:", "✗ depth:"), ("depht:", "!")):
+            for typed, said in (("label:", "✗ label:"), ("depth:", "✗ depth:")):
                 await person.write(f"{typed}'{text}'")
                 assert said in person.screen
                 assert_harmless(person.screen)

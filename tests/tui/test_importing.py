@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import app as cli
@@ -109,5 +110,25 @@ def test_a_log_that_is_none_is_told(folder: Path, tmp_path: Path) -> None:
         assert "[/nothing]" in person.said[-1]
         await person.press("escape")
         assert isinstance(person.app.screen, EpisodesScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_episodes_of_another_domain_are_told_before_they_are_imported(
+    folder: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    told = [
+        replace(trajectory(f"wash pan {domain}", success=True), domain=domain)
+        for domain in ("alfworld", "", "scienceworld")
+    ]
+    log.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in told))
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        assert "! of scienceworld: the bank is of alfworld" in person.screen
+        await person.press("enter")
+        assert person.said[-1].startswith("imported 3 episodes")
 
     browse(folder, story, "kitchen")

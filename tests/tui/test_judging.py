@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import from_record
-from deltamem_tui.tui.screens.episodes import EpisodesScreen
-from deltamem_tui.tui.widgets.episode_list import EpisodeList
+from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
 from tests.tui.support import (
     LEARNT,
     UNSAID,
     Person,
     browse,
+    pane,
     tasks,
     trajectory,
 )
@@ -46,23 +45,19 @@ def test_of_those_that_wait_the_next_one_is_judged_next(folder: Path) -> None:
         await person.write("outcome:unknown")
         await person.press("enter", "j", "j")
         assert tasks(person) == [UNSAID.task, *(f"heat egg {number}" for number in range(4))]
-        await person.press("plus")
+        await person.press("S")
         assert outcomes() == [None, True, None, None]
         assert cursor_on(person) == "heat egg 2"
-        await person.press("minus")
+        await person.press("F")
         assert outcomes() == [None, True, False, None]
         assert cursor_on(person) == "heat egg 3"
-        await person.press("plus")
+        await person.press("S")
         assert cursor_on(person) == "heat egg 0"  # behind the last row there is none
 
     browse(folder, story, "kitchen", size=(120, 40))
 
 
-@pytest.mark.parametrize("screen", ["3", "5"])
-def test_a_learnt_episode_is_overturned_after_a_question_and_waits_again(
-    folder: Path, screen: str
-) -> None:
-    """By the same key wherever episodes are listed; elsewhere that key collapses, or lowers."""
+def test_a_learnt_episode_is_overturned_after_a_question_and_waits_again(folder: Path) -> None:
     doubted = with_verdict(LEARNT, Outcome(False, None, "judge", "the egg is cold"))
     bank = Bank.open(folder / "kitchen")
     with bank.writing() as batch:
@@ -70,12 +65,12 @@ def test_a_learnt_episode_is_overturned_after_a_question_and_waits_again(
         batch.log("judge")
 
     async def story(person: Person) -> None:
-        await person.press(screen, "minus")
+        await person.press("3", "F")
         assert "Mark a learnt episode as a failure?" in person.screen
         assert "1 learnt episode waits again" in person.screen
         await person.press("n")
         assert Bank.open(folder / "kitchen").episodes.state(LEARNT.id) == EpisodeState.LEARNT
-        await person.press("minus", "y")
+        await person.press("F", "y")
         assert "1 learnt episode waits again" in person.said[-1]
 
     browse(folder, story, "kitchen")
@@ -89,7 +84,7 @@ def test_nothing_is_written_to_a_frozen_bank(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         await person.press("3")
-        for number, key in enumerate(("plus", "minus", "i", "E"), start=1):
+        for number, key in enumerate(("S", "F", "i", "L"), start=1):
             await person.press(key)
             assert len(person.said) == number
             assert "the bank is frozen" in person.said[-1]
@@ -112,12 +107,53 @@ def test_all_that_a_filter_shows_are_judged_at_once(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("3", "slash")
         await person.write("bake bread")
-        await person.press("enter", "F", "n")
+        await person.press("enter", "A", "escape")
         assert outcomes() == before
-        await person.press("F", "y")
+        await person.press("A", "down", "enter")  # nothing is overturned: it is not asked again
         assert outcomes() == [True, True, None, False, False, False]
-        assert person.said[-1] == "3 episodes are failures now"
-        await person.press("S", "y")
+        assert person.said[-1] == "3 episodes are failures now; L learns from them"
+        await person.press("A", "enter")
+        assert "3 ended otherwise so far" in person.screen
+        await person.press("n")
+        assert outcomes()[3:] == [False, False, False]
+        await person.press("A", "enter", "y")
         assert outcomes() == [True, True, None, True, True, True]
 
     browse(folder, story, "kitchen")
+
+
+def test_logs_that_do_not_say_how_they_ended_are_no_dead_end(folder: Path) -> None:
+    bank = create_bank(folder / "own", embedder="hashing", domain="alfworld")
+    take_in(bank, [trajectory(f"heat egg {number}", "a kitchen") for number in range(4)])
+
+    async def story(person: Person) -> None:
+        await person.press("3", "L")
+        assert "These 4 logs do not say how they ended" in person.screen
+        await person.press("end", "enter")
+        assert "S success, F failure, C if you cannot tell" in person.said[-1]
+        await person.press("C")
+        await person.press("L", "enter")
+        assert person.said[-1] == "4 episodes are successes now; L learns from them"
+        await person.press("L", "enter")
+        assert person.said[-1].startswith("learnt 4 episodes by rules")
+
+    browse(folder, story, "own", size=(120, 40))
+
+
+def test_what_is_doubtful_comes_first_and_says_why(folder: Path) -> None:
+    word = Outcome(False, None, "judge", "the egg is cold")
+    doubted = with_verdict(trajectory("heat a doubtful egg", success=True), word)
+    take_in(Bank.open(folder / "kitchen"), [doubted])
+
+    async def story(person: Person) -> None:
+        await person.press("3")
+        assert tasks(person)[0] == LEARNT.task
+        await person.press("s", "g")
+        assert tasks(person)[0] == doubted.task
+        assert "log and judge disagree" in person.screen
+        assert "judge: failure, the egg is cold" in pane(person, "steps")
+        await person.press("C")
+        assert person.said[-1] == f"{doubted.task}: unclear to you now"
+        assert "disagree" not in person.screen, "a person said something of it"
+
+    browse(folder, story, "kitchen", size=(140, 40))

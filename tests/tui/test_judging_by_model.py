@@ -12,7 +12,6 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.tui.widgets.bars import KeyBar
 from tests.llm.server import ModelServer, serving
 from tests.memory.writers.model.support import verdict
 from tests.tui.support import UNSAID, Person, browse, trajectory
@@ -54,9 +53,6 @@ def test_a_model_judges_what_the_filter_shows_without_an_outcome_after_an_estima
         await person.press("J")
         assert person.said[-1].startswith("no episode that is shown waits for an outcome")
         assert person.app.screen is episodes, "nothing is asked for"
-        assert "judge_by_model" in episodes.query_one(KeyBar).hidden
-        await person.press("escape")
-        assert "judge_by_model" not in episodes.query_one(KeyBar).hidden
 
     browse(folder, story, "kitchen", configuration=Configuration(model=MODEL))
     bank = Bank.open(folder / "kitchen")

@@ -130,7 +130,7 @@ def test_a_threshold_is_moved_by_keys_and_says_what_that_changes(
         assert "−1 match" in str(title.border_title)
         lost = next(each for each in matches(person).lines if each.change)
         assert (lost.candidate, lost.change) == (matched.candidate, "lost")
-        await person.press("t", "up")
+        await person.press("p", "up")
         assert line.value == "0.89"
         await person.press("escape", "0")
         assert line.value == "0.6"

@@ -13,7 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.tui.models import recall_lab
 from deltamem_tui.tui.screens import recall as recall_screen
-from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.screens.memory import MemoryScreen
 from tests.tui.lab import TASK, context, matches
 from tests.tui.support import Person, browse
 
@@ -47,7 +47,7 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
         person.app.screen.query_one("#task", Input).value = TASK
         await person.until(begun.is_set)
         await person.pilot.press("escape", "1")
-        assert isinstance(person.app.screen, TreesScreen)
+        assert isinstance(person.app.screen, MemoryScreen)
         await person.pilot.press("2")
         assert "asking" in person.screen
         assert "being loaded" in context(person)

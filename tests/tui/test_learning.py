@@ -11,16 +11,11 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.runs.learning import candidates
-from deltamem_tui.memory.views.history import history
-from deltamem_tui.tui.core.work import BankChange, Progress
-from deltamem_tui.tui.jobs.episodes import ModelChoice, extract_by_model
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
-from deltamem_tui.tui.widgets.form_dialog import AskDialog
+from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.memory.writers.model import sensible
 from tests.tui.support import READY, Person, browse, trajectory
@@ -38,7 +33,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModelSer
 
 async def ask(person: Person, server: ModelServer, most: str = "") -> None:
     """Fill the dialog in, which names the model already."""
-    await person.press("E")
+    await person.press("L")
     assert isinstance(person.app.screen, AskDialog)
     for answer in (most, "2", server.base):
         await person.press("tab")
@@ -114,11 +109,11 @@ def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(folder: Pat
     before = Bank.open(folder / "kitchen").commit.sequence
 
     async def story(person: Person) -> None:
-        await person.press("3", "E")
+        await person.press("3", "L")
         await person.write("no-such-provider/[/x]")
         await person.press("enter")
         assert "no-such-provider" in person.said[-1]
-        await person.press("E", "tab")
+        await person.press("L", "tab")
         await person.write("much")
         await person.press("shift+tab")
         await person.write(MODEL)
@@ -127,46 +122,3 @@ def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(folder: Pat
 
     browse(folder, story, "kitchen")
     assert Bank.open(folder / "kitchen").commit.sequence == before
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [
-        ("-1", "", ""),
-        ("nan", "", ""),
-        ("$", "", ""),
-        ("", "0", ""),
-        ("", "300", ""),
-        ("", "", "file:///etc"),
-    ],
-)
-def test_a_choice_that_cannot_be_is_refused(typed: tuple[str, str, str]) -> None:
-    with pytest.raises(UsageError):
-        ModelChoice.of(MODEL, *typed)
-
-
-def test_the_bill_has_the_calls_that_came_back_after_the_end(
-    folder: Path, server: ModelServer
-) -> None:
-    """Calls that are on their way when somebody cancels are paid for."""
-    more = [trajectory(f"wash pan {number}", "a kitchen", success=True) for number in range(4)]
-    take_in(Bank.open(folder / "kitchen"), more)
-    work = Progress("learning", can_stop=True)
-
-    def reply(request: Request) -> Reply:
-        if len(server.requests) < 5:
-            return sensible.reply(request)
-        work.stop()
-        return sensible.reply(request, delay=0.3)
-
-    server.replies = reply
-    choice = ModelChoice(MODEL, concurrency=4, address=server.base)
-    bank = Bank.open(folder / "kitchen")
-    ids = [episode.id for episode in candidates(bank).episodes]
-    changed = extract_by_model(bank.path, choice, Configuration(), work, ids)
-    assert isinstance(changed, BankChange)
-    bill = history(Bank.open(folder / "kitchen")).usage
-    assert bill.calls == len(server.requests) >= 5
-    assert f"for ${bill.cost:.4f} ({bill.calls} calls, 0 cached)" in changed.summary
-    assert "not used" in changed.summary
-    assert changed.summary.endswith("cancelled")

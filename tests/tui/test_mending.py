@@ -8,7 +8,7 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core.work import Info, Progress
-from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from tests.tui.support import Person, browse, grow
 
@@ -29,7 +29,7 @@ def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
         tree = person.app.session.bank.tree("task")
         vector = tree.embeddings[tree.row(before.id)].copy()
         person.app.texts.editor = edited({"heat some object and": "warm every object and"})  # type: ignore[assignment]
-        await person.press("e")
+        await person.press("ctrl+e")
         assert person.node.payload["activation_condition"].startswith("warm every object")
         assert person.node.revision == 1
         tree = person.app.session.bank.tree("task")
@@ -53,7 +53,7 @@ def test_a_huge_edit_is_written_only_if_that_is_meant(folder: Path) -> None:
     async def story(person: Person) -> None:
         before = person.node
         person.app.texts.editor = edited({"1. find it": HUGE})  # type: ignore[assignment]
-        await person.press("e")
+        await person.press("ctrl+e")
         assert isinstance(person.app.screen, ConfirmDialog)
         assert "10,015 tokens, 40,0" in person.screen
         assert "It had 18 tokens before" in person.screen
@@ -62,13 +62,13 @@ def test_a_huge_edit_is_written_only_if_that_is_meant(folder: Path) -> None:
         assert person.said[-1] == "nothing was written; your text is kept, e offers it again"
         assert person.node == before
         person.app.texts.editor = lambda text: text
-        await person.press("e", "y")
+        await person.press("ctrl+e", "y")
         assert isinstance(person.app.screen, ConfirmDialog)
         await person.press("y")
         assert HUGE.strip() in person.node.text
         assert person.said[-1].startswith("edited ")
         person.app.texts.editor = edited({"a line": "one line"})  # type: ignore[assignment]
-        await person.press("e")
+        await person.press("ctrl+e")
         assert isinstance(person.app.screen, ConfirmDialog), "it grew again"
         await person.press("n")
 
@@ -85,7 +85,7 @@ def test_an_edit_of_what_another_changed_meanwhile_is_refused(folder: Path) -> N
             return text.replace("heat", "warm")
 
         person.app.texts.editor = edit
-        await person.press("e")
+        await person.press("ctrl+e")
         assert "was changed since you read it" in person.said[-1]
         assert "warm" not in Bank.open(folder / "kitchen").tree("task").node(person.node.id).text
 
@@ -106,15 +106,17 @@ def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: 
     async def story(person: Person) -> None:
         person.app.texts.editor = edit
         person.app.work.start("learning", learn, can_stop=True)
-        for number, key in enumerate("eD", start=1):  # what either asks for could not be written
+        for number, key in enumerate(
+            ("ctrl+e", "D"), start=1
+        ):  # what either asks for could not be written
             await person.pilot.press(key)
             await person.until(lambda: len(person.said) == number)  # noqa: B023 - called here
             assert person.said[-1] == "still learning; x cancels it"
-        assert isinstance(person.app.screen, TreesScreen)
+        assert isinstance(person.app.screen, MemoryScreen)
         go_on.set()
         await person.settle()
         assert not opened.is_set()
-        await person.press("e")
+        await person.press("ctrl+e")
         assert opened.is_set()
 
     browse(folder, story, "kitchen")
@@ -123,7 +125,7 @@ def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: 
 def test_relabel(folder: Path) -> None:
     async def story(person: Person) -> None:
         labels = []
-        for key in ("L", "L", "u", "u"):
+        for key in ("F", "S", "u", "u"):
             await person.press(key)
             labels.append(person.node.label)
         assert labels == ["failure", "success", "failure", "success"]
@@ -152,11 +154,11 @@ def test_move_and_undo(folder: Path) -> None:
 
 def test_a_move_that_cannot_be_is_refused(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("m", "d", "m")
+        await person.press("m", "l", "j", "m")
         assert "cannot hang below itself" in person.said[-1]
         await person.press("g", "m", "escape")
         assert person.said[-1] == "not moved"
-        assert isinstance(person.app.screen, TreesScreen)
+        assert isinstance(person.app.screen, MemoryScreen)
 
     browse(folder, story, "kitchen")
 
@@ -190,11 +192,11 @@ def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         person.app.texts.editor = lambda text: text + "more"
-        for number, key in enumerate(("e", "L", "m", "M", "D", "u"), start=1):
+        for number, key in enumerate(("e", "F", "m", "o", "D", "u"), start=1):
             await person.press(key)
             assert len(person.said) == number
             assert "the bank is frozen" in person.said[-1]
-            assert isinstance(person.app.screen, TreesScreen)
+            assert isinstance(person.app.screen, MemoryScreen)
         assert "FROZEN" in person.screen
 
     browse(folder, story, "kitchen")
@@ -205,7 +207,7 @@ def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
 
 def test_what_was_not_changed_here_is_asked_about_before_it_is_undone(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("L")
+        await person.press("F")
         bank = Bank.open(folder / "kitchen")
         *_, theirs = bank.tree("task").roots()
         editing.relabel(bank, "task", theirs, "success")
@@ -252,14 +254,14 @@ def test_that_a_text_still_warns_is_said_of_skills_that_become_a_success_alone(
     async def story(person: Person) -> None:
         await person.press("G")
         assert person.node.id == praised.id
-        await person.press("L")
+        await person.press("F")
         assert person.said[-1] == f"{praised.id} is a failure now; u undoes it"
-        await person.press("L")
+        await person.press("S")
         assert "still says [FAILED]" in person.said[-1]
         person.trees.outline("env").focus()
         await person.press("G")
         assert person.node.id == known.id
-        await person.press("L")
+        await person.press("S")
         assert person.said[-1] == f"{known.id} is a success now; u undoes it"
 
     browse(folder, story, "kitchen")

@@ -10,7 +10,6 @@ import pytest
 from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.errors import UsageError
-from deltamem_tui.tui.core.notes import seconds_shown
 from deltamem_tui.tui.widgets.bars import KeyBar, NoteBar
 from tests.tui.support import Person, browse
 
@@ -43,23 +42,6 @@ def test_sessions_of_agents_that_wait_are_told_of(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         assert any("--queued" in said for said in person.said)
-
-    browse(folder, story, "kitchen")
-
-
-def test_errors_stay_longer_and_long_notes_until_they_can_have_been_read(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        def seconds() -> float:
-            note = person.app.notes.current
-            assert note is not None
-            return seconds_shown(note)
-
-        person.app.notes.notify("short")
-        short = seconds()
-        person.app.notes.notify(LONG)
-        assert seconds() > 3 * short
-        person.app.notes.report(UsageError("short"))
-        assert seconds() > 3 * short
 
     browse(folder, story, "kitchen")
 
@@ -112,7 +94,7 @@ def test_a_bank_that_is_taken_away_or_replaced_ends_nothing(folder: Path) -> Non
             await person.settle()
         told = [words for words in person.said if "gone from this place" in words]
         assert len(told) == 1, "once, not every second"
-        await person.press("c", "3", "4", "1", "j", "L")
+        await person.press("c", "3", "4", "1", "j", "F")
         shutil.copytree(other, bank)
         person.app.session.look_for_changes()
         await person.press("j", "2")

@@ -9,29 +9,9 @@ from typing import Any
 import pytest
 
 from deltamem_tui.memory import editing
-from deltamem_tui.tui.core import state
-from deltamem_tui.tui.core.bank_session import OpenBank, read_bank
+from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.screens.banks import BanksScreen
 from tests.tui.support import Person, browse
-
-
-def test_a_reading_that_comes_in_late_does_not_open_what_was_closed(folder: Path) -> None:
-    here = OpenBank(folder / "kitchen", *read_bank(folder / "kitchen"))
-    assert not here.is_closed
-    here.close()
-    assert here.is_closed
-    here.take(*read_bank(here.path))
-    assert here.is_closed
-
-
-def test_how_it_was_left_is_kept_once(folder: Path) -> None:
-    here = OpenBank(folder / "kitchen", *read_bank(folder / "kitchen"))
-    here.close()
-    kept = state.state_file(here.path)
-    assert kept.exists()
-    kept.unlink()
-    here.remember()
-    assert not kept.exists()
 
 
 def test_what_comes_in_while_the_screens_go_asks_nothing(

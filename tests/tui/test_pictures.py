@@ -12,6 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from deltamem_tui import paths
+
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 
@@ -31,13 +33,17 @@ def drawing() -> ModuleType:
 
 
 @pytest.mark.thorough
-def test_the_pictures_are_as_drawn(drawing: ModuleType, tmp_path: Path) -> None:
+def test_the_pictures_are_as_drawn(
+    drawing: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All but the recall of the shipped bank, which needs its embedding model."""
+    monkeypatch.setattr(paths, "shipped_banks_folder", lambda: ROOT / "memory_banks")
+    monkeypatch.setenv("HOME", str(tmp_path))
     learnt, drawn = tmp_path / "household", tmp_path / "drawn"
     drawn.mkdir()
     drawing.learn_sample(learnt)
     shipped = (ROOT / "memory_banks" / drawing.BANK, drawing.SHIPPED[:-1])
-    for bank, views in (shipped, (learnt, drawing.LEARNT)):
+    for bank, views in ((None, drawing.START), shipped, (learnt, drawing.LEARNT)):
         asyncio.run(drawing.draw_screens(drawn, bank, views))
         for view in views:
             name = f"{view.name}.svg"
@@ -46,7 +52,7 @@ def test_the_pictures_are_as_drawn(drawing: ModuleType, tmp_path: Path) -> None:
 
 def test_every_picture_is_drawn_shown_and_sound(drawing: ModuleType) -> None:
     page = (ROOT / "docs" / "browser.md").read_text(encoding="utf-8")
-    names = {view.name for view in (*drawing.SHIPPED, *drawing.LEARNT)}
+    names = {view.name for view in (*drawing.START, *drawing.SHIPPED, *drawing.LEARNT)}
     assert {file.stem for file in PICTURES.iterdir()} == names
     shown = set(re.findall(r"pictures/(\w+)\.svg", page))
     assert shown == names

@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual import events
 from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
-from deltamem_tui.memory.engine import recall
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn, recall
+from deltamem_tui.trajectory.model import Step
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
-from deltamem_tui.tui.screens.trees import TreesScreen
-from tests.tui.lab import TASK, context, matches, placement
-from tests.tui.support import Person, browse
+from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.tui.lab import TASK, context, matches, why
+from tests.tui.support import Person, browse, trajectory
 
 
 def test_what_is_typed_is_answered_as_recall_answers(folder: Path) -> None:
@@ -34,9 +38,9 @@ def test_what_is_typed_is_answered_as_recall_answers(folder: Path) -> None:
         assert best.candidate == answer.match
         assert "▶1.000" in person.screen
         assert best.candidate is not None
-        assert placement(person).endswith("a residual below the match, at depth 2")
-        assert "score penalty node" in person.screen
-        assert placement(person, "env").endswith("depth 3")
+        assert why(person).startswith("Its score 1.000 reaches the threshold 0.6. The next, ")
+        assert why(person).endswith("a residual below the match, at depth 2.")
+        assert why(person, "env").endswith("depth 3.")
 
     browse(folder, story, "kitchen", size=(120, 40))
 
@@ -50,8 +54,8 @@ def test_a_threshold_above_the_best_score_means_a_new_root(folder: Path) -> None
         line.value = "0.999"
         await person.settle()
         assert matches(person).lines[0].kind == "threshold"
-        assert placement(person).startswith("would become a new root: 0.")
-        assert placement(person).endswith(" is below 0.999")
+        assert why(person).startswith("No match: the best score, 0.")
+        assert "is below the threshold 0.999. If learnt, it would become a new root" in why(person)
         nothing, nearest = context(person).split("\n", 1)
         assert nothing == "Nothing is recalled: the agent is told nothing."
         best = matches(person).lines[1].candidate
@@ -79,7 +83,7 @@ def test_enter_on_a_match_shows_it_in_its_tree(folder: Path) -> None:
         await person.press("enter")
         chosen = matches(person).node
         await person.press("enter")
-        assert isinstance(person.app.screen, TreesScreen)
+        assert isinstance(person.app.screen, MemoryScreen)
         assert person.node == chosen
         assert person.node.depth == 2
 
@@ -150,3 +154,56 @@ def test_what_is_typed_in_one_burst_with_the_key_of_a_line_is_in_the_line(
         assert person.app.screen.query_one(f"#{line}", Input).value == "kqxjz"
 
     browse(folder, story, "kitchen")
+
+
+def test_the_chain_of_any_row_is_shown_beside_the_context(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write("heat some object with a broken microwave")
+        await person.press("enter", "c")
+        chain = person.app.screen.query_one("#chain", TextPane)
+        for _ in range(2):
+            node = matches(person).node
+            assert node is not None
+            assert len(chain.sections) == len(person.app.session.bank.tree("task").chain(node.id))
+            assert node.id in str(chain.border_title)
+            await person.press("j")
+        await person.press("escape")
+        assert not chain.display
+        assert isinstance(person.app.screen, RecallScreen)
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
+def test_where_the_kind_decides_no_threshold_is_claimed(folder: Path) -> None:
+    bank = create_bank(folder / "kinds", embedder="hashing", domain="alfworld")
+    for thing in ("egg", "mug"):
+        steps = (
+            Step(f"take {thing} 1 from shelf 1", f"You pick up the {thing} 1."),
+            Step(f"heat {thing} 1 with microwave 1", f"You heat the {thing} 1."),
+            Step("go to fridge 1", "You see nothing."),
+        )
+        done = trajectory(f"heat some {thing} and put it in fridge.", success=True)
+        learn(bank, replace(done, steps=steps))
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write("heat some pan and put it in fridge.")
+        assert why(person).startswith("Matched by kind: the threshold is not used.")
+        assert "reaches the threshold" not in why(person)
+
+    browse(folder, story, "kinds", size=(120, 40))
+
+
+def test_a_low_terminal_has_room_for_the_answer(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write(TASK)
+        assert matches(person).size.height >= 3
+        assert "penalty" not in person.screen
+        await person.press("escape", "p")
+        assert person.app.focused is not None
+        assert person.app.focused.id == "task-tau_base"
+        assert "penalty" in person.screen
+
+    browse(folder, story, "kitchen", size=(80, 24))

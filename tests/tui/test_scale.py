@@ -16,7 +16,6 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.models.outline import Family, Outline
-from deltamem_tui.tui.widgets.outline_view import OutlineView
 from tests.tui.support import Person, bare_bank, browse
 
 ROOTS = 1_000
@@ -120,21 +119,6 @@ def test_a_filter_on_numbers_parses_nothing(large: Path, parsed: list[int]) -> N
     browse(large, story, "large")
 
 
-def test_learning_is_replayed_without_parsing_what_is_not_seen(
-    large: Path, parsed: list[int]
-) -> None:
-    async def story(person: Person) -> None:
-        before = len(parsed)
-        await person.press("6")
-        grown = person.app.screen.query_one("#task", OutlineView)
-        assert grown.line_count() > ROOTS
-        await person.press("left")
-        assert grown.line_count() == 0
-        assert len(parsed) - before < 200
-
-    browse(large, story, "large", size=(120, 40))
-
-
 HEAVY = {"torch", "sentence_transformers", "sklearn", "litellm", "transformers"}
 
 
@@ -166,7 +150,6 @@ print("loaded:", *sorted({{name.partition(".")[0] for name in sys.modules}}))
 
 NOT_BEFORE_IT_IS_ASKED_FOR = {
     "typer",
-    "textual_plot",
     "deltamem_tui.trajectory.readers",
     "litellm",
     "deltamem_tui.memory.prompts.library",
@@ -174,10 +157,9 @@ NOT_BEFORE_IT_IS_ASKED_FOR = {
     "deltamem_tui.tui.screens.banks",
     "deltamem_tui.tui.screens.recall",
     "deltamem_tui.tui.screens.episodes",
-    "deltamem_tui.tui.screens.statistics",
+    "deltamem_tui.tui.screens.report",
     "deltamem_tui.tui.screens.help",
     "deltamem_tui.tui.widgets.dialogs",
-    "deltamem_tui.tui.widgets.plot",
 }
 
 
@@ -203,7 +185,7 @@ print("loaded:", *sys.modules)
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "deltamem_tui.tui.screens.trees" in loaded
+    assert "deltamem_tui.tui.screens.memory" in loaded
     assert loaded & NOT_BEFORE_IT_IS_ASKED_FOR == set()
 
 

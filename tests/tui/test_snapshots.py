@@ -14,14 +14,14 @@ from rich.color import ColorType
 from syrupy.assertion import SnapshotAssertion
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.transfer.package import pack
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.tui.core import notes, work
 from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import banks as bank_jobs
-from deltamem_tui.tui.models import banks
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens import bank_actions
+from deltamem_tui.tui.screens import bank_actions, banks, report
 from deltamem_tui.tui.widgets import bars
 from tests.tui.pictures import colour_types, colours, fixed
 from tests.tui.support import (
@@ -92,7 +92,7 @@ async def huge_edit(person: Person) -> None:
     person.app.texts.editor = lambda text: text.replace(
         "1. find it", "1. find it\n" + "log " * 9000
     )
-    await person.press("e")
+    await person.press("ctrl+e")
 
 
 async def refused(person: Person) -> None:
@@ -106,7 +106,7 @@ async def calibrated(person: Person) -> None:
     take_in_many(Bank.open(person.app.session.bank.path))
     person.app.session.look_for_changes()
     await person.settle()
-    await person.press("c")
+    await person.press("p")
 
 
 async def export_asked(person: Person) -> None:
@@ -120,7 +120,9 @@ async def merge_asked(person: Person) -> None:
 
 
 async def install_asked(person: Person) -> None:
-    await person.write(str(person.app.folder / "kitchen"))
+    archive = person.app.folder.parent / "kitchen.deltamem"
+    pack(Bank.open(person.app.folder / "kitchen"), with_episodes=True).write(archive)
+    await person.write(str(archive))
     await person.press("tab")
     await person.write("again")
     await person.press("enter")
@@ -138,23 +140,23 @@ class View:
 
 _BACK = ("escape",)
 VIEWS = {
-    "trees": View(("f",)),
+    "memory": View(("f",)),
     "chain": View(("c", "left_square_bracket"), back=("c",)),
     "help": View(("question_mark",), back=_BACK),
     "palette": View(("colon",), ready=palette_filled, back=_BACK),
     "delete": View(("D",), back=_BACK),
-    "edit-on-the-page": View(("e",), back=_BACK),
+    "edit": View(("e",), back=_BACK),
     "recall": View(("2",), "heat some object and put it in a place", back=_BACK),
     "episodes": View(("3",)),
     "import": View(("i",), back=_BACK),
-    "extract": View(("E",), back=_BACK),
+    "learn": View(("L",), back=_BACK),
     "at-work": View(ready=learning, back=("x",)),
-    "statistics": View(("4",)),
+    "report": View(("4",)),
     "banks": View(("b",)),
     "new-bank": View(("n",), back=_BACK),
-    "export": View(("e",), back=_BACK),
+    "export": View(("X",), back=_BACK),
     "install": View(("i",), back=_BACK),
-    "merge": View(("m",), back=_BACK),
+    "merge": View(("M",), back=_BACK),
 }
 """What is looked at in every theme, from the bank `kitchen` on."""
 
@@ -162,12 +164,12 @@ MORE_VIEWS = {
     "open-filter": View(("1", "slash"), "object label:failure", back=("escape", "escape")),
     "move": View(("g", "j", "m", "k"), back=_BACK),
     "estimate": View(("3",), ready=estimated, back=_BACK),
-    "export-question": View(("1", "b", "g", "j", "j", "e"), ready=export_asked, back=_BACK),
+    "export-question": View(("1", "b", "g", "j", "j", "X"), ready=export_asked, back=_BACK),
     "install-question": View(("i",), ready=install_asked, back=_BACK),
-    "merge-question": View(("m",), ready=merge_asked, back=_BACK),
-    "empty-bank": View(("g", "enter")),
-    "empty-episodes": View(("3",)),
-    "empty-statistics": View(("4",), back=("b",)),
+    "merge-question": View(("M",), ready=merge_asked, back=_BACK),
+    "empty-episodes": View(("g", "enter")),
+    "empty-bank": View(("1",)),
+    "empty-report": View(("4",), back=("b",)),
     "frozen-bank": View(("j", "enter")),
     "error-note": View(("e",)),
     "notes": View(("N",), back=_BACK),
@@ -199,6 +201,7 @@ def packaged_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock by which work that goes on began seven seconds ago, and banks changed one day."""
     monkeypatch.setattr(banks, "last_change", lambda _: "2026-07-14 10:22")
+    monkeypatch.setattr(report, "local_time", lambda _: "2026-07-14 10:22")
     monkeypatch.setattr(work, "monotonic", lambda: 0.0)
     monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: 7.0))
 

@@ -100,8 +100,8 @@ def test_a_broken_line_ends_the_browser_with_one_line(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "program", "said"),
     [
-        ("e", {"VISUAL": "false"}, "false ended with 1"),
-        ("e", {"VISUAL": "/no/such/editor"}, "there is no program"),
+        ("\x05", {"VISUAL": "false"}, "false ended with 1"),
+        ("\x05", {"VISUAL": "/no/such/editor"}, "there is no program"),
         ("v", {"PAGER": "false"}, "false ended with 1"),
     ],
 )
@@ -115,6 +115,6 @@ def test_the_browser_is_back_after_a_program_that_fails(
         terminal.until(said)
         start = len(terminal.written)
         terminal.press("4")
-        terminal.until("nodes by depth", start)
+        terminal.until("What to do", start)
         terminal.press("q")
         assert terminal.until_it_ends() == 0

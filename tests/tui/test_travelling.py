@@ -10,7 +10,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
-from deltamem_tui.tui.widgets.form_dialog import AskDialog
+from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, browse, grow
 
 
@@ -31,7 +31,7 @@ def test_a_bank_is_exported_and_installed_under_another_name(folder: Path, tmp_p
     file = tmp_path / "kitchen.deltamem"
 
     async def story(person: Person) -> None:
-        await person.press("e")
+        await person.press("X")
         await fill(person, str(file), "me", "tick")
         assert isinstance(person.app.screen, ConfirmDialog)
         assert "learnt from 1 episode by rules" in person.screen
@@ -68,7 +68,7 @@ def test_secrets_are_told_before_a_bank_leaves(folder: Path, tmp_path: Path) -> 
     grow(Bank.open(folder / "kitchen"), "task", [("log in", f"use {key}", None, "success")])
 
     async def story(person: Person) -> None:
-        await person.press("e")
+        await person.press("X")
         await fill(person, str(tmp_path))
         assert "although 1 secret would leave with it?" in person.screen
         assert key not in person.screen
@@ -88,7 +88,7 @@ def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
     grow(other, "task", [("wash some object in the sink", "1. wash it", None, "success")])
 
     async def story(person: Person) -> None:
-        await person.press("m")
+        await person.press("M")
         await fill(person, "other")
         assert "Merge 1 bank into kitchen?" in person.screen
         assert "task tree" in person.screen
@@ -96,14 +96,14 @@ def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
         assert "domain: alfworld stays; other says [/b]" in person.screen
         await person.press("escape")
         assert len(Bank.open(folder / "kitchen").tree("task")) == 6
-        await person.press("m")
+        await person.press("M")
         await fill(person, "other")
         await person.press("y")
         assert person.said[-1] == "merged other into kitchen"
-        await person.press("m")
+        await person.press("M")
         await fill(person, "other")
         assert "holds all of it already" in person.said[-1]
-        await person.press("m")
+        await person.press("M")
         await fill(person, "kitchen")
         assert "into itself" in person.said[-1]
 
@@ -117,7 +117,7 @@ def test_a_frozen_bank_takes_nothing_in(folder: Path) -> None:
     Bank.open(folder / "kitchen").freeze()
 
     async def story(person: Person) -> None:
-        await person.press("m")
+        await person.press("M")
         await fill(person, "other")
         assert "frozen" in person.said[-1]
 

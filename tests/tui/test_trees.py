@@ -11,8 +11,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.screens.banks import BanksScreen
-from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.widgets.text_pane import NodePane, TextPane
+from deltamem_tui.tui.screens.memory import MemoryScreen, NodePane
+from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
 
@@ -45,7 +45,7 @@ def test_fold_expand_below_and_collapse_all(folder: Path) -> None:
         assert person.outline.line_count() == 4
         await person.press("asterisk")
         assert person.outline.line_count() == 5
-        await person.press("j", "j", "minus")
+        await person.press("asterisk")
         assert (person.outline.line_count(), person.outline.cursor) == (3, 0)
         await person.press("enter")
         assert person.outline.line_count() == 4
@@ -59,33 +59,19 @@ def test_failures_are_found_where_they_are_hidden(folder: Path) -> None:
         assert depth_and_text(person) == (3, "heat some object with a broken stove")
         await person.press("f")
         assert depth_and_text(person) == (1, "look at some object under the lamp")
-        await person.press("F")
+        await person.press("f")
         assert person.node.depth == 3
-        await person.press("p")
-        assert person.node.depth == 2
-
-    browse(folder, story, "kitchen")
-
-
-def test_the_next_due_node_is_the_one_with_enough_hits(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("d")
-        assert depth_and_text(person) == (2, "heat some object with a broken microwave")
-        await person.press("t")
-        assert person.outline.tree_name == "env"
-        await person.press("d")
-        assert "no node that is due" in person.said[-1]
 
     browse(folder, story, "kitchen")
 
 
 def test_the_detail_says_all_of_a_node(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("d")
+        await person.press("l", "j")
         shown = "\n".join(f"{each.title}\n{each.body}" for each in person.trees.readable())
         for words in (
             f"task residual {person.node.id} · success",
-            "depth 2 · 1 child · 4 hits · recalled 5 times, 4 succeeded · 10 tokens",
+            "depth 2 · 1 child · matched by 4 successes while learning",
             "When\nheat some object with a broken microwave",
             "How\nuse the stove",
             f"episode {person.node.origin.trajectory} (outcome: stated)",
@@ -258,7 +244,7 @@ def test_the_way_out_goes_one_step_at_a_time(folder: Path) -> None:
         await person.press("escape")
         assert person.trees.list_filter.arrangement.text == ""
         await person.press("escape")
-        assert isinstance(person.app.screen, TreesScreen), "not by one key too many"
+        assert isinstance(person.app.screen, MemoryScreen), "not by one key too many"
         await person.press("escape")
         assert isinstance(person.app.screen, BanksScreen)
 

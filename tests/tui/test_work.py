@@ -15,10 +15,9 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.tui.core.work import BankChange, Info, Progress, WorkPlan, report_unfinished
 from deltamem_tui.tui.jobs.episodes import import_logs
-from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
-from deltamem_tui.tui.widgets.form_dialog import AskDialog
+from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, browse
 
 
@@ -90,7 +89,7 @@ async def into_a_dialog(person: Person) -> None:
 
 
 async def onto_another_screen(person: Person) -> None:
-    person.app.session.show("statistics")
+    person.app.session.show("report")
     await person.settle(work=False)
 
 
@@ -170,7 +169,7 @@ def test_who_quits_while_work_goes_on_is_told_and_leaves_when_it_is_asked_again(
         (UsageError("no such model"), "no such model"),
         (
             plan([]),
-            "learning ended; nothing was done, because the browser was closed before it could ask",
+            "learning ended before it could ask: nothing was done",
         ),
     ],
 )
@@ -208,23 +207,3 @@ def test_an_import_knows_how_much_there_is_and_so_how_long_it_will_take(
     size = log.stat().st_size
     assert {total for _, total in work.heard} == {size}
     assert sum(done for done, _ in work.heard) == size
-
-
-def test_importing_and_learning_can_be_cancelled(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("3")
-        assert isinstance(person.app.screen, EpisodesScreen)
-        begun: list[tuple[str, bool]] = []
-
-        def work(name: str, _: object, *, can_stop: bool = False, retry: object = None) -> bool:
-            assert retry is not None
-            begun.append((name, can_stop))
-            return True
-
-        person.app.work.start = work  # type: ignore[assignment,method-assign]
-        await person.press("i")
-        await person.write("some.jsonl")
-        await person.press("enter", "E", "enter")
-        assert begun == [("importing some.jsonl", True), ("learning", True)]
-
-    browse(folder, story, "kitchen")

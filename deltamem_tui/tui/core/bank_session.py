@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from msgspec import convert
 from textual.app import App
 from textual.screen import ModalScreen, Screen
 
@@ -20,67 +21,13 @@ from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.state import BankState, Drafts
 from deltamem_tui.tui.core.work import Attention, BankChange, NodeTarget, UserPosition
 
-_MOST = 500
-
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Where the user was.
+    """Where a link led on from: a screen of the open bank, and what was looked at there."""
 
-    Attributes:
-        bank: The bank; None for the list of banks.
-        screen: The screen of the bank.
-        place: What was looked at there, as the screen names it: a node, an episode, a question.
-        by_link: Whether a link led on from here: from a node to its episode, or the like.
-    """
-
-    bank: Path | None
-    screen: str = ""
+    screen: str
     place: tuple[str, ...] = ()
-    by_link: bool = False
-
-    def same_place(self, other: Visit) -> bool:
-        """Return whether the other visit is to the same place."""
-        return replace(self, by_link=False) == replace(other, by_link=False)
-
-
-class Visits:
-    """The places before the one in front, and those that the user came back from."""
-
-    def __init__(self) -> None:
-        self._before: list[Visit] = []
-        self._after: list[Visit] = []
-
-    @property
-    def came_by_link(self) -> bool:
-        """True if a link led to what is in front."""
-        return bool(self._before) and self._before[-1].by_link
-
-    def leave(self, here: Visit, *, by_link: bool = False) -> None:
-        """Note where the user goes on from; what was ahead is forgotten."""
-        self._after.clear()
-        self._before = [*self._before[1 - _MOST :], replace(here, by_link=by_link)]
-
-    def back(self, here: Visit) -> Visit | None:
-        """Return where the user was before; None if there was nothing."""
-        return _turn(self._before, self._after, here)
-
-    def forward(self, here: Visit) -> Visit | None:
-        """Return where the user came back from; None if there is nothing."""
-        return _turn(self._after, self._before, here)
-
-
-def _turn(taken: list[Visit], kept: list[Visit], here: Visit) -> Visit | None:
-    """Take the last place that is another than this one, and keep this one for the way back.
-
-    Whether a link led from one to the other is known of the way, so it is kept with either end.
-    """
-    while taken:
-        visit = taken.pop()
-        if not visit.same_place(here):
-            kept.append(replace(here, by_link=visit.by_link))
-            return visit
-    return None
 
 
 class SessionEdits:
@@ -116,8 +63,8 @@ class TreesPage(Protocol):
     def go_to(self, target: NodeTarget) -> None:
         """Put the cursor on a node, once the outlines show the bank as it is."""
 
-    def remembered(self) -> BankState:
-        """Return how the outlines are left."""
+    def cursors(self) -> dict[str, str]:
+        """Return per tree the id of the node under the cursor."""
 
 
 class OpenBank:
@@ -154,6 +101,12 @@ class OpenBank:
         self.target: NodeTarget | None = None
         self._stamp = stamp
 
+    @property
+    def first_screen(self) -> str:
+        """The screen that it opens on: an empty bank where it gets its episodes."""
+        is_empty = not len(self.bank.episodes) and not any(map(len, self.bank.trees.values()))
+        return "episodes" if is_empty else self.left.screen
+
     def take(self, bank: Bank, stamp: Stamp) -> None:
         """Show what the bank says now.
 
@@ -183,9 +136,9 @@ class OpenBank:
         """Save for the next time how it is left."""
         if self.is_closed:
             return
-        shown = next((name for name, each in self.screens.items() if each.is_current), "trees")
-        left = self.trees.remembered() if self.trees else self.left
-        state.save(self.path, replace(left, screen=shown))
+        shown = next((name for name, each in self.screens.items() if each.is_current), "memory")
+        nodes = self.trees.cursors() if self.trees else self.left.nodes
+        state.save(self.path, convert({"nodes": nodes, "screen": shown}, BankState))
 
     def close(self) -> None:
         """Show nothing that still comes in."""
@@ -194,11 +147,7 @@ class OpenBank:
 
 
 def read_bank(path: Path) -> tuple[Bank, Stamp]:
-    """Open the bank at `path` and read its indexes, so that the screen's thread need not.
-
-    Raises:
-        BankError: It cannot be opened.
-    """
+    """Open the bank at `path` and read its indexes, so that the screen's thread need not."""
     stamp = stamp_of(path)
     bank = Bank.open(path)
     for tree in bank.trees.values():
@@ -249,8 +198,7 @@ class BankSession:
     Attributes:
         home: The open bank; None if none is open.
         edits: What was written here, and by no other process.
-        visits: What was looked at, back and forward.
-        opened_by_link: Whether a node of the bank was what another screen led to.
+        new_bank: A bank that was just made: it asks for logs when it is shown.
     """
 
     def __init__(
@@ -273,9 +221,8 @@ class BankSession:
         self._named = bank
         self.home: OpenBank | None = None
         self.edits = SessionEdits()
-        self.visits = Visits()
-        self._visit: Visit | None = None
-        self.opened_by_link = False
+        self.new_bank: Path | None = None
+        self._links: list[Visit] = []
 
     @property
     def bank(self) -> Bank:
@@ -296,7 +243,7 @@ class BankSession:
         except DeltaMemError as error:
             self._notes.report(error)
             return self._list_screen(self._named)
-        return self._screen(self.home, self.home.left.screen)
+        return self._screen(self.home, self.home.first_screen)
 
     def begin(self) -> None:
         """Look from time to time whether the open bank was written."""
@@ -329,17 +276,11 @@ class BankSession:
             self._notes.notify(f"{one_line(path.name)} has been read; {opens} opens it")
             return
         home = self.home = OpenBank(path, bank, stamp)
-        visit, self._visit = self._visit, None
-        if visit is None or visit.bank != path:
-            self.visits.leave(Visit(None))
-            self._app.push_screen(self._screen(home, home.left.screen))
-        else:
-            self._app.push_screen(self._screen(home, visit.screen))
-            self._look_at(home, visit)
+        self._links.clear()
+        self._app.push_screen(self._screen(home, home.first_screen))
 
     def reading_failed(self) -> None:
         """Go on with what is shown."""
-        self._visit, self.opened_by_link = None, False
         if self.home is not None:
             self.home.is_reading = False
 
@@ -368,11 +309,8 @@ class BankSession:
 
     def show(self, name: str) -> bool:
         """Show a screen of the bank. Returns whether it is in front now."""
-        here = self.here
-        shown = self._switch(name)
-        if shown and here is not None and here.screen != name:
-            self.visits.leave(here)
-        return shown
+        self._links.clear()
+        return self._switch(name)
 
     def _switch(self, name: str) -> bool:
         home, front = self.home, self._app.screen
@@ -385,60 +323,34 @@ class BankSession:
 
     def show_node(self, tree: str, node_id: str) -> None:
         """Show a node in its tree."""
-        self.follow_link("trees", tree, node_id)
+        self.follow_link("memory", tree, node_id)
 
     def follow_link(self, screen: str, *place: str) -> None:
-        """Show a node, an episode or a question on its screen; a step back leads here again."""
-        here, home = self.here, self.home
-        if home is not None and here is not None and self._switch(screen):
-            self.visits.leave(here, by_link=True)
-            self._look_at(home, Visit(home.path, screen, place))
-
-    # Back and forward
-
-    @property
-    def here(self) -> Visit | None:
-        """What the user looks at: a place in the bank, or the banks; None for anything else."""
-        home, front = self.home, self._app.screen
-        if home is None:
-            return Visit(None) if len(self._app.screen_stack) == 1 else None
-        name = next((name for name, each in home.screens.items() if each is front), None)
-        if name is None or home.is_closed:
-            return None
-        place = front.place() if isinstance(front, VisitedScreen) else ()
-        return Visit(home.path, name, place)
+        """Show a node or an episode on its screen; a step back leads here again."""
+        here = self._here
+        if here is not None and self._switch(screen):
+            self._links.append(here)
+            self._look_at(Visit(screen, place))
 
     def back_by_link(self) -> bool:
         """Go back to where a link led here from. Returns whether one did."""
-        home, here = self.home, self.here
-        if home is None or here is None or not self.visits.came_by_link:
+        if not self._links or not self._switch(self._links[-1].screen):
             return False
-        visit = self.visits.back(here)
-        if visit is None or visit.bank != home.path or not self._switch(visit.screen):
-            return False
-        self._look_at(home, visit)
+        self._look_at(self._links.pop())
         return True
 
-    async def travel(self, direction: int) -> None:
-        """Go back (-1) or forward (1) among what was visited."""
-        if (here := self.here) is None:
-            return
-        turn = self.visits.back if direction < 0 else self.visits.forward
-        if (visit := turn(here)) is None:
-            where = "before this" if direction < 0 else "ahead"
-            self._notes.notify(f"nothing was visited {where}")
-        elif visit.bank is None:
-            await self._leave()
-        elif self.home is not None and self.home.path == visit.bank:
-            if self._switch(visit.screen):
-                self._look_at(self.home, visit)
-        else:
-            await self._leave()
-            self._visit = visit
-            self.open(visit.bank)
+    @property
+    def _here(self) -> Visit | None:
+        """What the user looks at in the open bank."""
+        front = self._app.screen
+        names = self.home.screens.items() if self.home and not self.home.is_closed else ()
+        name = next((name for name, each in names if each is front), None)
+        if name is None:
+            return None
+        return Visit(name, front.place() if isinstance(front, VisitedScreen) else ())
 
-    def _look_at(self, home: OpenBank, visit: Visit) -> None:
-        screen = home.screens[visit.screen]
+    def _look_at(self, visit: Visit) -> None:
+        screen = self.home.screens[visit.screen] if self.home else None
         if visit.place and isinstance(screen, VisitedScreen):
             self._app.call_after_refresh(screen.return_to, visit.place)
 
@@ -446,15 +358,11 @@ class BankSession:
 
     async def close(self) -> None:
         """Go back to the banks, the cursor on the one that is left, whatever lies over it."""
-        if (here := self.here) is not None and self.home is not None:
-            self.visits.leave(here)
-        await self._leave()
-
-    async def _leave(self) -> None:
         if (home := self.home) is None:
             return
         home.close()
-        self.home, self.opened_by_link = None, False
+        self.home = None
+        self._links.clear()
         app = self._app
         while isinstance(app.screen, ModalScreen):
             await app.pop_screen()

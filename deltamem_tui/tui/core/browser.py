@@ -43,19 +43,7 @@ class BrowserScreen(Protocol):
 
 
 class Browser(Protocol):
-    """What a screen may use of the program.
-
-    Attributes:
-        folder: The banks folder.
-        configuration: The settings.
-        debounce: Seconds of silence after which a typed question is asked; 0 asks at once.
-        attention: Whether the user still waits for what was requested.
-        notes: What the program tells the user.
-        work: The one long piece of work, and the plan that waits.
-        session: The bank that is open.
-        forms: Lines to fill in.
-        texts: Editor, pager and clipboard.
-    """
+    """What a screen may use of the program; `debounce` is how long it waits for typing to rest."""
 
     folder: Path
     configuration: Configuration

@@ -93,9 +93,6 @@ def about(field: str, *kinds: type[DeltaMemError]) -> Iterator[None]:
     Args:
         field: The line's name.
         kinds: Which errors are about it; all if none is named.
-
-    Raises:
-        AnswerRefusedError: The block's error, unless an inner block has marked it already.
     """
     try:
         yield

@@ -5,42 +5,28 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import orjson
+from msgspec import MsgspecError, Struct, json
 from textual.theme import BUILTIN_THEMES
 
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.memory.views.filters import ORDERS, Order
 from deltamem_tui.paths import APPLICATION
 from deltamem_tui.text import clean
 
-EXPANDED_LIMIT = 2_000
 _SIZE_LIMIT = 1_000_000
 _THEME = "theme"
 _USUAL_THEME = "textual-dark"
 
 
-@dataclass(frozen=True, slots=True)
-class BankState:
-    """How a person left a bank.
+class BankState(Struct, frozen=True):
+    """How a person left a bank: per tree the id of the node under the cursor, and the screen."""
 
-    Attributes:
-        nodes: Per tree, the id of the node under the cursor.
-        expanded: Per tree, the ids of the nodes that were expanded.
-        filter: The filter as it was typed.
-        order: How siblings were sorted.
-        screen: What was shown.
-    """
-
-    nodes: Mapping[str, str] = field(default_factory=dict)
-    expanded: Mapping[str, list[str]] = field(default_factory=dict)
-    filter: str = ""
-    order: Order = "birth"
-    screen: str = "trees"
+    nodes: dict[str, str] = {}
+    screen: Literal["memory", "recall", "episodes", "report"] = "memory"
 
 
 def state_file(bank: Path) -> Path:
@@ -61,34 +47,14 @@ def load(bank: Path) -> BankState:
     """
     try:
         text = state_file(bank).read_bytes()
-        record = orjson.loads(text) if len(text) <= _SIZE_LIMIT else {}
-        return _from_record(record)
-    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        return json.decode(text, type=BankState) if len(text) <= _SIZE_LIMIT else BankState()
+    except (OSError, MsgspecError):
         return BankState()
-
-
-_SCREENS = frozenset({"trees", "recall", "episodes", "statistics", "review", "growth"})
-
-
-def _from_record(record: dict[str, Any]) -> BankState:
-    order = record.get("order")
-    screen = record.get("screen")
-    nodes, expanded = record.get("nodes", {}), record.get("expanded", {})
-    return BankState(
-        nodes={str(name): str(node) for name, node in nodes.items()},
-        expanded={
-            str(name): [str(each) for each in ids][:EXPANDED_LIMIT]
-            for name, ids in expanded.items()
-        },
-        filter=str(record.get("filter", "")),
-        order=order if order in ORDERS else "birth",
-        screen=screen if screen in _SCREENS else "trees",
-    )
 
 
 def save(bank: Path, state: BankState) -> None:
     """Remember how a bank was left, if the folder can be written."""
-    write_quietly(state_file(bank), orjson.dumps(asdict(state)))
+    write_quietly(state_file(bank), json.encode(state))
 
 
 def load_theme() -> str | None:
@@ -163,11 +129,7 @@ def drafts_file(bank: Path) -> Path:
 
 
 def checked_theme(name: str | None) -> str:
-    """Return the theme of the settings; else the one that was chosen last; else the usual one.
-
-    Raises:
-        ConfigurationError: There is no such theme; names the nearest.
-    """
+    """Return the theme of the settings; else the one that was chosen last; else the usual one."""
     if name is None:
         last = load_theme()
         return last if last in BUILTIN_THEMES else _USUAL_THEME

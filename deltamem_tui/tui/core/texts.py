@@ -25,9 +25,6 @@ from deltamem_tui.tui.core.notes import Notes
 T = TypeVar("T")
 Keep = Callable[[str], None]
 
-_PAGE_CHARACTERS = 50_000
-"""The most that is edited on the page itself."""
-
 
 class SpoiltEditError(UsageError):
     """An editor ended in a way that means: change nothing. What was typed is not lost.
@@ -42,47 +39,31 @@ class SpoiltEditError(UsageError):
 
 
 class Texts:
-    """Hands texts to the user's programs, or in a web browser to the page itself.
-
-    Args:
-        app: The program.
-        notes: What the user is told.
-        edit_on_page: Edits a text on the screen; takes it, and what to do with it afterwards
-            and if the program ends before.
+    """Hands texts to the user's programs and to the clipboard.
 
     Attributes:
         editor: Lets the user edit a text.
         pager: Lets the user read a text.
     """
 
-    def __init__(
-        self, app: App[None], notes: Notes, edit_on_page: Callable[[str, Keep, Keep], None]
-    ) -> None:
+    def __init__(self, app: App[None], notes: Notes) -> None:
         self._app = app
         self._notes = notes
-        self._edit_on_page = edit_on_page
         self.editor: Callable[[str], str] = lambda text: self._suspended(lambda: edited(text))
         self.pager: Callable[[str], None] = lambda text: self._suspended(lambda: paged(text))
 
-    def edit(self, text: str, then: Keep, keep: Keep = lambda _: None) -> None:
-        """Let the user edit a text: in `$EDITOR`, in a web browser on the page itself.
+    def edit(self, text: str, then: Keep, keep: Keep) -> None:
+        """Let the user edit a text in `$EDITOR`.
 
         Args:
             text: The text.
-            then: Takes the text afterwards, unless the user left it or the editor failed.
-            keep: Takes what was typed if the editor failed or the program ended before.
+            then: Takes the text afterwards, unless the editor failed.
+            keep: Takes what was typed if it did.
         """
         try:
             after = self.editor(text)
         except SuspendNotSupported:
-            if len(text) <= _PAGE_CHARACTERS:
-                self._edit_on_page(text, then, keep)
-                return
-            error = UsageError(
-                f"{counted(len(text), 'character')} are too many to be edited on this page",
-                hint="open the bank in a terminal, where $EDITOR takes them",
-            )
-            self._notes.report(error)
+            self._notes.notify("there is no terminal to hand to an editor here", warning=True)
         except DeltaMemError as error:
             if isinstance(error, SpoiltEditError) and error.text != text:
                 keep(error.text)
@@ -115,11 +96,7 @@ class Texts:
         look_up(self._app, "copying", lambda _: copy_locally(text), copied)
 
     def _suspended(self, program: Callable[[], T]) -> T:
-        """Leave the terminal to a program. Textual takes it back only if the block does not raise.
-
-        Raises:
-            DeltaMemError: The program's; the browser is back then.
-        """
+        """Leave the terminal to a program; textual takes it back if the block does not raise."""
         failed: DeltaMemError | None = None
         with self._app.suspend():
             try:
@@ -145,23 +122,13 @@ def edited(text: str) -> str:
 
     Returns:
         The text as the editor left it.
-
-    Raises:
-        UsageError: There is no editor, or its command cannot be read.
-        SpoiltEditError: It ended with an error, or left what is not text: nothing is to be changed.
-        StorageError: The text cannot be written or read.
     """
     command = _command(("VISUAL", "EDITOR"), ("nano", "vim", "vi"), "editor")
     return _run(command, text)
 
 
 def paged(text: str) -> None:
-    """Let the user read a text.
-
-    Raises:
-        UsageError: There is no pager, its command cannot be read, or it ended with an error.
-        StorageError: The text cannot be written.
-    """
+    """Let the user read a text."""
     _run(_command(("PAGER",), ("less", "more"), "pager"), text)
 
 

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from textual.app import App
 from textual.screen import ModalScreen, Screen
@@ -27,31 +26,8 @@ class WorkStoppedError(DeltaMemError):
     """Work that writes nothing was cancelled."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkState:
-    """How far a piece of work is.
-
-    Attributes:
-        name: What is being done.
-        can_stop: Whether it ends when it is cancelled.
-        began: When it began, in seconds of the monotonic clock.
-        done: How much of it is done.
-        total: How much there is; None if that is unknown.
-        note: What else is worth knowing, such as the cost so far.
-        stopping: Whether it was cancelled.
-    """
-
-    name: str
-    can_stop: bool = False
-    began: float = 0.0
-    done: int = 0
-    total: int | None = None
-    note: str = ""
-    stopping: bool = False
-
-
 class Progress:
-    """A piece of work that goes on in a thread.
+    """A piece of work that goes on in a thread, and how far it is.
 
     Textual's own way to cancel does not suit: it drops a thread that has not begun or still has
     something to report, and its error with it.
@@ -59,13 +35,14 @@ class Progress:
     Args:
         name: What is being done.
         can_stop: Whether the work looks at `stopped` while it goes on.
-        publish: Called in the work's thread when `state` has changed.
+        publish: Called in the work's thread when it is further on.
         notify: Called in the work's thread with what is worth knowing before the end.
 
     Attributes:
-        name: What is being done.
-        can_stop: Whether the work ends when it is cancelled.
-        state: How far it is.
+        began: When it began, in seconds of the monotonic clock.
+        done: How much of it is done.
+        total: How much there is; None if that is unknown.
+        note: What else is worth knowing, such as the cost so far.
         over: Set once it has ended.
         outcome: What it came to, or the error that ended it; None while it goes on.
     """
@@ -80,17 +57,19 @@ class Progress:
     ) -> None:
         self.name = name
         self.can_stop = can_stop
-        self.state = WorkState(name, can_stop, monotonic())
+        self.notify = notify
+        self.began = monotonic()
+        self.done = 0
+        self.total: int | None = None
+        self.note = ""
         self.over = threading.Event()
         self.outcome: Outcome | Exception | None = None
-        self.notify = notify
         self._publish = publish
         self._stop = threading.Event()
 
     def stop(self) -> None:
         """Ask the work to stop."""
         self._stop.set()
-        self.state = replace(self.state, stopping=True)
 
     @property
     def stopped(self) -> bool:
@@ -98,20 +77,13 @@ class Progress:
         return self._stop.is_set()
 
     def go_on(self) -> None:
-        """Go on to the next step of work that writes nothing.
-
-        Raises:
-            WorkStoppedError: The work was cancelled.
-        """
+        """Go on to the next step of work that writes nothing."""
         if self.stopped:
             raise WorkStoppedError(f"{self.name} was cancelled")
 
     def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
         """Report that some more steps are done."""
-        done = self.state.done + steps
-        self.state = replace(
-            self.state, done=done, total=total, note=note, stopping=self._stop.is_set()
-        )
+        self.done, self.total, self.note = self.done + steps, total, note
         self._publish()
 
     @property
@@ -121,8 +93,7 @@ class Progress:
             case BankChange() | Info():
                 return self.outcome.summary
             case WorkPlan():
-                done = self.outcome.declined or f"{self.name} ended; nothing was done"
-                return f"{done}, because the browser was closed before it could ask"
+                return f"{self.name} ended before it could ask: nothing was done"
             case Exception():
                 return str(self.outcome)
         return f"{self.name} ended"
@@ -150,12 +121,14 @@ class BankChange:
         summary: What was done, as a sentence.
         node: Tree and id of the node to look at now, if there is one.
         warning: Whether the summary warns.
+        opens: Whether a user who waits is to be shown the bank: it is new.
     """
 
     path: Path
     summary: str
     node: tuple[str, str] | None = None
     warning: bool = False
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +158,6 @@ class WorkPlan:
         position: Where the user requested it; only there does it come up by itself.
         later: The question for a user who opens it elsewhere, if more must be said there.
         retry: Asks again if the doing fails.
-        declined: What holds if the user says no, if that needs saying.
     """
 
     name: str
@@ -197,7 +169,6 @@ class WorkPlan:
     position: UserPosition | None = None
     later: str = ""
     retry: Retry | None = None
-    declined: str = ""
 
 
 Outcome = Info | BankChange | WorkPlan | Callable[[], None]
@@ -258,17 +229,10 @@ class Attention:
     def __init__(self, app: App[None]) -> None:
         self._app = app
         self._inputs = 0
-        self._by_screen: WeakKeyDictionary[Screen[Any], int] = WeakKeyDictionary()
 
     def count(self) -> None:
         """Note a key, a paste or a click."""
         self._inputs += 1
-        front = self._app.screen
-        self._by_screen[front] = self.inputs_on(front) + 1
-
-    def inputs_on(self, screen: Screen[Any]) -> int:
-        """Return how much the user did while this screen was in front."""
-        return self._by_screen.get(screen, 0)
 
     def position(self) -> UserPosition:
         """Return where the user is now."""
@@ -316,7 +280,7 @@ class Work:
         self._notes = notes
         self._key_of = key_of
         self._confirm = confirm
-        self.changed: Signal[WorkState | None] = Signal(app, "work")
+        self.changed: Signal[Progress | None] = Signal(app, "work")
         self.bank_changed: Callable[[BankChange, UserPosition], None] = lambda _, __: None
         self.failed: Callable[[], None] = lambda: None
         self.plan: WorkPlan | None = None
@@ -384,12 +348,12 @@ class Work:
         return False
 
     @property
-    def state(self) -> WorkState | None:
-        """How far the work is that goes on; None if nothing does."""
-        return self._progress.state if self._progress else None
+    def state(self) -> Progress | None:
+        """The work that goes on; None if nothing does."""
+        return self._progress
 
     def _publish(self) -> None:
-        self.changed.publish(self.state)
+        self.changed.publish(self._progress)
 
     def _end(self, progress: Progress, position: UserPosition, retry: Retry | None) -> None:
         """Report what became of the work."""
@@ -437,10 +401,9 @@ class Work:
 
     def _ask(self, plan: WorkPlan) -> None:
         def answered(sure: bool | None) -> None:
-            if not sure:
-                if plan.declined:
-                    self._notes.notify(plan.declined)
-            elif not self.start(plan.name, plan.then, can_stop=plan.can_stop, retry=plan.retry):
+            if sure and not self.start(
+                plan.name, plan.then, can_stop=plan.can_stop, retry=plan.retry
+            ):
                 self._keep(plan)  # something else goes on; the answer can be given again
 
         if plan is self.plan:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,13 @@ from deltamem_tui.embedding.load import (
     is_at_hand,
     place_of,
 )
-from deltamem_tui.errors import BankExistsError, EmbedderUnavailableError, UsageError
+from deltamem_tui.errors import (
+    BankExistsError,
+    DeltaMemError,
+    EmbedderUnavailableError,
+    UsageError,
+)
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.forms import about
 from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.transfer.merging import Merge
 
 _MOST_LINES = 20
+_TITLE = 100
 _SHOWN = 60
 _MEGABYTE = 1_000_000
 
@@ -74,12 +82,7 @@ def create(
     method: str = "",
     episodes_from: Path | None = None,
 ) -> BankChange:
-    """Make a bank without nodes at `path`, with the episodes of another one if that is given.
-
-    Raises:
-        EmbedderUnavailableError: The embedder cannot be loaded.
-        BankExistsError: Something lies there already.
-    """
+    """Make a bank without nodes at `path`, with the episodes of another one if that is given."""
     from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.memory.methods import DEFAULT
 
@@ -94,47 +97,31 @@ def create(
         episodes_from=source,
     )
     waiting = f"; {counted(len(made.episodes), 'episode')} to learn" if source else ""
-    return BankChange(path, f"created {path.name}{waiting}")
+    return BankChange(path, f"created {path.name}{waiting}", opens=source is None)
 
 
-def ask_about_domain(
-    path: Path, domain: str, make: Callable[[Progress], Outcome], progress: Progress
-) -> Outcome:
-    """Make a bank at once if its domain is known; else ask before, for it may be a slip."""
-    from deltamem_tui.memory.domain import known_domains
+def preview_domain(domain: str) -> list[str]:
+    """Say what a new domain gets; nothing of one that is known."""
+    from deltamem_tui.memory.domain import domain_named, known_domains
 
     known = known_domains()
-    if domain in known:
-        return make(progress)
-    named = one_line(domain, 40)
-    section = Section(
-        f"{named} is not one of {', '.join(known)}",
-        f"A bank of {named} has the generic numbers and prompts until you write some for {named}.",
-    )
-    question = f"Create {path.name} for a domain of your own?"
-    return WorkPlan(f"creating {path.name}", question, [section], make, kind="question")
+    if not domain or domain_named(domain) in known:
+        return []
+    return [f"{one_line(domain, 40)} is not one of {', '.join(known)}: it has the generic prompts"]
 
 
 # Freezing and verifying
 
 
 def freeze(path: Path, thaw: str) -> BankChange:
-    """Freeze the bank at `path`.
-
-    Raises:
-        BankError: It cannot be opened or written.
-    """
+    """Freeze the bank at `path`."""
     bank = Bank.open(path)
     bank.freeze()
     return BankChange(path, f"froze {bank.name}; {thaw} unfreezes it")
 
 
 def plan_unfreeze(path: Path) -> WorkPlan | BankChange:
-    """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back.
-
-    Raises:
-        BankError: It cannot be opened.
-    """
+    """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back."""
     bank = Bank.open(path)
     if not bank.frozen:
         return _unfrozen_by_another(path, bank)
@@ -170,10 +157,6 @@ def verify(path: Path, progress: Progress) -> Info:
     Args:
         path: The bank.
         progress: Asked between two parts of the bank whether to stop.
-
-    Raises:
-        WorkStoppedError: It was cancelled.
-        BankError: It cannot be opened.
     """
     from deltamem_tui.bank.upkeep import verify as checks
 
@@ -191,11 +174,7 @@ def verify(path: Path, progress: Progress) -> Info:
 
 
 def rename(path: Path, name: str) -> BankChange:
-    """Call the bank at `path` otherwise.
-
-    Raises:
-        BankError: Another process writes to it, or something of that name lies there.
-    """
+    """Call the bank at `path` otherwise."""
     from deltamem_tui.bank import place
 
     with about("name"):
@@ -219,11 +198,7 @@ def deletion_lines(found: BankContents) -> list[str]:
 
 
 def delete(path: Path, expected: BankContents) -> BankChange:
-    """Delete the bank at `path`, if it is still what was shown.
-
-    Raises:
-        BankError: It holds something else by now, or another process writes to it.
-    """
+    """Delete the bank at `path`, if it is still what was shown."""
     from deltamem_tui.bank import place
 
     place.delete(path, expected)
@@ -242,9 +217,6 @@ def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder:
         episodes: Whether its episodes go along.
         journal: Whether its history goes along.
         builder: Who built it; unchanged if empty.
-
-    Raises:
-        BankError: It cannot be read.
     """
     from deltamem_tui.memory.reports.transfer import view_export
     from deltamem_tui.memory.transfer.export import prepare
@@ -273,20 +245,18 @@ def _archive_path(out: str, name: str) -> Path:
     return (file / file_name if file.is_dir() else file).absolute()
 
 
-def plan_install(source: str, folder: Path, *, name: str, digest: str, writable: bool) -> WorkPlan:
-    """Check a bank from elsewhere, whoever made it.
-
-    Raises:
-        BankError: It is not sound, or a bank of that name is there.
-        UsageError: The digest or the name is none.
-    """
+def plan_install(source: str, folder: Path, *, name: str, digest: str, writable: bool) -> Outcome:
+    """Check an archive from elsewhere, whoever made it; a folder is copied, to be written."""
     from deltamem_tui.bank.transfer import installing
     from deltamem_tui.memory.reports.transfer import view_install
 
     with about("digest"):
         pinned = installing.checked_digest(digest or None)
+    place = Path(source).expanduser()
+    if place.is_dir():
+        return _copy(place, name, folder)
     with about("source"):
-        delivery = installing.receive(Path(source).expanduser())
+        delivery = installing.receive(place)
         called = name or delivery.manifest.name
     with about("name"):
         path = _place_for(called, folder)
@@ -303,6 +273,18 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
     return WorkPlan("installing", question, _sections(view.sections), lambda _: install())
 
 
+def _copy(place: Path, name: str, folder: Path) -> BankChange:
+    """Copy a bank of this machine, such as one that came with the program."""
+    from deltamem_tui.bank.transfer.package import copy_bank
+
+    with about("source"):
+        bank = Bank.open(place)
+    with about("name"):
+        path = _place_for(name or place.name, folder)
+    copy_bank(bank, path, history=True)
+    return BankChange(path, f"copied {path.name}; it can be written")
+
+
 def _place_for(name: str, folder: Path) -> Path:
     """Return where a bank of this name will lie."""
     try:
@@ -314,13 +296,7 @@ def _place_for(name: str, folder: Path) -> Path:
 
 
 def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: bool) -> Outcome:
-    """Find out what merging other banks into the one at `path` would change.
-
-    Raises:
-        BankError: A bank cannot be read, or the first cannot be written.
-        EmbedderMismatchError: Two banks have different embedders.
-        UsageError: A bank is to be merged into itself.
-    """
+    """Find out what merging other banks into the one at `path` would change."""
     from deltamem_tui.memory.transfer.merging import merge
 
     target = Bank.open(path)
@@ -343,6 +319,66 @@ def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: boo
     return WorkPlan("merging", question, _merge_sections(planned), lambda _: write())
 
 
+def bank_choices(folder: Path, but: Path | None = None) -> dict[str, str]:
+    """Return the banks that can be opened, and how much each holds; without the bank at `but`."""
+    return {
+        name: f"{bank.manifest.domain}, "
+        f"{counted(sum(map(len, bank.trees.values())), 'node')}, "
+        f"{counted(len(bank.episodes), 'episode')}"
+        for name, bank in _others(folder, but).items()
+    }
+
+
+def _others(folder: Path, but: Path | None) -> dict[str, Bank]:
+    found = {}
+    for place in paths.find_banks(folder):
+        if but is None or place.path.resolve() != but.resolve():
+            with suppress(DeltaMemError):
+                found[place.name] = Bank.open(place.path)
+    return found
+
+
+def merge_choices(path: Path, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the banks that can be merged into the one at `path`, and why the others cannot."""
+    target = Bank.open(path)
+    why = {}
+    for name, bank in _others(folder, path).items():
+        if bank.manifest.method != target.manifest.method:
+            why[name] = f"another method, {one_line(bank.manifest.method, 40)}"
+        elif bank.manifest.embedder != target.manifest.embedder:
+            model = one_line(str(bank.manifest.embedder.get("model", "")), 40)
+            why[name] = f"another embedder, {model}"
+    choices = bank_choices(folder, path)
+    return {name: what for name, what in choices.items() if name not in why}, why
+
+
+def differences(before: Path, after: Path) -> list[Section]:
+    """Return what differs between two banks: nodes first, then episodes and settings."""
+    from deltamem_tui.bank.diff import diff
+
+    first, second = Bank.open(before), Bank.open(after)
+    common = [name for name in first.collections if name in second.collections]
+    found = diff(first, second, common)
+    names = one_line(first.name, 40), one_line(second.name, 40)
+    sections = [Section(f"{names[0]} (−) beside {names[1]} (+)")]
+    for name, tree in found.trees.items():
+        display = display_of(second, name)
+        lines = [f"− {one_line(display.of_title(each), _TITLE)}" for each in tree.removed]
+        lines += [f"+ {one_line(display.of_title(each), _TITLE)}" for each in tree.added]
+        changed = {each.node.id: each.node for each in (*tree.changed, *tree.moved)}
+        lines += [f"~ {one_line(display.of_title(each), _TITLE)}" for each in changed.values()]
+        counts = f"{len(tree.removed):,} − · {len(tree.added):,} + · {len(changed):,} ~"
+        sections.append(Section(f"{display.title}: {counts}", _cut(lines) or "the same"))
+    episodes = found.episodes
+    alone = f"{len(episodes.removed):,} − · {len(episodes.added):,} +"
+    otherwise = f"{len(episodes.changed):,} ~ · {len(episodes.learnt):,} learnt in only one"
+    sections.append(Section("Episodes", f"{alone} · {otherwise}"))
+    if found.manifest:
+        settings = (f"{each.name}: {each.before} → {each.after}" for each in found.manifest)
+        sections.append(Section("Settings", _cut(settings), quiet=True))
+    return sections
+
+
 def _sections(found: Iterable[ReportSection]) -> list[Section]:
     """Return the sections of a report, cut to what a dialog can show."""
     return [Section(each.title, _cut(each.lines), warning=each.warning) for each in found]
@@ -350,7 +386,6 @@ def _sections(found: Iterable[ReportSection]) -> list[Section]:
 
 def _merge_sections(merge: Merge) -> list[Section]:
     """Return what a merge changes tree by tree, and what it loses."""
-    from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.reports.transfer import change_counts, view_merge
 
     sections = []

@@ -19,28 +19,28 @@ from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, Work
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
+    from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.episodes.import_report import ImportReport
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
-    from deltamem_tui.trajectory.receipt_file import ReceiptFile
 
 _PREVIEWED = 200
 _PREVIEWED_TASKS = 3
 _ENDS = {True: "succeeded", False: "failed", None: "of unknown outcome"}
 
 
-def preview_logs(log: str, log_format: str, stopped: Callable[[], bool]) -> list[str]:
+def preview_logs(
+    log: str, log_format: str, stopped: Callable[[], bool], domain: str = ""
+) -> list[str]:
     """Return what the beginning of some logs is understood as. Nothing is written.
 
     Args:
         log: A file, a folder or a pattern.
         log_format: How to read it; empty: by content.
         stopped: Asked now and then whether the answer is still wanted.
-
-    Raises:
-        TrajectoryError: No reader takes the log.
-        UsageError: The format is unknown.
+        domain: The bank's domain; what is of another is told, for it may not be meant.
     """
     from deltamem_tui.errors import RecordError
     from deltamem_tui.trajectory.model import Trajectory
@@ -65,17 +65,17 @@ def preview_logs(log: str, log_format: str, stopped: Callable[[], bool]) -> list
     lines = [f"{formats or 'episodes'}: {more}{counted(len(found), 'episode')} ({outcomes})"]
     if problems:
         lines.append(f"{counted(problems, 'record')} could not be read")
+    others = sorted({each.domain for each in found if each.domain} - {domain}) if domain else []
+    if others:
+        lines.append(
+            f"! of {', '.join(one_line(each, 40) for each in others)}: the bank is of {domain}"
+        )
     tasks = dict.fromkeys(one_line(each.task[:400], 70) for each in found)
     return lines + [f"· {task}" for task in islice(tasks, _PREVIEWED_TASKS)]
 
 
 def preview_learning(path: Path) -> list[str]:
-    """Return what learning begins with: the episodes that wait, and the thresholds it would take.
-
-    Raises:
-        BankError: The bank cannot be opened.
-        EmbedderUnavailableError: The bank's embedding model cannot be loaded.
-    """
+    """Return the episodes that wait, and the thresholds that learning would begin with."""
     from deltamem_tui.memory.methods import display_of, method_of
     from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.runs.learning import candidates
@@ -103,7 +103,7 @@ def preview_learning(path: Path) -> list[str]:
 
 
 NAME = "learning"
-_LEAST_NODES = 20
+LEAST_NODES = 20
 """Of fewer nodes it says nothing that most are roots."""
 
 NumberT = TypeVar("NumberT", int, float)
@@ -123,29 +123,24 @@ def import_logs(
         log_format: How to read it; empty: by content.
         progress: Notified of the bytes that were read, and of how many there are.
         receipts: A file or folder that says what the agent was shown; empty for none.
-
-    Raises:
-        TrajectoryError: No reader takes the log.
-        BankError: The bank cannot be written.
     """
     from deltamem_tui.memory.episodes.log_import import LogImport
-    from deltamem_tui.memory.reports.imports import view_import
+    from deltamem_tui.trajectory.receipt_file import read_receipts
 
-    shown = _receipts_of(receipts)
+    with about("receipts"):
+        shown = read_receipts(receipts) if receipts else None
     job = LogImport(Bank.open(path), [log], format=log_format or None, receipts=shown, listed=False)
     job.run(
         advance=lambda count: progress.advance(count, job.total_bytes, "bytes read"),
         stopped=lambda: progress.stopped,
     )
-    cancelled = " (cancelled)" if progress.stopped else ""
-    return BankChange(path, view_import(job.report).summary + cancelled)
+    return BankChange(path, _summary(job.report) + (" (cancelled)" if progress.stopped else ""))
 
 
-def _receipts_of(receipts: str) -> ReceiptFile | None:
-    from deltamem_tui.trajectory.receipt_file import read_receipts
+def _summary(found: ImportReport) -> str:
+    from deltamem_tui.memory.reports.imports import view_import
 
-    with about("receipts"):
-        return read_receipts(receipts) if receipts else None
+    return view_import(found).summary
 
 
 # Learning
@@ -169,11 +164,7 @@ class ModelChoice:
 
     @classmethod
     def of(cls, model: str, max_cost: str, concurrency: str, address: str) -> ModelChoice:
-        """Return the choice as it was typed; what is left empty is as usual.
-
-        Raises:
-            AnswerRefusedError: A number is not one, or the address is not one.
-        """
+        """Return the choice as it was typed; what is left empty is as usual."""
         from deltamem_tui.llm.client import check_address
 
         dollars = max_cost.lstrip("$").replace(",", ".")
@@ -201,9 +192,6 @@ def extract_by_rules(path: Path, progress: Progress, cure: str = "") -> BankChan
     """Learn by rules from the waiting episodes of the bank at `path`, one commit each.
 
     `cure` says what to do if most nodes become roots.
-
-    Raises:
-        BankError: The bank cannot be opened or written.
     """
     from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.runs.learning import candidates
@@ -219,13 +207,7 @@ def plan_by_model(
     progress: Progress,
     cure: str = "",
 ) -> Outcome:
-    """Find out what a model will be asked, and what that takes. Nothing is sent.
-
-    Raises:
-        LanguageModelError: The model cannot be asked.
-        ConfigurationError: A prompt cannot be used.
-        BankError: The bank cannot be opened.
-    """
+    """Find out what a model will be asked, and what that takes. Nothing is sent."""
     from deltamem_tui.memory.runs.estimate import estimate_learning
     from deltamem_tui.memory.runs.learning import candidates
     from deltamem_tui.memory.vectors.embedder import embedder_of
@@ -275,11 +257,6 @@ def extract_by_model(
         ids: The episodes that the user agreed to pay for, and no others; those among them
             that wait no more are left out.
         cure: What to do if most nodes become roots.
-
-    Raises:
-        LanguageModelError: The model cannot be asked.
-        ConfigurationError: A prompt cannot be used.
-        BankError: The bank cannot be opened or written.
     """
     from deltamem_tui.memory.runs.learning import candidates
 
@@ -291,20 +268,26 @@ def extract_by_model(
     return _learn(bank, extractor, episodes, progress, choice.concurrency, cure)
 
 
-def _extractor(
-    bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
-) -> ModelExtractor:
-    """Return the extractor that asks the chosen model, checked before anything is asked."""
+def client_of(choice: ModelChoice, progress: Progress, *, asks: bool) -> Client:
+    """Return what asks the chosen model; with `asks` unset nothing is sent."""
     from deltamem_tui.llm.client import open_client
-    from deltamem_tui.memory.writers.model import ModelExtractor
 
-    client = open_client(
+    return open_client(
         choice.model,
         notify=progress.notify,
         address=choice.address or None,
         max_cost=choice.max_cost,
         asks=asks,
     )
+
+
+def _extractor(
+    bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
+) -> ModelExtractor:
+    """Return the extractor that asks the chosen model, checked before anything is asked."""
+    from deltamem_tui.memory.writers.model import ModelExtractor
+
+    client = client_of(choice, progress, asks=asks)
     extractor = ModelExtractor(
         client,
         bank.manifest.domain,
@@ -360,19 +343,19 @@ def _learn(
     waiting = len(bank.episodes.waiting())
     summary = view_learning(found, episodes=len(episodes), waiting=waiting).summary
     cancelled = "; cancelled" if progress.stopped and not found.failure else ""
-    warning = _mostly_roots(Bank.open(bank.path))
+    warning = mostly_roots(Bank.open(bank.path))
     if warning:
         summary = f"{warning}. {cure}. {summary}" if cure else f"{warning}. {summary}"
     return BankChange(bank.path, summary + cancelled, warning=bool(warning))
 
 
-def _mostly_roots(bank: Bank) -> str:
+def mostly_roots(bank: Bank) -> str:
     """Return a warning if little of what was learnt found something to add to; else nothing."""
     from deltamem_tui.memory.methods import display_of
 
     trees = [tree for name, tree in bank.trees.items() if display_of(bank, name).layered]
     nodes = sum(len(tree) for tree in trees)
     roots = sum(int((tree.snapshot.index["depth"][tree.rows] == 1).sum()) for tree in trees)
-    if nodes < _LEAST_NODES or 2 * roots <= nodes:
+    if nodes < LEAST_NODES or 2 * roots <= nodes:
         return ""
     return f"{roots:,} of {nodes:,} nodes are roots: little resembled what was known"

@@ -1,105 +1,74 @@
-"""Verdicts on one episode or on all that are shown; ask before what was learnt is marked."""
+"""Verdicts on one episode, or on all that are shown, by the user or by a model; and undo."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.errors import NodeNotFoundError
+from deltamem_tui.config import Configuration
+from deltamem_tui.errors import BankCorruptError, NodeNotFoundError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.outcomes import give_outcomes, known_episode, overturned_by
+from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
+from deltamem_tui.trajectory.model import Outcome as TaskOutcome
 from deltamem_tui.tui.core.bank_session import SessionEdits
-from deltamem_tui.tui.core.work import BankChange, Progress, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
+from deltamem_tui.tui.jobs.episodes import ModelChoice, client_of, estimate_text
 from deltamem_tui.tui.models.sections import Section, local_time
 
+if TYPE_CHECKING:
+    from deltamem_tui.memory.runs.judging import JudgingReport
+    from deltamem_tui.memory.writers.model import Judge
+
 _SHOWN = 5
-_ELSEWHERE = ", not made here"
 
 
-def undo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
-    """Undo the last change by hand to the bank at `path`, or ask whether it shall be undone.
-
-    Args:
-        path: The bank.
-        own: The changes that this browser made: they are undone unasked.
-
-    Raises:
-        BankError: No change is left to undo, or it cannot be undone.
-        BankFrozenError: The bank is frozen.
-    """
-    bank = Bank.open(path)
-    commit = editing.undoable(bank)
-    if commit is None:
-        raise editing.nothing_left(bank, "undo")
-    if own.has(bank, commit):
-        return _undo(path, own, commit, "")
-    question = f"Undo the {_what(commit)}, which was not made here?"
-    return _plan(bank, "undoing", question, commit, lambda: _undo(path, own, commit, _ELSEWHERE))
-
-
-def redo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
-    """Make the change to the bank at `path` again that was undone last, or ask.
+def undo_last(path: Path, own: SessionEdits, *, again: bool = False) -> BankChange | WorkPlan:
+    """Undo the last change by hand to the bank at `path`; ask first if it was not made here.
 
     Args:
         path: The bank.
-        own: What this browser did: its own undos are redone unasked.
-
-    Raises:
-        BankError: Nothing is left to redo, or it cannot be redone.
-        BankFrozenError: The bank is frozen.
+        own: What this browser did: it is undone unasked.
+        again: Whether to redo what was undone last instead.
     """
     bank = Bank.open(path)
-    found = editing.redoable(bank)
+    found = editing.redoable(bank) if again else _undoable(bank)
     if found is None:
-        raise editing.nothing_left(bank, "redo")
-    undone, commit = found
-    if own.has(bank, undone):
-        return _redo(path, own, undone, commit, "")
-    question = f"Redo the {_what(commit)}, which was not undone here?"
-    return _plan(
-        bank,
-        "redoing",
-        question,
-        commit,
-        lambda: _redo(path, own, undone, commit, ", not undone here"),
-    )
+        raise editing.nothing_left(bank, "redo" if again else "undo")
+    last, commit = found
+    verb, whose = ("redo", "not undone here") if again else ("undo", "not made here")
+    is_own = own.has(bank, last)
+
+    def work(_: Progress) -> BankChange:
+        now = Bank.open(path)
+        change = editing.redo(now, last) if again else editing.undo(now, commit)
+        own.note(now)
+        living = next((each.id for each in change.nodes if not each.deleted), None)
+        how = ("changed again" if living else "deleted again") if again else "as before"
+        done = f"{verb.replace('undo', 'undone').replace('redo', 'redone')}: {_what(commit)}"
+        summary = (
+            f"{done}{'' if is_own else f', {whose}'}; {counted(len(change.nodes), 'node')} {how}"
+        )
+        return BankChange(path, summary, (change.tree, living) if living else None)
+
+    name = f"{verb}ing"
+    if is_own:
+        return work(Progress(name))
+    question = f"{verb.capitalize()} the {_what(commit)}, which was {whose}?"
+    later = f"{one_line(path.name, 40)}: {question}"
+    return WorkPlan(name, question, [_section(bank, commit)], work, later=later)
 
 
-def _plan(
-    bank: Bank, name: str, question: str, commit: Commit, work: Callable[[], BankChange]
-) -> WorkPlan:
-    later = f"{one_line(bank.path.name, 40)}: {question}"
-    return WorkPlan(name, question, [_section(bank, commit)], lambda _: work(), later=later)
-
-
-def _undo(path: Path, own: SessionEdits, commit: Commit, whose: str) -> BankChange:
-    """Undo a change, and look at what came back."""
-    bank = Bank.open(path)
-    change = editing.undo(bank, commit)
-    own.note(bank)
-    return _changed(path, f"undone: {_what(commit)}{whose}", "as before", change)
-
-
-def _redo(path: Path, own: SessionEdits, undone: Commit, commit: Commit, whose: str) -> BankChange:
-    """Make a change again, and look at what it changed."""
-    bank = Bank.open(path)
-    change = editing.redo(bank, undone)
-    own.note(bank)
-    how = "deleted again" if all(node.deleted for node in change.nodes) else "changed again"
-    return _changed(path, f"redone: {_what(commit)}{whose}", how, change)
-
-
-def _changed(path: Path, done: str, how: str, change: editing.Change) -> BankChange:
-    number = counted(len(change.nodes), "node")
-    living = next((each.id for each in change.nodes if not each.deleted), None)
-    node = (change.tree, living) if living else None
-    return BankChange(path, f"{done}; {number} {how}", node)
+def _undoable(bank: Bank) -> tuple[Commit, Commit] | None:
+    commit = editing.undoable(bank)
+    return (commit, commit) if commit else None
 
 
 def _what(commit: Commit) -> str:
@@ -131,6 +100,24 @@ def _keys(bank: Bank, tree_name: str, nodes: Iterable[str]) -> Iterator[str]:
             yield tree.node(node_id).payload[key]
 
 
+_LOOKED_AT = 1_000
+"""Each is read from the disk; what is offered should not take longer than what is shown."""
+
+
+def undecided(bank: Bank, ids: Sequence[str], stopped: Callable[[], bool]) -> list[str]:
+    """Return those of the first of some episodes whose end nobody states, or that are damaged."""
+    found = []
+    for each in ids[:_LOOKED_AT]:
+        if stopped():
+            break
+        try:
+            if (known := episode(bank, each)) and not known.outcome.known:
+                found.append(each)
+        except BankCorruptError:
+            found.append(each)
+    return found
+
+
 _ENDS = {
     True: ("a success", "successes"),
     False: ("a failure", "failures"),
@@ -138,34 +125,23 @@ _ENDS = {
 }
 
 
-def plan_for_one(
-    path: Path, episode_id: str, *, success: bool | None, note: str = ""
-) -> WorkPlan | BankChange:
+def plan_for_one(path: Path, episode_id: str, *, success: bool | None) -> WorkPlan | BankChange:
     """Write an episode's outcome, or ask first if it was learnt as having ended otherwise.
 
-    Args:
-        path: The bank.
-        episode_id: The episode.
-        success: None if the user cannot tell.
-        note: What else to say once it is written.
-
-    Raises:
-        TrajectoryError: The bank does not have the episode.
-        BankError: The bank cannot be read or written.
+    `success` is None if the user cannot tell.
     """
     bank = Bank.open(path)
-    known = known_episode(bank, episode_id)
+    task = one_line(known_episode(bank, episode_id).task, 60)
     found = overturned_by(bank, [episode_id], success=success)
     end = _ENDS[success][0]
 
     def give(_: Progress) -> BankChange:
         give_outcomes(Bank.open(path), [episode_id], success=success, expected=found)
-        marked = f"; {found.text}" if found else ""
-        return BankChange(path, f"{episode_id} is {end} now{marked}{note}")
+        return BankChange(path, f"{task}: {end} now" + (f"; {found.text}" if found else ""))
 
     if found is None or not found.episodes:
         return give(Progress("writing the outcome"))
-    task, question = one_line(known.task, 60), f"Mark a learnt episode as {end}?"
+    question = f"Mark a learnt episode as {end}?"
     return WorkPlan(
         "writing the outcome",
         question,
@@ -175,18 +151,17 @@ def plan_for_one(
     )
 
 
-def plan_for_all(path: Path, ids: Sequence[str], shown_by: str, *, success: bool) -> WorkPlan:
-    """Say what a verdict on all these episodes of the bank at `path` would change, and ask.
+def plan_for_all(
+    path: Path, ids: Sequence[str], shown_by: str, *, success: bool, then: str
+) -> WorkPlan | BankChange:
+    """Give a verdict on all these episodes; ask first unless it fills gaps alone.
 
     Args:
         path: The bank.
         ids: The episodes.
         shown_by: The filter that shows them; empty for none.
         success: The verdict.
-
-    Raises:
-        BankError: The bank cannot be read.
-        TrajectoryError: It does not have one of them any more.
+        then: The key that learns from them.
     """
     bank, count = Bank.open(path), counted(len(ids), "episode")
     found = overturned_by(bank, ids, success=success)
@@ -195,12 +170,15 @@ def plan_for_all(path: Path, ids: Sequence[str], shown_by: str, *, success: bool
     def give(_: Progress) -> BankChange:
         give_outcomes(Bank.open(path), ids, success=success, expected=found)
         marked = f"; {found.text}" if found else ""
-        return BankChange(path, f"{count} {'is' if len(ids) == 1 else 'are'} {ends} now{marked}")
+        are = "is" if len(ids) == 1 else "are"
+        return BankChange(path, f"{count} {are} {ends} now{marked}; {then} learns from them")
 
+    before = [known_episode(bank, each).outcome for each in ids]
+    if found is None and not any(each.known for each in before):
+        return give(Progress("writing the outcomes"))
     title = f"{one_line(shown_by, 60)} shows {count}"
     if not shown_by:
         title = f"No filter is on: this is every episode of the bank, {count}"
-    before = [known_episode(bank, each).outcome for each in ids]
     facts = [
         f"{sum(not each.known for each in before):,} without an outcome until now",
         f"{sum(each.success is (not success) for each in before):,} ended otherwise so far",
@@ -216,3 +194,128 @@ def plan_for_all(path: Path, ids: Sequence[str], shown_by: str, *, success: bool
         give,
         later=f"{one_line(path.name, 40)}: {question}",
     )
+
+
+# By a model
+
+JUDGING = "judging"
+
+
+def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
+    """Return those of some episodes that wait without an outcome, in order of import."""
+    from deltamem_tui.memory.runs.judging import without_outcome
+
+    shown = frozenset(ids)
+    return [each for each in without_outcome(bank) if each in shown]
+
+
+def plan_judging(
+    path: Path,
+    choice: ModelChoice,
+    configuration: Configuration,
+    ids: Sequence[str],
+    progress: Progress,
+) -> Outcome:
+    """Find out what judging some episodes of the bank at `path` takes. Nothing is sent."""
+    from deltamem_tui.memory.runs.judging import estimate_judging
+
+    bank = Bank.open(path)
+    unjudged = to_judge(bank, ids)
+    if not unjudged:
+        return Info("no episode that is shown waits for an outcome; a judge only fills a gap")
+
+    def advance() -> None:
+        progress.advance(1, len(unjudged))
+        progress.go_on()
+
+    judge = _judge(bank, choice, configuration, progress, asks=False)
+    usage = estimate_judging(bank, judge, unjudged, advance).usage
+    count = f"{counted(len(unjudged), 'episode')} of {one_line(bank.name, 40)}"
+    return WorkPlan(
+        JUDGING,
+        f"Ask {one_line(choice.model, 60)} how {count} ended?",
+        [
+            Section("An estimate; nothing was sent yet", estimate_text(usage, choice)),
+            Section("What a judge's word is worth", _worth(bank)),
+        ],
+        lambda at_work: judge_by_model(path, choice, configuration, unjudged, at_work),
+        can_stop=True,
+        kind="estimate",
+    )
+
+
+def _worth(bank: Bank) -> str:
+    """Return whether the bank learns from what a judge says."""
+    from deltamem_tui.memory.methods import settings_of
+    from deltamem_tui.memory.policies.admission import admitted_by
+
+    admission = settings_of(bank).admission
+    learns = admitted_by(admission, TaskOutcome(True, None, "judge"))
+    admits = "is learnt from" if learns else "is not learnt from until you confirm it"
+    return f"It gives way to the log's and to yours, and {admits} (admission {admission})."
+
+
+def judge_by_model(
+    path: Path,
+    choice: ModelChoice,
+    configuration: Configuration,
+    ids: Sequence[str],
+    progress: Progress,
+) -> Outcome:
+    """Let a model judge episodes of the bank at `path`, one commit each.
+
+    Args:
+        path: The bank.
+        choice: The model, and what it may take.
+        configuration: The user's settings.
+        ids: The episodes that the user agreed to pay for; those that have an outcome by now are
+            left out.
+        progress: Notified of how far it is, and asked whether to stop.
+    """
+    from deltamem_tui.memory.reports.view import cost_text
+    from deltamem_tui.memory.runs.judging import judge_episodes
+
+    bank = Bank.open(path)
+    unjudged = to_judge(bank, ids)
+    if not unjudged:
+        return Info("these episodes have an outcome by now; nothing was sent")
+    judge = _judge(bank, choice, configuration, progress, asks=True)
+    progress.advance(0, len(unjudged))
+    found = judge_episodes(
+        bank,
+        judge,
+        unjudged,
+        concurrency=choice.concurrency,
+        advance=lambda: progress.advance(1, len(unjudged), cost_text(judge.usage)),
+        stopped=lambda: progress.stopped,
+    )
+    if found.errors and not found.judged:
+        raise found.errors[-1]
+    summary = _judged(found) + ("; cancelled" if progress.stopped else "")
+    return BankChange(path, summary, warning=bool(found.errors))
+
+
+def _judged(found: JudgingReport) -> str:
+    from deltamem_tui.memory.reports.view import cost_text
+
+    successes = sum(each.word.success is True for each in found.judged)
+    text = (
+        f"judged {counted(len(found.judged), 'episode')} for {cost_text(found.usage)}: "
+        f"{counted(successes, 'success', 'successes')}, "
+        f"{counted(len(found.judged) - successes, 'failure')}"
+    )
+    if found.errors:
+        text += f"; {counted(len(found.errors), 'error')}: {found.errors[0].message}"
+    if found.in_flight:
+        text += f"; {counted(found.in_flight, 'call')} without an answer may be paid for"
+    return text
+
+
+def _judge(
+    bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
+) -> Judge:
+    """Return the judge that asks the chosen model, checked as far as that is possible unasked."""
+    from deltamem_tui.memory.writers.model import Judge
+
+    client = client_of(choice, progress, asks=asks)
+    return Judge(client, bank.manifest.domain, configuration.prompt_folders())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
@@ -12,10 +13,12 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.scenes import MODEL as DRAWER
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, nodes_by_episode
-from deltamem_tui.memory.views.filters import EpisodeOrder, EpisodeTable, Filter
+from deltamem_tui.memory.review import ReviewItem, node_titles, review_of, verdict_text, why
+from deltamem_tui.memory.views.filters import EPISODE_ORDERS, EpisodeOrder, EpisodeTable, Filter
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -30,7 +33,11 @@ LAST_STEPS = 100
 
 NodePlaces = Sequence[tuple[str, str]]
 
-EpisodeArrangement = Arrangement[EpisodeOrder]
+ListOrder = EpisodeOrder | Literal["doubtful"]
+LIST_ORDERS: tuple[ListOrder, ...] = ("import", "doubtful", *EPISODE_ORDERS[1:])
+"""By `doubtful` those come first that most need a person's verdict."""
+
+EpisodeArrangement = Arrangement[ListOrder]
 ALL_EPISODES: EpisodeArrangement = Arrangement("", Filter(), "import")
 
 
@@ -46,6 +53,7 @@ class EpisodeLine:
         learnt: Whether it was learnt.
         nodes: How many living nodes it gave.
         refused: Whether it waits because it could not be learnt.
+        doubt: Why it needs a verdict; empty if that was not asked for.
     """
 
     task: str
@@ -55,6 +63,7 @@ class EpisodeLine:
     learnt: bool
     nodes: int
     refused: bool = False
+    doubt: str = ""
 
     @property
     def state(self) -> str:
@@ -70,6 +79,7 @@ class EpisodeBook:
     Attributes:
         bank: The bank.
         ids: The episodes' ids.
+        doubts: Why some need a verdict, if they are sorted by that.
     """
 
     def __init__(
@@ -80,6 +90,7 @@ class EpisodeBook:
         self.ids = self._table.episode_ids
         self._nodes = nodes
         self._refusals = refusals
+        self.doubts: Mapping[str, ReviewItem] = {}
 
     @classmethod
     def read(cls, bank: Bank) -> EpisodeBook:
@@ -89,20 +100,21 @@ class EpisodeBook:
 
     def arranged(self, arrangement: EpisodeArrangement, stopped: Callable[[], bool]) -> EpisodeBook:
         """Return the episodes that a filter lets through, in the order that is wanted."""
-        book = copy(self)
-        numbers = self._table.chosen(arrangement.wanted, arrangement.order, stopped)
+        book, order = copy(self), arrangement.order
+        usual: EpisodeOrder = "import" if order == "doubtful" else order
+        numbers = self._table.chosen(arrangement.wanted, usual, stopped)
         book.ids = [self._table.episode_ids[number] for number in numbers]
+        if order == "doubtful":
+            book.doubts = {each.episode: each for each in review_of(self.bank).items}
+            places = {name: place for place, name in enumerate(book.doubts)}
+            book.ids.sort(key=lambda each: places.get(each, len(places)))
         return book
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def trajectory(self, number: int) -> Trajectory:
-        """Return an episode.
-
-        Raises:
-            TrajectoryError: Its record cannot be read.
-        """
+        """Return an episode."""
         record = self.bank.episodes.record(self.ids[number])
         return from_record(record or {})
 
@@ -113,6 +125,13 @@ class EpisodeBook:
     def refusal(self, number: int) -> str:
         """Return why an episode that waits could not be learnt; empty if it was not tried."""
         return self._refusals.get(self.ids[number], "")
+
+    def doubt(self, number: int) -> list[Section]:
+        """Return why an episode needs a verdict, if that was asked for."""
+        if (item := self.doubts.get(self.ids[number])) is None:
+            return []
+        reasons = "\n".join((why(item), *node_titles(self.bank, item)))
+        return [Section("Why it is doubtful", reasons, warning=True)]
 
     def line(self, number: int) -> EpisodeLine:
         """Return what the list says of an episode."""
@@ -126,6 +145,7 @@ class EpisodeBook:
             learnt=self.bank.episodes.state(self.ids[number]) == EpisodeState.LEARNT,
             nodes=len(self.nodes(number)),
             refused=bool(self.refusal(number)),
+            doubt=why(self.doubts[name]) if (name := self.ids[number]) in self.doubts else "",
         )
 
 
@@ -151,6 +171,8 @@ def episode_sections(
         Section(f"Episode {trajectory.id}", f"{outcome_facts(trajectory.outcome)} · {place}"),
         Section("Task", trajectory.task),
     ]
+    if len(verdicts := verdicts_on(trajectory)) > 1:
+        sections.append(Section("Who says how it ended", "\n".join(map(verdict_text, verdicts))))
     if refusal:
         sections.insert(1, Section("Could not be learnt; it still waits", refusal, warning=True))
     if trajectory.environment:

@@ -1,14 +1,18 @@
-"""A node as lines and sections: what an outline, the detail pane and the chain say of it."""
+"""A node as lines and sections, and where it comes from: its episodes, the steps it repeats."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.tree import Counts, Tree
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
+from deltamem_tui.trajectory.model import Step
 from deltamem_tui.tui.models.sections import Section, title_of
 
 TRIGGER_CHARACTERS = 600
@@ -16,56 +20,6 @@ NOTHING = "(empty)"
 _PREVIEW_NODES = 40
 _PREVIEW_INDENTS = 20
 _PREVIEW_CHARACTERS = 48
-
-
-@dataclass(frozen=True, slots=True)
-class NodeLine:
-    """What one line of an outline says.
-
-    Attributes:
-        trigger: The text that is embedded, on one line.
-        depth: Its depth.
-        hits: c(v).
-        failure: Whether a failed episode wrote it.
-        root: Whether it is a root.
-        consolidated: Whether its chain was fused.
-        id: Its id.
-        procedure: The text that follows it, such as what to do, on one line.
-        utility: What it was worth to whom it was shown; empty if the tree knows that of no node.
-    """
-
-    trigger: str
-    depth: int
-    hits: int
-    failure: bool
-    root: bool
-    consolidated: bool
-    id: str
-    procedure: str
-    utility: str = ""
-
-    @property
-    def entry(self) -> tuple[str, str, str]:
-        """What can be said of the node, the most telling first."""
-        return self.trigger, self.procedure, self.id
-
-
-def node_line(
-    tree: Tree, node: Node, counts: Counts, display: Display, utility: str = ""
-) -> NodeLine:
-    """Return what an outline says of a node."""
-    trigger, procedure = _texts(tree, node, display)
-    return NodeLine(
-        trigger=trigger,
-        depth=node.depth,
-        hits=counts.hits,
-        failure=node.label == "failure",
-        root=node.kind == "root",
-        consolidated=node.consolidated,
-        id=node.id,
-        procedure=procedure,
-        utility=utility,
-    )
 
 
 def entry_of(tree: Tree, node: Node, display: Display) -> tuple[str, str, str]:
@@ -121,13 +75,12 @@ def _heading(tree: str, display: Display, node: Node) -> str:
 
 def _facts(tree: Tree, node: Node) -> str:
     counts = tree.counts(node.id)
+    recalls = f"recalled {counted(counts.recalls, 'time')}, {counts.successes:,} tasks succeeded"
     facts = [
         f"depth {node.depth}",
         counted(len(tree.child_rows(tree.row(node.id))), "child", "children"),
-        counted(counts.hits, "hit"),
-        f"recalled {counted(counts.recalls, 'time')}, {counts.successes:,} succeeded"
-        if counts.recalls
-        else "never recalled",
+        f"matched by {counted(counts.hits, 'success', 'successes')} while learning",
+        recalls if counts.recalls else "never recalled",
         counted(count_tokens(node.text), "token"),
     ]
     if node.consolidated:
@@ -192,3 +145,86 @@ def subtree_preview(tree: Tree, nodes: Sequence[Node], display: Display) -> list
     if lines:
         sections.append(Section("All below it", "\n".join(lines)))
     return sections
+
+
+# Where a node comes from
+
+_SHARE = 0.75
+"""So much of a clause's words a step must say."""
+
+_FEWEST = 2
+"""Of fewer words a clause says too little to tell a step by."""
+
+_LIMIT = 4_000
+"""Characters of a step's answer, and clauses of a node, that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The episodes that a node was learnt from.
+
+    Attributes:
+        kept: The ids of those that the bank has.
+        missing: The ids of the others: their records did not come with the bank.
+    """
+
+    kept: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def evidence_of(bank: Bank, tree: str, node: Node) -> Evidence:
+    """Return a node's episodes; of a fused node those of the nodes that it was made from."""
+    named = list(node.origin.episodes)
+    if not named:
+        nodes = bank.tree(tree)
+        made_from = [each for each in node.origin.nodes if nodes.find(each) == [each]]
+        named = [each for id_ in made_from for each in nodes.node(id_).origin.episodes]
+    ids = tuple(dict.fromkeys(named))
+    kept = tuple(each for each in ids if _is_kept(bank, each))
+    return Evidence(kept, tuple(each for each in ids if each not in kept))
+
+
+def why_no_episode(found: Evidence) -> str:
+    """Return why a node has no episode that can be shown."""
+    if not found.missing:
+        return "this node is not from an episode"
+    return "this bank was shipped without the node's episodes"
+
+
+def _is_kept(bank: Bank, episode_id: str) -> bool:
+    return bank.episodes.state(episode_id) not in (None, EpisodeState.REPLACED)
+
+
+def steps_repeated(payload: Mapping[str, str], steps: Sequence[Step]) -> list[int]:
+    """Return the numbers, from 1, of the steps that a node says again.
+
+    Nodes do not record the steps that they were made of. A step counts if action and answer have
+    three quarters of the words of one clause of what the node says below its first text.
+    Placeholders, numbers and what is in brackets are left out.
+
+    Args:
+        payload: The node's texts; the first says when it holds.
+        steps: The steps of its episode.
+    """
+    texts = list(payload.values())
+    clauses = list(_clauses("\n".join(texts[1:] or texts)))[:_LIMIT]
+    found = []
+    for number, step in enumerate(steps, start=1):
+        said = _words(f"{step.action}\n{step.observation[:_LIMIT]}")
+        if any(len(clause & said) >= _SHARE * len(clause) for clause in clauses):
+            found.append(number)
+    return found
+
+
+def _clauses(text: str) -> Iterator[frozenset[str]]:
+    """Return the words of each clause; what stands before a colon belongs to all of its line."""
+    for line in text.splitlines():
+        head, colon, rest = re.sub(r"\[[^\]]*\]|\([^)]*\)", " ", line).partition(":")
+        for clause in rest.split(";") if colon else [head]:
+            words = _words(f"{head} {clause}" if colon else clause)
+            if len(words) >= _FEWEST:
+                yield words
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W\d_]+", text.casefold()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,7 +216,6 @@ class Family:
 
 
 OrderT = TypeVar("OrderT", bound=str)
-DueRows = Callable[[Tree], Mask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +234,7 @@ class Arrangement(Generic[OrderT]):
 
     @classmethod
     def of(cls, language: Language, text: str, order: OrderT) -> Arrangement[OrderT]:
-        """Return the arrangement by a filter as it was typed.
-
-        Raises:
-            UsageError: The filter cannot be read.
-        """
+        """Return the arrangement by a filter as it was typed."""
         return cls(text, language.parse(text), order)
 
 
@@ -255,13 +250,11 @@ class ArrangedNodes:
     Attributes:
         arrangement: Filter and order.
         families: Per tree, who is whose child.
-        due: Which rows of a tree are due for maintenance.
         displays: Per tree that is shown, how; one that is never asked is not while it is empty.
     """
 
     arrangement: NodeArrangement
     families: Mapping[str, Family]
-    due: DueRows
     displays: Mapping[str, Display]
 
 
@@ -288,14 +281,7 @@ def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool
         if kept is not None:
             _ = families[name].preorder  # laid out here: all of it is shown at once
     displays = {name: display_of(bank, name) for name in families if is_shown(bank, name)}
-    return ArrangedNodes(arrangement, families, due, displays)
-
-
-Novelty = Literal["added", "changed"]
-"""What became of a node of which an outline says that it is new."""
-
-_NEAR = 200
-"""No screen has more lines above the one that is drawn."""
+    return ArrangedNodes(arrangement, families, displays)
 
 
 class Outline:
@@ -346,14 +332,26 @@ class Outline:
                 self.expanded.add(below)
         return self.expand(line)
 
-    def expand_below(self, line: int) -> bool:
+    def below(self, line: int) -> list[int]:
+        """Return the rows of all that is below a node, shown or not."""
+        rows: list[int] = self.family.unfold(
+            self.family.children(int(self.rows[line])), None
+        ).tolist()
+        return rows
+
+    def expand_below(self, line: int) -> None:
         """Show all below a node."""
         row = int(self.rows[line])
         self.collapse(line)
         below = self.family.unfold(self.family.children(row), None)
         self.expanded |= self.family.parents([row, *below.tolist()])
         self.rows = np.insert(self.rows, line + 1, below)
-        return bool(len(below))
+
+    def collapse_below(self, line: int) -> None:
+        """Hide all below a node, and forget what was expanded there."""
+        below = self.below(line)
+        self.collapse(line)
+        self.expanded.difference_update(below)
 
     def collapse(self, line: int) -> bool:
         """Hide all below a node. Returns whether anything changed."""
@@ -366,21 +364,10 @@ class Outline:
         self.rows = np.concatenate([self.rows[: line + 1], self.rows[end:]])
         return True
 
-    def collapse_all(self) -> None:
-        """Show the roots only."""
-        self.expanded.clear()
-        self.rows = self.family.roots.copy()
-
     def parent_line(self, line: int) -> int:
         """Return the line of a node's parent; the same line for a root."""
         parent = int(self.family.parent[self.rows[line]])
         found = None if parent == NO_PARENT else self.line_of(parent)
-        return line if found is None else found
-
-    def root_line(self, line: int) -> int:
-        """Return the line of a node's root."""
-        above = self.family.ancestors(int(self.rows[line]))
-        found = self.line_of(above[-1]) if above else None
         return line if found is None else found
 
     def reveal(self, row: int) -> int | None:
@@ -393,21 +380,15 @@ class Outline:
             self.expand(line)
         return self.line_of(row)
 
-    def seek(self, wanted: Mask, line: int, direction: int) -> int | None:
-        """Return the nearest wanted node after or before a line, also among what is collapsed.
+    def seek(self, wanted: Mask, line: int) -> int | None:
+        """Return the row of the next wanted node, also among what is collapsed; it goes round.
 
-        It goes round at the end.
-
-        Returns:
-            The node's row; None if no node is wanted.
+        None if no node is wanted.
         """
         order = self.family.preorder
         found = np.flatnonzero(wanted[order])
         if not len(found):
             return None
         here = int(np.flatnonzero(order == self.rows[line])[0]) if len(self.rows) else -1
-        if direction > 0:
-            place = int(np.searchsorted(found, here, side="right")) % len(found)
-        else:
-            place = int(np.searchsorted(found, here, side="left")) - 1
+        place = int(np.searchsorted(found, here, side="right")) % len(found)
         return int(order[found[place]])

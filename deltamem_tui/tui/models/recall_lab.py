@@ -1,177 +1,28 @@
-"""The recall lab: a question to a bank, and its answer, with other numbers beside the bank's."""
+"""A question to a bank, and its answer, with other numbers beside the bank's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from msgspec.structs import fields
-
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.methods import change_settings, display_of, method_of, settings_of
+from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
+from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.models.nodes import entry_of
 from deltamem_tui.tui.models.sections import Section
 
-_LABELS = {"tau_base": "threshold", "failure_penalty": "penalty"}
-_NONE = "none"
-_HUNDREDTH, _DECIMALS = 0.01, 6
-
-
-def number_label(name: str) -> str:
-    """Return what a number is called beside the line it is typed in."""
-    return _LABELS.get(name) or name.replace("_", " ")
-
-
-def number_text(value: object) -> str:
-    """Return a number, none, or the name of a choice, as it is typed."""
-    if value is None:
-        return _NONE
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
-    """Per collection, the numbers to play with, as the method's settings say.
-
-    If those do not say, all of the method's own; what belongs to no collection is with the first.
-
-    Raises:
-        BankCorruptError: A number of the bank cannot be used.
-        UsageError: The bank's method is not installed.
-    """
-    settings = settings_of(bank)
-    found: dict[str, list[Setting]] = {name: [] for name in bank.trees}
-    first = next(iter(found), "")
-    of_learning = {each.name for each in fields(Settings)}
-    for each in listed(settings):
-        if each.path in of_learning:
-            continue
-        place = each.path.rpartition(".")[0] or first
-        if settings.recalling:
-            place = settings.recalling.get(each.path, "")
-        if place in found and not isinstance(each.value, bool):
-            found[place].append(each)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class TrialNumbers:
-    """A method's numbers as they were typed, and as the bank has them.
-
-    Attributes:
-        typed: What counts in the lab.
-        stored: What the bank had when it was last read.
-    """
-
-    typed: Settings
-    stored: Settings
-
-    @property
-    def summary(self) -> str:
-        """What was typed, and what the bank has instead; empty if that is the same."""
-        stored, changes = {each.path: each for each in listed(self.stored)}, self.changes
-        return ", ".join(
-            f"{number_label(stored[path].name)} {number_text(value)} "
-            f"(bank {number_text(stored[path].value)})"
-            for path, value in changes.items()
-            if not isinstance(value, bool)  # what another number fixes
-        )
-
-    @property
-    def changes(self) -> Mapping[str, object]:
-        """The numbers that were typed and are not the bank's own, by their paths."""
-        stored = {each.path: each.value for each in listed(self.stored)}
-        typed = listed(self.typed)
-        return {each.path: each.value for each in typed if each.value != stored[each.path]}
-
-    def over(self, stored: Settings) -> TrialNumbers:
-        """Return the same play over what the bank has by now: the other numbers are the bank's."""
-        return TrialNumbers(_with_changes(stored, self.changes), stored)
-
-    def with_number(self, path: str, text: str) -> TrialNumbers:
-        """Return the play with one more number or choice, as it was typed.
-
-        Raises:
-            ConfigurationError: It is outside its range.
-            ValueError: It is not a number.
-        """
-        number = next(each for each in listed(self.stored) if each.path == path)
-        return replace(self, typed=replaced(self.typed, path, _value(number, text.strip().lower())))
-
-
-def _value(number: Setting, text: str) -> int | float | str | None:
-    if number.choices:
-        return text
-    if number.optional and text == _NONE:
-        return None
-    value = float(text.replace(",", "."))
-    return int(value) if value.is_integer() else value
-
-
-def _with_changes(settings: Settings, changes: Mapping[str, object]) -> Settings:
-    for path, value in changes.items():
-        settings = replaced(settings, path, value)
-    return settings
-
-
-def why_not(title: str, number: Setting) -> str:
-    """Return what would be such a number of a collection, named as it is beside its line."""
-    name = number.name
-    named = f"{_LABELS[name]} ({name})" if name in _LABELS else number_label(name)
-    return f"{title}: {named} must be {number.description}"
-
-
-def nudged(settings: Settings, numbers: Sequence[Setting], steps: int) -> tuple[str, str] | None:
-    """Return the first of some numbers that has hundredths, else the first whole one, moved.
-
-    Args:
-        settings: The numbers as they were typed.
-        numbers: Those of one collection.
-        steps: How many hundredths, or ones of a whole number, it is moved by.
-
-    Returns:
-        Its path and what would be typed; None if there is no number among them.
-    """
-    values = {each.path: each.value for each in listed(settings)}
-    found = [(each.path, values[each.path]) for each in numbers]
-    for path, value in found:
-        if isinstance(value, float):
-            return path, number_text(round(value + steps * _HUNDREDTH, _DECIMALS))
-    return next(
-        ((path, str(value + steps)) for path, value in found if isinstance(value, int)), None
-    )
-
-
-def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
-    """Change the numbers that were typed over, and leave the others as they were last written.
-
-    Returns:
-        What the numbers of the lab are now, as a sentence.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-        ConfigurationError: A number is outside its range.
-    """
-    change_settings(bank, "recall lab", lambda numbers: _with_changes(numbers, trial.changes))
-    saved = []
-    for name, numbers in lab_numbers(bank).items():
-        values = (f"{number_label(each.name)} {number_text(each.value)}" for each in numbers)
-        if text := ", ".join(values):
-            saved.append(f"{display_of(bank, name).title} {text}")
-    return f"saved: {'; '.join(saved)}"
-
-
 CANDIDATES = 20
 _KEPT_QUESTIONS = 200
 _NEAREST = 3
 _TITLE_WIDTH = 80
+_SHORT_TITLE = 40
 NOTHING_THERE = "nothing is known of this"
 NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
@@ -220,13 +71,6 @@ class LabAnswer:
         """Return the same with the bank's own numbers; None also if that was not to be compared."""
         return self.usual.collections.get(tree) if self.usual else None
 
-    @property
-    def matches(self) -> dict[str, frozenset[str]]:
-        """Per collection, the ids of what the bank's own numbers recall."""
-        found = self.usual or self.found
-        answers = found.collections.items() if found else ()
-        return {name: matched(each) for name, each in answers}
-
 
 def matched(found: CollectionRecall | None) -> frozenset[str]:
     """Return the ids of the nodes that a collection recalls."""
@@ -268,11 +112,6 @@ def answer(
         question: What is asked.
         embedder: What embedded the earlier questions.
         folders: Where the context's header is looked up; the usual places if not given.
-
-    Raises:
-        ConfigurationError: The header cannot be read.
-        EmbedderUnavailableError: The bank's embedding model cannot be loaded.
-        BankCorruptError: The bank breaks the rules of the format.
     """
     places = None if folders is None else tuple(folders)
     ready = embedder.of(bank)
@@ -354,14 +193,9 @@ def change_text(found: CollectionRecall | None, usual: CollectionRecall | None) 
     if usual is None:
         return ""
     now, before = matched(found), matched(usual)
-    return difference_text(len(now - before), len(before - now))
-
-
-def difference_text(gained: int, lost: int) -> str:
-    """Return how many matches there are more and less."""
+    gained, lost = len(now - before), len(before - now)
     parts = [f"{sign}{count}" for sign, count in (("+", gained), ("−", lost)) if count]
-    count = " ".join(parts) or "same"
-    return f"{count} {'match' if gained + lost == 1 else 'matches'}"
+    return f"{' '.join(parts) or 'same'} {'match' if gained + lost == 1 else 'matches'}"
 
 
 def near_misses(bank: Bank, answer: LabAnswer) -> list[Section]:
@@ -387,18 +221,32 @@ def _missed_by(found: CollectionRecall, candidate: Candidate) -> str:
     return f" ({missing:.3f} below)" if found.threshold > -1 and missing > 0 else ""
 
 
-def answer_sections(bank: Bank, answer: LabAnswer) -> list[Section]:
-    """Return an answer as text: the best nodes of each collection, then the context."""
-    sections: list[Section] = []
-    for found in answer.found.collections.values() if answer.found else ():
-        if found is None or not display_of(bank, found.collection).asked:
-            continue
-        display = display_of(bank, found.collection)
-        lines = [
-            f"{'▶' if found.matches(each) else ' '}{each.score:.3f}  "
-            f"{one_line(display.of_title(each.node), _TITLE_WIDTH)}"
-            for each in found.candidates[:_NEAREST]
-        ]
-        sections.append(Section(display.title, "\n".join(lines) or NOTHING_THERE))
-    context = answer.found.context if answer.found else ""
-    return [*sections, Section("", context or NOTHING_RECALLED)]
+def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
+    """Say why the first node matched and not the next; empty if nothing was asked."""
+    if found is None:
+        return ""
+    if not found.candidates:
+        return "Nothing is known here yet."
+    display, match = display_of(bank, found.collection), found.match
+    if match is None:
+        best = found.candidates[0].score
+        return f"No match: the best score, {best:.3f}, is below the threshold {found.threshold:g}."
+    if match.rule != "threshold":
+        why = f"Matched by {match.rule}: the threshold is not used."
+    elif found.threshold > -1:
+        why = f"Its score {match.score:.3f} reaches the threshold {found.threshold:g}."
+    else:
+        why = "The nearest are recalled, whatever their score."
+    place = found.candidates.index(match) + 1
+    if place == len(found.candidates):
+        return why
+    following = found.candidates[place]
+    title = one_line(display.of_title(following.node), _SHORT_TITLE)
+    if found.matches(following):
+        return f"{why} The next, {title}, is recalled too."
+    if following.rule != match.rule:
+        return f"{why} The next, {title}, was not found by that rule."
+    if -1 < found.threshold <= following.score and match.rule == "threshold":
+        return f"{why} The next, {title}, reaches it too ({following.score:.3f}): the best is told."
+    less = " as a failure" if following.penalty and following.node.label == "failure" else ""
+    return f"{why} The next, {title}, has {following.score:.3f}{less}."

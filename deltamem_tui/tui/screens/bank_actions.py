@@ -13,14 +13,15 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError, BankFrozenError, EmbeddingError, UsageError
 from deltamem_tui.memory.domain import domain_named, known_domains
 from deltamem_tui.memory.methods import DEFAULT, choices
-from deltamem_tui.text import clean, counted, one_line
+from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import GENERIC
-from deltamem_tui.tui.core.background import look_up
+from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.work import BankChange, Progress, Retry
-from deltamem_tui.tui.jobs import banks
-from deltamem_tui.tui.models.banks import bank_lines
+from deltamem_tui.tui.jobs import agent_sessions, banks
+from deltamem_tui.tui.jobs.agent_sessions import AgentSessions
+from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 
 
 def is_own(browser: Browser, path: Path) -> bool:
@@ -65,7 +66,7 @@ def create(browser: Browser, source: Bank | None = None) -> None:
             "With the episodes of",
             source.path.name if source else "",
             "a bank, or none",
-            choices=_banks(browser),
+            choices=banks.bank_choices(browser.folder),
             free=True,
         ),
     )
@@ -93,24 +94,70 @@ def create(browser: Browser, source: Bank | None = None) -> None:
                     episodes_from=others,
                 )
 
+        return browser.work.start(f"creating {path.name}", work, retry=retry)
+
+    def preview(answer: FormAnswer, _: Stopped) -> list[str]:
+        return banks.preview_domain(clean(answer["domain"]).strip())
+
+    title = f"Learn the episodes of {source.name} again" if source else "A new bank"
+    browser.forms.ask(title, lines, begin, bank=source.path if source else None, preview=preview)
+
+
+def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
+    """Ask which agent's sessions become a new bank, make it and import them."""
+    readable = {each.agent: each for each in found if each.pattern}
+    if not readable:
+        create_key = browser.key_of("create_bank")
+        others = "; ".join(f"{each.agent} has {each.hint}" for each in found)
+        browser.notes.notify(
+            f"no sessions of a coding agent were found; {create_key} makes a bank to import logs "
+            f"into{f' ({others})' if others else ''}"
+        )
+        return
+    lines = (
+        FormLine(
+            "agent",
+            "Whose sessions?",
+            max(readable.values(), key=lambda each: each.count).agent,
+            choices={name: each.hint for name, each in readable.items()},
+        ),
+        FormLine("name", "Name of the new bank", "sessions"),
+    )
+
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
+        with about("name"):
+            name = paths.check_bank_name(answer["name"])
+            path = paths.new_bank_path(name, browser.folder)
+        chosen, configuration = readable[answer["agent"]], browser.configuration
         return browser.work.start(
-            f"creating {path.name}",
-            lambda progress: banks.ask_about_domain(path, domain, work, progress),
+            f"importing {chosen.hint} of {chosen.agent}",
+            lambda progress: agent_sessions.import_sessions(path, chosen, configuration, progress),
+            can_stop=True,
             retry=retry,
         )
 
-    title = f"Learn the episodes of {source.name} again" if source else "A new bank"
-    browser.forms.ask(title, lines, begin, bank=source.path if source else None)
+    browser.forms.ask("Bring your agent's sessions", lines, begin)
 
 
-def _banks(browser: Browser) -> dict[str, str]:
-    """Return the banks that there are, and how much each holds."""
-    return {
-        each.place.name: f"{counted(sum(each.nodes.values()), 'node')}, "
-        f"{counted(each.episodes, 'episode')}"
-        for each in bank_lines(browser.folder)
-        if not each.error
-    }
+def compare(browser: Browser, screen: Screen[None], path: Path) -> None:
+    """Ask which bank to compare with, and show what differs."""
+    others = banks.bank_choices(browser.folder, but=path)
+    if not others:
+        browser.notes.notify("there is no other bank to compare it with")
+        return
+
+    def begin(answer: FormAnswer, retry: Retry) -> None:
+        retry.forget()
+        other = paths.find_bank(answer["other"], browser.folder)
+        look_up(
+            screen,
+            "comparing the banks",
+            lambda _: banks.differences(path, other),
+            lambda found: screen.app.push_screen(ReadingDialog(found)),
+        )
+
+    line = FormLine("other", "With", next(iter(others)), choices=others)
+    browser.forms.ask(f"Compare {path.name}", [line], begin, bank=path)
 
 
 def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:
@@ -196,7 +243,7 @@ def export(browser: Browser, path: Path) -> None:
 def install(browser: Browser) -> None:
     """Ask what is to be installed."""
     lines = (
-        FormLine("source", "An archive, or a bank's folder", hint="~/kitchen.deltamem", path=True),
+        FormLine("source", "An archive, or a bank to copy", hint="~/kitchen.deltamem", path=True),
         FormLine("name", "Name", hint="its own name"),
         FormLine("digest", "Its digest, if you know it", hint="sha256:…"),
         FormLine("writable", "make it writable", tick=True),
@@ -205,7 +252,7 @@ def install(browser: Browser) -> None:
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["source"]:
             with about("source"):
-                raise UsageError("name the archive, or the bank's folder")
+                raise UsageError("name the archive")
         return browser.work.start(
             "checking",
             lambda _: banks.plan_install(
@@ -225,12 +272,14 @@ def merge(browser: Browser, path: Path) -> None:
     """Ask what is to be merged into a bank."""
     if not is_own(browser, path):
         return
+    fitting, unfit = banks.merge_choices(path, browser.folder)
+    preview = [f"not offered: {name}: {why}" for name, why in unfit.items()]
     lines = (
         FormLine(
             "others",
             f"Banks to merge into {path.name}",
             hint="names or paths",
-            choices={name: what for name, what in _banks(browser).items() if name != path.name},
+            choices=fitting,
             free=True,
         ),
         FormLine("episodes", "include their episodes", "yes", tick=True),
@@ -239,9 +288,16 @@ def merge(browser: Browser, path: Path) -> None:
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         with about("others"):
             others = _names(answer["others"])
-        return plan_merge(browser, path, others, episodes=bool(answer["episodes"]), retry=retry)
+        return browser.work.start(
+            "comparing",
+            lambda _: banks.plan_merge(
+                path, others, browser.folder, episodes=bool(answer["episodes"])
+            ),
+            retry=retry,
+        )
 
-    browser.forms.ask(f"Merge into {path.name}", lines, begin, bank=path)
+    title = f"Merge into {path.name}"
+    browser.forms.ask(title, lines, begin, bank=path, preview=lambda *_: preview)
 
 
 def _names(typed: str) -> list[str]:
@@ -252,19 +308,3 @@ def _names(typed: str) -> list[str]:
         return shlex.split(typed)
     except ValueError as error:
         raise UsageError("a quotation mark is left open") from error
-
-
-def plan_merge(
-    browser: Browser,
-    path: Path,
-    others: Sequence[str],
-    *,
-    episodes: bool = True,
-    retry: Retry | None = None,
-) -> bool:
-    """Show what merging other banks into one would change, and ask."""
-    return is_own(browser, path) and browser.work.start(
-        "comparing",
-        lambda _: banks.plan_merge(path, others, browser.folder, episodes=episodes),
-        retry=retry,
-    )

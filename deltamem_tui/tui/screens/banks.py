@@ -1,24 +1,30 @@
-"""The banks: what there is, and a new one."""
+"""The banks: what there is, what is known of each, and how one begins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
-from deltamem_tui.text import one_line
+from deltamem_tui import paths
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import archive
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.paths import BankPlace
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.textual_compat import pop_result_callback
-from deltamem_tui.tui.models.banks import BankLine, BankTable, bank_lines, bank_sections
-from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.jobs.agent_sessions import AgentSessions, find_sessions
+from deltamem_tui.tui.models.sections import Section, local_time
 from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.screens.base import bottom_bars
 from deltamem_tui.tui.widgets.bars import KeyBar, TopBar
@@ -30,6 +36,132 @@ _OF_ONE_BANK = (
     *("compare_banks", "rename_bank", "delete_bank"),
 )
 """The names of the actions that are about the bank under the cursor."""
+
+_NAME, _WIDE = 24, 76
+
+
+@dataclass(frozen=True, slots=True)
+class BankLine:
+    """What the list of banks says of one.
+
+    Attributes:
+        place: Its name and folder.
+        nodes: Living nodes per collection.
+        episodes: Episodes that it was given.
+        waiting: How many of them wait to be learnt.
+        domain: The kind of environment.
+        method: Its memory method.
+        model: Its embedding model.
+        frozen: Whether it may no longer be written.
+        changed: Its last commit, as `2026-07-14 10:22`; empty if it came without its journal.
+        description: What it is for.
+        error: Why it cannot be opened, if it cannot.
+        locked: Why it cannot be written although it is not frozen; empty if it can.
+    """
+
+    place: BankPlace
+    nodes: dict[str, int]
+    episodes: int = 0
+    waiting: int = 0
+    domain: str = ""
+    method: str = ""
+    model: str = ""
+    frozen: bool = False
+    changed: str = ""
+    description: str = ""
+    error: str = ""
+    locked: str = ""
+
+    @classmethod
+    def of(cls, place: BankPlace) -> BankLine:
+        """Return one bank; if it cannot be opened, why."""
+        try:
+            bank = Bank.open(place.path)
+            return cls(
+                place=place,
+                nodes={name: len(tree) for name, tree in bank.trees.items()},
+                episodes=len(bank.episodes),
+                waiting=len(bank.episodes.waiting()),
+                domain=one_line(bank.manifest.domain, 100),
+                method=one_line(bank.manifest.method, 100),
+                model=one_line(str(bank.manifest.embedder.get("model", "")), 200),
+                frozen=bank.frozen,
+                changed=last_change(bank),
+                description=bank.manifest.description,
+                locked=_locked(place),
+            )
+        except DeltaMemError as error:
+            return cls(place, {}, error=one_line(str(error)))
+
+    @property
+    def size(self) -> int:
+        """How many nodes it has."""
+        return sum(self.nodes.values())
+
+    @property
+    def possible(self) -> frozenset[str]:
+        """The names of the actions that can be done with the bank."""
+        own = not self.place.shipped
+        able = {
+            **dict.fromkeys(("open_bank", "verify_bank", "export_bank", "compare_banks"), True),
+            "freeze_bank": own and not self.locked,
+            "merge_banks": own and not self.locked and not self.frozen,
+        }
+        found = {name for name, can in able.items() if can and not self.error}
+        return frozenset(found | ({"rename_bank", "delete_bank"} if own else set()))
+
+    def sections(self) -> list[Section]:
+        """Return all that is known of the bank without reading its nodes."""
+        where = shown_path(self.place.path)
+        if self.error:
+            title = f"{self.place.name} cannot be opened"
+            return [Section(title, self.error, True), Section("", where)]
+        if self.frozen:
+            writing = "frozen: it cannot be changed"
+        else:
+            writing = f"read only: {self.locked}" if self.locked else "can be written"
+        nodes = (
+            f"{name.replace('_', ' ')} {counted(count, 'node')}"
+            for name, count in self.nodes.items()
+        )
+        facts = [
+            " · ".join(nodes),
+            f"{counted(self.episodes, 'episode')}, {self.waiting:,} waiting to be learnt",
+            f"method {self.method} · domain {self.domain} · embedder {self.model}",
+            f"last change {self.changed}" if self.changed else "",
+            writing,
+            f"{'comes with the program, ' if self.place.shipped else ''}{where}",
+        ]
+        described = [Section("", self.description)] if self.description.strip() else []
+        return [Section(self.place.name, "\n".join(filter(None, facts))), *described]
+
+
+def bank_lines(folder: Path) -> list[BankLine]:
+    """Return every bank of a folder and of the package."""
+    return [BankLine.of(place) for place in paths.find_banks(folder)]
+
+
+def _locked(place: BankPlace) -> str:
+    """Return why a bank, frozen or not, cannot be written here; empty if it can."""
+    if place.shipped:
+        return "install a writable copy"
+    if archive.is_archive(place.path):
+        return "an archive cannot be changed: import it, writable"
+    # Whoever writes makes files in the folder: the lock, and drafts.
+    return "" if os.access(place.path, os.W_OK | os.X_OK) else "you may not write to its folder"
+
+
+def last_change(bank: Bank) -> str:
+    """Return when a bank was last written, in the reader's time zone; empty if it does not say."""
+    return local_time(bank.commit.time)
+
+
+def shown_path(path: Path) -> str:
+    """Return a path as a person would write it here."""
+    for folder, sign in ((Path.cwd(), ""), (Path.home(), "~/")):
+        if path.is_relative_to(folder):
+            return one_line(f"{sign}{path.relative_to(folder)}")
+    return one_line(str(path))
 
 
 class BankList(LineList):
@@ -49,17 +181,20 @@ class BankList(LineList):
 
     def line_text(self, line: int, width: int) -> Text:
         """Return a bank in columns, or why it cannot be opened."""
-        bank = self.banks[line]
-        table = BankTable.of(self.banks, width)
+        bank, quiet = self.banks[line], self.style_of("quiet")
+        name = line_of((f" {bank.place.name}", None))
+        name.truncate(min(_NAME, width // 3), overflow="ellipsis", pad=True)
+        name.append("  ")
         if bank.error:
-            warning = self.style_of("warning")
-            return line_of((table.name(bank.place.name), None), (f"✗ {bank.error}", warning))
-        said = table.cells(bank)
-        left = line_of((said.name, None), (said.counts, None), (said.about, self.style_of("quiet")))
-        right = line_of(
-            (said.frozen, self.style_of("strong")), (said.changed, self.style_of("quiet"))
-        )
-        return columns(left, right, width)
+            return name.append_text(line_of((f"✗ {bank.error}", self.style_of("warning"))))
+        name.append_text(line_of((f"{counted(bank.size, 'node'):<13}", None)))
+        if width >= _WIDE:
+            about = f"{bank.domain}  {bank.method}  {bank.model}"
+            name.append_text(line_of((about, quiet)))
+        state = "ships " if bank.place.shipped else "frozen " if bank.frozen else ""
+        changed = bank.changed if width >= _WIDE else bank.changed[:10]
+        right = line_of((state, self.style_of("strong")), (f"{changed} ", quiet))
+        return columns(name, right, width)
 
     @property
     def bank(self) -> BankLine | None:
@@ -67,37 +202,8 @@ class BankList(LineList):
         return self.banks[self.cursor] if self.banks else None
 
 
-class BankHeading(Widget):
-    """What the columns of the list of banks are."""
-
-    DEFAULT_CSS = """
-    BankHeading { height: 2; border-top: solid $primary; border-title-color: $foreground; }
-    BankHeading:ansi { border-title-color: ansi_default; }
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.border_title = "Banks"
-        self._banks: Sequence[BankLine] = ()
-
-    def show(self, banks: Sequence[BankLine]) -> None:
-        """Head the columns of these banks."""
-        self._banks = banks
-        self.refresh()
-
-    def render(self) -> Text:
-        width = self.size.width
-        if not self._banks:
-            return Text()
-        said = BankTable.of(self._banks, width).headings
-        left = line_of((f"{said.name}{said.counts}{said.about}", None))
-        line = columns(left, line_of((f"{said.frozen}{said.changed}", None)), width)
-        line.stylize("dim")
-        return line
-
-
 class BanksScreen(Screen[None]):
-    """All banks, and what is known of the one under the cursor.
+    """All banks, and what is known of the one under the cursor, or how to begin.
 
     Args:
         left: The bank that the user comes from, if no list was shown before.
@@ -106,8 +212,10 @@ class BanksScreen(Screen[None]):
     SCOPES: ClassVar[tuple[Scope, ...]] = ("banks", "list", "app")
     BINDINGS: ClassVar = [*bindings("banks")]
     DEFAULT_CSS = """
-    BanksScreen BankList { height: 1fr; }
+    BanksScreen BankList { height: 1fr; border-top: solid $primary; }
     BanksScreen TextPane { height: 11; max-height: 50%; border-top: solid $primary; padding: 0 1; }
+    BanksScreen #start { height: auto; max-height: 7; display: none; }
+    BanksScreen.-start #start { display: block; }
     """
     _pop_result_callback = pop_result_callback
 
@@ -115,12 +223,14 @@ class BanksScreen(Screen[None]):
         super().__init__()
         self._expected = left
         self._list = BankList()
-        self._heading = BankHeading()
-        self._pane = TextPane()
+        self._start = TextPane(id="start")
+        self._pane = TextPane(id="bank")
+        self._sessions: Sequence[AgentSessions] = ()
+        self._then: Callable[[], object] | None = None
 
     def compose(self) -> ComposeResult:
         yield TopBar("DeltaMem")
-        yield self._heading
+        yield self._start
         yield self._list
         yield self._pane
         yield from bottom_bars(self.SCOPES)
@@ -131,6 +241,8 @@ class BanksScreen(Screen[None]):
         return browser_of(self)
 
     def on_mount(self) -> None:
+        self._list.border_title, self._start.border_title = "banks", "begin here"
+        self._start.can_focus = False
         self._list.focus()
 
     def on_screen_resume(self) -> None:
@@ -142,44 +254,56 @@ class BanksScreen(Screen[None]):
         return self.focus_chain
 
     def look(self) -> None:
-        """Look for banks."""
+        """Look for banks, and for sessions of agents."""
         folder = self.browser.folder
         look_up(self, "looking for banks", lambda _: bank_lines(folder), self._show)
+        look_up(self, "looking for sessions", lambda _: find_sessions(Path.home()), self._found)
 
     def expect(self, path: Path) -> None:
         """Put the cursor on a bank once it is listed."""
         self._expected = path
 
+    def when_listed(self, then: Callable[[], object]) -> None:
+        """Do something once the banks are listed."""
+        self._then = then
+        self.look()
+
+    def _found(self, sessions: Sequence[AgentSessions]) -> None:
+        self._sessions = sessions
+        self._show_start()
+
     def _show(self, found: Sequence[BankLine]) -> None:
         """List the banks, the cursor on the one that is expected, or that it was on."""
-        folder = self.browser.folder
         wanted = [each.resolve() for each in (self._expected, self._path) if each]
         self._list.banks = found
-        self._heading.show(found)
-        self._show_folder(folder)
         # A bank that was named by another path than the list's is on the same line.
         lines = {bank.place.path.resolve(): line for line, bank in enumerate(found)}
         if self._expected and self._expected.resolve() in lines:
             self._expected = None
         self._list.lines_changed(next((lines[each] for each in wanted if each in lines), 0))
+        self._show_start()
         if not found:
-            create, explain = self.browser.key_of("create_bank"), self.browser.key_of("help")
-            text = (
-                f"There are no banks in {folder}.\n\n"
-                f"{create} creates one. Open it, import the logs of your agent, learn from them, "
-                f"and ask: the screens say which key comes next. {explain} explains keys and words."
-            )
+            text = f"There are no banks in {shown_path(self.browser.folder)}."
             self._pane.show([Section("No banks yet", text)])
+        if self._then is not None:
+            self.call_after_refresh(self._then)
+            self._then = None
 
-    def _show_folder(self, folder: Path) -> None:
-        """Names a folder that does not exist: its name may be mistyped."""
-        title = "Banks"
-        if not folder.is_dir():
-            key = self.browser.key_of("create_bank")
-            title += (
-                f" · No banks of your own yet. {key} makes your first (in {one_line(str(folder))})."
-            )
-        self._heading.border_title = Content(title)
+    def _show_start(self) -> None:
+        """Say how to begin while there is no bank of the user's own."""
+        banks, key = self._list.banks, self.browser.key_of
+        self.set_class(all(each.place.shipped for each in banks), "-start")
+        found = ", ".join(map(str, self._sessions)) or "none found on this machine"
+        lines = [
+            "What your agent did becomes skills, which it is told when a task is like them.",
+            f"{key('own_sessions')}      bring your agent's sessions: {found}",
+            f"{key('open_bank')}  look at the bank under the cursor, which ships with the program",
+            f"{key('help')}      read the words: what a node, a chain and a threshold are",
+            f"{key('create_bank')}      make an empty bank in {shown_path(self.browser.folder)}",
+        ]
+        if not banks:
+            del lines[2]
+        self._start.show([Section("", "\n".join(lines))])
 
     def on_line_list_moved(self) -> None:
         possible = bank.possible if (bank := self._list.bank) else frozenset()
@@ -187,7 +311,7 @@ class BanksScreen(Screen[None]):
         keys.offer(*_OF_ONE_BANK, when=False)
         keys.offer(*possible, when=True)
         if bank:
-            self._pane.show(bank_sections(bank))
+            self._pane.show(bank.sections())
 
     def on_line_list_chosen(self) -> None:
         self.action_open_bank()
@@ -207,6 +331,9 @@ class BanksScreen(Screen[None]):
 
     def action_create_bank(self) -> None:
         bank_actions.create(self.browser)
+
+    def action_own_sessions(self) -> None:
+        bank_actions.bring_sessions(self.browser, self._sessions)
 
     def action_freeze_bank(self) -> None:
         if bank := self._list.bank:
@@ -235,13 +362,6 @@ class BanksScreen(Screen[None]):
         if path := self._path:
             bank_actions.merge(self.browser, path)
 
-    def action_open_contest(self) -> None:
-        from deltamem_tui.tui.screens.contest import ask_for_contest
-
-        ask_for_contest(self.browser, self)
-
     def action_compare_banks(self) -> None:
-        from deltamem_tui.tui.screens.comparison import ask_for_comparison
-
-        if bank := self._list.bank:
-            ask_for_comparison(self.browser, self, bank, self._list.banks)
+        if path := self._path:
+            bank_actions.compare(self.browser, self, path)

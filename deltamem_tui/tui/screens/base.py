@@ -17,7 +17,7 @@ from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.core.work import BankChange
-from deltamem_tui.tui.models.evidence import evidence_of, why_no_episode
+from deltamem_tui.tui.models.nodes import evidence_of, why_no_episode
 from deltamem_tui.tui.models.sections import Section, plain
 from deltamem_tui.tui.widgets.bars import KeyBar, NoteBar, TopBar, WorkBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -47,7 +47,7 @@ class BankScreen(Screen[None]):
         self.home = home
         self.is_ready = False
         self._shown: Bank | None = None
-        self._stepped_at: int | None = None
+        self._stepped_at = -1
         self._evidence: tuple[str, int] = "", 0  # of which node, and which of its episodes
         home.followers.append(self.catch_up)
 
@@ -163,18 +163,11 @@ class BankScreen(Screen[None]):
         self.browser.session.show(screen)
 
     async def action_step_back(self) -> None:
-        """Go back to where a link led from; else leaves the bank, if asked for twice in a row.
-
-        Pressed once more than there were things to close, the key would lead to the banks, where
-        the other keys mean something else.
-        """
+        """Go back to where a link led from; else leave the bank, if asked for twice in a row."""
         if self.browser.session.back_by_link():
             return
-        if self.browser.session.opened_by_link:
-            await self.browser.session.close()
-            return
-        inputs = self.browser.attention.inputs_on(self)
-        if self._stepped_at is not None and inputs <= self._stepped_at + 1:
+        inputs = self.browser.attention.position().inputs
+        if inputs == self._stepped_at + 1:
             await self.browser.session.close()
             return
         self._stepped_at = inputs

@@ -1,42 +1,125 @@
-"""The episodes: what the bank was given, what became of each, and new ones."""
+"""The episodes: what the bank was given, what became of each, how it ended, and new ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.methods import display_of
-from deltamem_tui.memory.views.filters import (
-    EPISODE_ORDERS,
-    EPISODES,
-    EpisodeOrder,
-)
+from deltamem_tui.memory.views.filters import EPISODES
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.bank_session import OpenBank
-from deltamem_tui.tui.jobs.judging import may_be_judged
-from deltamem_tui.tui.models.episodes import ALL_EPISODES, EpisodeBook, episode_sections
-from deltamem_tui.tui.models.evidence import steps_repeated
-from deltamem_tui.tui.models.nodes import detail
-from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens import bank_actions
+from deltamem_tui.tui.jobs.outcomes import plan_for_one, undecided
+from deltamem_tui.tui.models.episodes import (
+    ALL_EPISODES,
+    LIST_ORDERS,
+    EpisodeArrangement,
+    EpisodeBook,
+    EpisodeLine,
+    ListOrder,
+    episode_sections,
+)
+from deltamem_tui.tui.models.nodes import detail, steps_repeated
+from deltamem_tui.tui.models.sections import Section, title_of
+from deltamem_tui.tui.screens import bank_actions, learning
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
-from deltamem_tui.tui.screens.filter_sort import ListFilter
-from deltamem_tui.tui.screens.import_forms import ask_for_logs, ask_what_learns, ask_who_judges
-from deltamem_tui.tui.screens.outcome_editing import OutcomeEditor
+from deltamem_tui.tui.screens.filtering import ListFilter
 from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.episode_list import EpisodeList
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.text_pane import TextPane, columns, line_of
+
+_NARROW = 64
+_KEPT = 512
+_MARK, _STATE, _FACTS = 3, 7, 30
+"""Cells of the mark of the outcome, of the state, and of all that is said at the right."""
 
 _Books = tuple[EpisodeBook, EpisodeBook]
 """All episodes, and those that are shown."""
+
+
+class EpisodeList(LineList):
+    """One episode a line.
+
+    Attributes:
+        book: The episodes; None until they were read.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.book: EpisodeBook | None = None
+        self._lines: dict[int, EpisodeLine] = {}
+
+    def show(self, book: EpisodeBook, *, in_place: bool = False) -> None:
+        """Show these episodes, the cursor on the one it was on.
+
+        If the list is arranged as before (`in_place`) and that episode has left it, the cursor is
+        on the next one, or else on the one before.
+        """
+        before, at = self.book.ids if self.book else (), self.cursor
+        known = chain(before[at:], reversed(before[:at])) if in_place else before[at : at + 1]
+        places = {episode_id: place for place, episode_id in enumerate(book.ids)}
+        self.book = book
+        self._lines.clear()
+        self.lines_changed(next((places[each] for each in known if each in places), 0))
+
+    @property
+    def episode(self) -> str | None:
+        """The id of the episode under the cursor."""
+        return self.book.ids[self.cursor] if self.book else None
+
+    @property
+    def line(self) -> EpisodeLine | None:
+        """What is said of the episode under the cursor; None if it cannot be read."""
+        try:
+            return self._line(self.cursor) if self.book else None
+        except DeltaMemError:
+            return None
+
+    def line_count(self) -> int:
+        """Return how many episodes there are."""
+        return len(self.book) if self.book else 0
+
+    def line_text(self, line: int, width: int) -> Text:
+        """Outcome, task, and what became of it, or why it is doubtful."""
+        try:
+            episode = self._line(line)
+        except DeltaMemError as error:
+            return line_of((f" ✗ {error}", self.style_of("warning")))
+        mark, name = {
+            "success": ("✓", "good"),
+            "failure": ("✗", "warning"),
+            "unknown": ("?", "strong"),
+        }[episode.outcome]
+        quiet = self.style_of("quiet")
+        right = f"{episode.source} · {counted(episode.steps, 'step')} · {episode.state:>7}"
+        if width < _NARROW:
+            right = episode.state
+        elif episode.doubt:
+            right = f"{episode.doubt[: width // 2]} · {episode.state:>7}"
+        room = width - _MARK - 1 - max(len(right), _STATE if width < _NARROW else _FACTS)
+        left = line_of((f" {mark} ", self.style_of(name)))
+        entry = episode.task, self.book.ids[line] if self.book else ""
+        left.append_text(self.mark(line_of((title_of(entry, room), None))))
+        return columns(left, line_of((right, quiet)), width)
+
+    def _line(self, line: int) -> EpisodeLine:
+        if self.book is None:
+            raise RuntimeError("an episode was drawn before it was there")
+        if line not in self._lines:
+            if len(self._lines) > _KEPT:
+                self._lines.clear()
+            self._lines[line] = self.book.line(line)
+        return self._lines[line]
 
 
 class EpisodesScreen(BankScreen):
@@ -57,6 +140,7 @@ class EpisodesScreen(BankScreen):
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
         self._whole: EpisodeBook | None = None
+        self._undecided: list[str] = []
         self._node_number = 0
         self._node_of: str | None = None
         self._sought: tuple[str, ...] = ()
@@ -64,23 +148,22 @@ class EpisodesScreen(BankScreen):
         self._list = EpisodeList()
         self._steps = TextPane(id="steps")
         self._node = TextPane(id="node")
-        self._outcomes = OutcomeEditor(self, self._episode_in_sight)
-        self.list_filter: ListFilter[EpisodeOrder, _Books] = ListFilter(
-            self,
+        self.list_filter: ListFilter[ListOrder, _Books] = ListFilter(
             "reading the episodes",
             EPISODES,
-            EPISODE_ORDERS,
+            LIST_ORDERS,
             ALL_EPISODES,
             find=self._find,
             show=self._show,
             focus=self._list.focus,
+            typed=self._head,
         )
 
     def compose(self) -> ComposeResult:
         yield TopBar("DeltaMem", "episodes")
         with Vertical():
             yield self._list
-            yield self.list_filter.line
+            yield self.list_filter
             with Horizontal():
                 yield self._steps
                 yield self._node
@@ -92,11 +175,11 @@ class EpisodesScreen(BankScreen):
 
     def bank_changed(self) -> None:
         """Read the episodes again."""
-        self.list_filter.arrange()
+        self.list_filter.rearrange()
 
-    def _find(self) -> Callable[[Stopped], _Books]:
-        """Read the episodes, unless that was done, and filters and sorts them."""
-        bank, arrangement, known = self.bank, self.list_filter.arrangement, self._whole
+    def _find(self, arrangement: EpisodeArrangement) -> Callable[[Stopped], _Books]:
+        """Read the episodes, unless that was done, and filter and sort them."""
+        bank, known = self.bank, self._whole
 
         def work(stopped: Stopped) -> _Books:
             whole = known if known is not None and known.bank is bank else EpisodeBook.read(bank)
@@ -106,32 +189,38 @@ class EpisodesScreen(BankScreen):
 
     def _show(self, books: _Books) -> None:
         """List the episodes."""
-        listed = self.list_filter
-        in_place = listed.shown_as is listed.arrangement
-        listed.was_shown(listed.arrangement)
+        words = self.list_filter.words
         for pane in (self._steps, self._node):
-            pane.mark(listed.words)
-        self._list.words = listed.words
+            pane.mark(words)
+        self._list.words = words
         self._whole, book = books
-        self._list.show(book, in_place=in_place)
+        self._list.show(book, in_place=self.list_filter.in_place)
         self._head()
+        bank = book.bank
         look_up(
             self,
-            "looking for what can be judged",
-            lambda stopped: may_be_judged(book.bank, book.ids, stopped),
-            lambda some: self.offer("judge_by_model", when=some),
+            "looking for what has no outcome",
+            lambda stopped: undecided(bank, bank.episodes.waiting(), stopped),
+            self._know_undecided,
         )
-        if self._sought and not listed.inquiry.has_more:
+        if self.browser.session.new_bank == self.home.path:
+            self.browser.session.new_bank = None
+            if not len(self._whole):
+                self.action_import_logs()
+        if self._sought and not self.list_filter.inquiry.has_more:
             sought, self._sought = self._sought, ()
             self._go_to(sought)
 
+    def _know_undecided(self, ids: list[str]) -> None:
+        self._undecided = ids
+        self.offer("judge_by_model", when=bool(ids))
+        self._head()
+
     def place(self) -> tuple[str, ...]:
         """Return the episode under the cursor, and the node beside it."""
-        book, number = self._list.book, self._list.cursor
-        if book is None or not len(book):
+        if (name := self._list.episode) is None:
             return ()
-        places = self._places(book, number)
-        return book.ids[number], *(places[self._node_number % len(places)] if places else ())
+        return name, *(self._place or ())
 
     def return_to(self, place: tuple[str, ...]) -> None:
         """Show an episode, the steps in sight that a node was made of."""
@@ -152,73 +241,97 @@ class EpisodesScreen(BankScreen):
             self.list_filter.arrange_by("", arrangement.order)
 
     def _head(self) -> None:
-        """Count what fits only of the filter that the list is filtered by."""
-        shown_as = self.list_filter.shown_as
-        if self._whole is None or shown_as is None:
+        """Say how many there are, what fits the filter, and what comes next."""
+        shown_as, whole = self.list_filter.shown_as, self._whole
+        if whole is None or shown_as is None:
             return
-        waiting = len(self._whole.bank.episodes.waiting())
+        waiting = len(whole.bank.episodes.waiting())
         self.offer("extract", when=waiting > 0)
-        self.offer("filter_episodes", when=bool(self._whole))
-        title = f"{counted(len(self._whole), 'episode')} · {waiting:,} waiting"
-        if shown_as.text and self.list_filter.line.text == shown_as.text:
+        self.offer("filter_episodes", when=bool(whole))
+        self.offer("mark_all", when=bool(self._list.line_count()))
+        title = f"{counted(len(whole), 'episode')} · {waiting:,} waiting"
+        if shown_as.text and self.list_filter.is_in_force:
             title += f" · {self._list.line_count():,} fit the filter"
-            if not self._whole.bank.frozen and self._list.line_count():
-                keys = map(self.browser.key_of, ("all_succeeded", "all_failed"))
-                title += f": {', '.join(keys)} mark them all"
         if shown_as.order != "import":
             title += f" · by {shown_as.order}"
+        if waiting and not whole.bank.frozen:
+            key = self.browser.key_of("extract")
+            ends = f" ({len(self._undecided):,} without an outcome)" if self._undecided else ""
+            title += f" · {key} learns from them{ends}"
         self._list.border_title = Content(title)
 
     # The episode and its nodes
 
     def on_line_list_moved(self) -> None:
         """Show the episode, and its first node unless it is the same episode as before."""
-        book, number = self._list.book, self._list.cursor
-        shown = book.ids[number] if book is not None and len(book) else None
-        if shown != self._node_of:
-            self._linked = self._linked if self._linked[:1] == (shown,) else ()
-            places = self._places(book, number) if book is not None and len(book) else ()
-            linked = self._linked[1:]
+        name = self._list.episode
+        if name != self._node_of:
+            self._linked = self._linked if self._linked[:1] == (name,) else ()
+            linked, places = self._linked[1:], self._places
             self._node_number = places.index(linked) if linked in places else 0
-            self._node_of = shown
+            self._node_of = name
+        line = self._list.line
+        doubtful = line is not None and (line.outcome == "unknown" or bool(line.doubt))
+        self.offer("succeeded", "failed", "cannot_tell", when=doubtful)
         self._show_episode()
 
-    def _places(self, book: EpisodeBook, number: int) -> list[tuple[str, ...]]:
-        """Return the nodes that an episode gave, and the one that led to it."""
-        places: list[tuple[str, ...]] = [*book.nodes(number)]
+    @property
+    def _places(self) -> list[tuple[str, ...]]:
+        """The nodes that the episode gave, and the one that led to it."""
+        book = self._list.book
+        if not book:
+            return []
+        places: list[tuple[str, ...]] = [*book.nodes(self._list.cursor)]
         linked = self._linked[1:]
-        if linked and self._linked[0] == book.ids[number] and linked not in places:
+        if linked and self._linked[0] == self._list.episode and linked not in places:
             places.append(linked)
         return places
+
+    @property
+    def _place(self) -> tuple[str, ...] | None:
+        """The node that is shown."""
+        places = self._places
+        return places[self._node_number % len(places)] if places else None
 
     def _show_episode(self) -> None:
         book, number = self._list.book, self._list.cursor
         if book is None:
             return
-        if not len(book):
+        if not book:
             self._steps.show([Section("", self._why_empty())])
             self.offer("episode_node", when=False)
             self._node.border_title = "node"
             self._node.show([])
             return
         try:
-            key = self.browser.key_of("read_whole")
-            trajectory, why = book.trajectory(number), book.refusal(number)
-            marked = self._marked(book, number, trajectory)
-            sections = episode_sections(trajectory, why, read_key=key, marked=marked or ())
+            trajectory = book.trajectory(number)
+            marked = self._marked(book, trajectory)
+            sections = self._sections(book, number, trajectory, marked or (), whole=False)
             first = next((place for place, each in enumerate(sections) if each.marked), None)
             self._steps.show(sections, first)
             self._steps.border_title = Content(_steps_title(marked))
         except DeltaMemError as error:
             self._steps.show([Section("This episode cannot be read", str(error), warning=True)])
-        self._show_node(book, number)
+        self._show_node(book)
 
-    def _marked(self, book: EpisodeBook, number: int, trajectory: Trajectory) -> list[int] | None:
+    def _sections(
+        self,
+        book: EpisodeBook,
+        number: int,
+        trajectory: Trajectory,
+        marked: Sequence[int] = (),
+        *,
+        whole: bool,
+    ) -> list[Section]:
+        key = None if whole else self.browser.key_of("read_whole")
+        found = episode_sections(trajectory, book.refusal(number), read_key=key, marked=marked)
+        return [*found[:1], *book.doubt(number), *found[1:]]
+
+    def _marked(self, book: EpisodeBook, trajectory: Trajectory) -> list[int] | None:
         """Return the steps that the node beside them repeats, if a node led here; else None."""
-        if self._linked[:1] != (book.ids[number],) or not self._linked[1:]:
+        if self._linked[:1] != (trajectory.id,) or not self._linked[1:] or not self._place:
             return None
-        places = self._places(book, number)
-        tree, node_id = places[self._node_number % len(places)]
+        tree, node_id = self._place
         return steps_repeated(book.bank.tree(tree).node(node_id).payload, trajectory.steps)
 
     def _why_empty(self) -> str:
@@ -230,19 +343,19 @@ class EpisodesScreen(BankScreen):
             return text
         return f"{text} Press {self.browser.key_of('import_logs')} to import some from logs."
 
-    def _show_node(self, book: EpisodeBook, number: int) -> None:
+    def _show_node(self, book: EpisodeBook) -> None:
         """Show a node that the episode gave, as the bank was when its episodes were read."""
-        places = self._places(book, number)
-        self.offer("episode_node", when=bool(places))
-        if not places:
+        place, count = self._place, len(self._places)
+        self.offer("episode_node", when=place is not None)
+        if place is None:
             self._node.border_title = "node"
             text = "The bank has no node from this episode."
             self._node.show([Section("", text, quiet=True)])
             return
-        place = self._node_number % len(places)
-        more = f" · {self.browser.key_of('next_node')} shows the next" if len(places) > 1 else ""
-        self._node.border_title = Content(f"node {place + 1} of {len(places)}{more}")
-        tree_name, node_id = places[place]
+        more = f" · {self.browser.key_of('next_node')} shows the next" if count > 1 else ""
+        number = self._node_number % count + 1
+        self._node.border_title = Content(f"node {number} of {count}{more}")
+        tree_name, node_id = place
         try:
             tree = book.bank.tree(tree_name)
             display = display_of(book.bank, tree_name)
@@ -255,10 +368,10 @@ class EpisodesScreen(BankScreen):
         book, number = self._list.book, self._list.cursor
         if self._node.has_focus:
             return self._node.sections
-        if book is None or not len(book):
+        if not book:
             return ()
         try:
-            return episode_sections(book.trajectory(number), book.refusal(number))
+            return self._sections(book, number, book.trajectory(number), whole=True)
         except DeltaMemError as error:
             self.browser.notes.report(error)
             return ()
@@ -268,10 +381,8 @@ class EpisodesScreen(BankScreen):
         self._show_episode()
 
     def action_episode_node(self) -> None:
-        book, number = self._list.book, self._list.cursor
-        places = self._places(book, number) if book is not None and len(book) else ()
-        if places:
-            self.browser.session.show_node(*places[self._node_number % len(places)])
+        if self._place:
+            self.browser.session.show_node(*self._place)
 
     def on_line_list_chosen(self) -> None:
         self.action_episode_node()
@@ -281,18 +392,8 @@ class EpisodesScreen(BankScreen):
     def action_filter(self) -> None:
         self.list_filter.open()
 
-    def action_to_match(self, direction: int) -> None:
-        self.list_filter.to_match(direction, self._steps.to_match)
-
     def action_sort(self) -> None:
         self.list_filter.sort()
-
-    def on_input_changed(self) -> None:
-        self.list_filter.typed()
-        self._head()
-
-    def on_input_submitted(self) -> None:
-        self.list_filter.submit()
 
     async def action_step_back(self) -> None:
         """Leave one thing at a time: the line, the filter, the bank."""
@@ -302,34 +403,45 @@ class EpisodesScreen(BankScreen):
     # Importing, learning, outcomes
 
     def action_import_logs(self) -> None:
-        ask_for_logs(self)
+        learning.ask_for_logs(self)
 
     def action_extract(self) -> None:
-        ask_what_learns(self)
+        learning.ask_what_learns(self, self.judge_one_by_one)
 
     def action_relearn(self) -> None:
         bank_actions.create(self.browser, self.bank)
 
-    def action_judge(self, success: bool) -> None:
-        self._outcomes.give(success=success)
+    def action_judge(self, success: bool | None) -> None:
+        """Write how the episode under the cursor ended; ask first if it was learnt."""
+        if (name := self._list.episode) is not None and self.writable():
+            path = self.home.path
+            self.browser.work.start(
+                "writing the outcome", lambda _: plan_for_one(path, name, success=success)
+            )
 
-    def action_judge_all(self, success: bool) -> None:
+    def action_mark_all(self) -> None:
+        """Ask how all episodes that are shown ended."""
         book, shown_as = self._list.book, self.list_filter.shown_as
-        if book is None or not len(book) or shown_as is None:
+        if not book or shown_as is None:
             return
-        if self.list_filter.inquiry.under_way or self.list_filter.line.text != shown_as.text:
+        if self.list_filter.inquiry.under_way or not self.list_filter.is_in_force:
             self.browser.notes.notify("the list does not show what the filter says yet")
             return
-        self._outcomes.give_to_all(list(book.ids), shown_as.text, success=success)
+        title = f"How did all {counted(len(book), 'episode')} that are shown end?"
+        learning.ask_how_ended(self, list(book.ids), title, shown_as.text, self.judge_one_by_one)
 
     def action_judge_by_model(self) -> None:
         if (book := self._list.book) is not None:
-            ask_who_judges(self, list(book.ids))
+            learning.ask_who_judges(self, list(book.ids))
 
-    def _episode_in_sight(self) -> str | None:
-        """Return the id of the episode under the cursor."""
-        book, number = self._list.book, self._list.cursor
-        return book.ids[number] if book is not None and len(book) else None
+    def judge_one_by_one(self) -> None:
+        """Show what has no outcome, and say which keys give it one."""
+        self.list_filter.arrange_by("outcome:unknown", "import")
+        self._list.focus()
+        success, failure, neither = map(self.browser.key_of, ("succeeded", "failed", "cannot_tell"))
+        self.browser.notes.notify(
+            f"{success} success, {failure} failure, {neither} if you cannot tell"
+        )
 
 
 def _steps_title(marked: Sequence[int] | None) -> str:

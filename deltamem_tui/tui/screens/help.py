@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -40,12 +40,12 @@ threshold  how alike a question and a node must
 hit        an episode succeeded whose match was
            this node"""
 
-_LEARNING = """log ──import──▶ episode ──extract──▶ node
+_LEARNING = """log ──import──▶ episode ──learn──▶ node
 
 An episode is one attempt at one task: its steps, and how it ended. \
 If it matches a node, it is learnt as a residual below the match. \
 If it matches none, it becomes a root. Thresholds that are too high \
-make everything a root; propose others on the statistics screen.
+make everything a root; propose others in the report.
 
 Other methods keep flat lists of procedures, lessons or workflows: \
 their nodes are not roots and residuals, the rest is the same."""
@@ -61,18 +61,41 @@ CONCEPTS = (
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, not to be followed
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
 d3 depth        7× hits: successful episodes whose match it was
-» a node that is being moved
-…   words left out that its neighbours have too; such words in sight are dim
-″   the same title as above: what to do, or the id, tells the two apart"""
+» a node that is being moved"""
+
+_ABOUT: Mapping[Scope, str] = {
+    "banks": (
+        "A bank is what one memory has learnt. Open one to read it, or bring your own agent's "
+        "sessions: they become episodes, and episodes become nodes."
+    ),
+    "memory": (
+        "What was learnt, as outlines. A root says a whole skill or place; what is below it says "
+        "only what differs. Put right what is wrong: every change is asked about or can be undone."
+    ),
+    "recall": (
+        "Type a task to see what an agent would be told, which nodes match and why. Move the "
+        "threshold to see what that changes; nothing is written until you say so."
+    ),
+    "episodes": (
+        "What the agent did, an episode a line: ✓ it succeeded, ✗ it failed, ? nobody knows yet. "
+        "Only what has an outcome can be learnt. Sorted by doubtful, what most needs your "
+        "verdict comes first."
+    ),
+    "report": (
+        "What the bank is worth in words, what to do next, how it grew, and what each commit "
+        "brought."
+    ),
+}
+"""What a screen is for, in prose."""
 
 
-def help_sections(scopes: Iterable[Scope], keys: Mapping[str, str]) -> list[Section]:
-    """Return the keys of some scopes, as they are with the person's own."""
-    sections = []
+def help_sections(scopes: Sequence[Scope], keys: Mapping[str, str]) -> list[Section]:
+    """Return what a screen is for, and the keys of its scopes, with the person's own."""
+    first = scopes[0]
+    sections = [Section(SCOPE_TITLES[first], _ABOUT[first])] if first in _ABOUT else []
     for scope in scopes:
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
-        if named:
-            sections.append(_section(SCOPE_TITLES[scope], named))
+        sections.append(_section(f"Keys: {SCOPE_TITLES[scope].lower()}", named))
     return [*sections, _section("In a dialog", DIALOG_KEYS), Section("Signs", _SIGNS)]
 
 
@@ -93,7 +116,7 @@ class HelpScreen(Dialog[None]):
         Binding("w", "turn", "Turn the page"),
     ]
 
-    def __init__(self, scopes: Iterable[Scope], keys: Mapping[str, str]) -> None:
+    def __init__(self, scopes: Sequence[Scope], keys: Mapping[str, str]) -> None:
         super().__init__()
         self._sections = help_sections(scopes, keys)
         self._on_words = False

@@ -13,13 +13,17 @@ from dataclasses import dataclass, replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError, DeltaMemError, UsageError
+from deltamem_tui.memory import editing
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.writers.failure_markers import marks_in
 from deltamem_tui.text import clean, count_tokens, counted, one_line
 from deltamem_tui.tui.core.background import look_up
-from deltamem_tui.tui.core.work import BankChange, Progress, WorkPlan
+from deltamem_tui.tui.core.forms import FormAnswer, FormLine
+from deltamem_tui.tui.core.work import BankChange, Progress, Retry, WorkPlan
+from deltamem_tui.tui.jobs.outcomes import undo_last
 from deltamem_tui.tui.models.nodes import subtree_preview
 from deltamem_tui.tui.models.sections import SHOWN_CHARACTERS, Section
 from deltamem_tui.tui.screens.base import BankScreen
@@ -28,14 +32,19 @@ from deltamem_tui.tui.screens.base import BankScreen
 def write_document(payload: Mapping[str, str], collection: Collection, display: Display) -> str:
     """Return the document: what the node says, under headings that none of its lines can be."""
     rule = _rule(payload.values())
-    parts = []
-    for field in collection.fields:
-        facts = [display.label(field).lower()]
-        facts += ["this text is embedded"] if field == collection.key else []
-        facts += ["may be empty"] if field in display.optional else []
-        text = clean(payload[field]).strip()
-        parts.append(f"{rule} {_heading(field)} ({'; '.join(facts)})\n{text}\n")
-    return "\n".join(parts)
+    return "\n".join(
+        f"{rule} {_heading(name)} ({_about(name, collection, display)})\n"
+        f"{clean(payload[name]).strip()}\n"
+        for name in collection.fields
+    )
+
+
+def _about(name: str, collection: Collection, display: Display) -> str:
+    """Return what a field says of a node, and what is to be known when it is edited."""
+    facts = [display.label(name).lower()]
+    facts += ["this text is embedded"] if name == collection.key else []
+    facts += ["may be empty"] if name in display.optional else []
+    return "; ".join(facts)
 
 
 def _heading(field: str) -> str:
@@ -49,11 +58,7 @@ def _rule(texts: Iterable[str]) -> str:
 
 
 def read_document(document: str, collection: Collection) -> dict[str, str]:
-    """Return what the document says now.
-
-    Raises:
-        UsageError: A heading is missing or was changed.
-    """
+    """Return what the document says now."""
     first = re.match(r"\s*(=+) ", document)
     rule = first.group(1) if first else "===="
     starts, ends = list[int](), list[int]()
@@ -87,6 +92,31 @@ def size_warning(before: Mapping[str, str], after: Mapping[str, str]) -> Section
         "matches this node, or one below it, is given all of it.",
         warning=True,
     )
+
+
+_SIMILAR = 8
+_LEAST_SIMILARITY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarNode:
+    """A node, and how similar another one's embedded text is to its own."""
+
+    node: Node
+    similarity: float
+
+
+def similar_nodes(tree: Tree, node: Node) -> list[SimilarNode]:
+    """Return the nodes whose embedded text is most like a node's, without those above it."""
+    if not tree.snapshot.table.dimensions:
+        return []
+    rows, here = tree.rows, tree.row(node.id)
+    scores = tree.embeddings[rows] @ tree.embeddings[here]
+    above = {each.id for each in tree.chain(node.id)}
+    best = (-scores).argsort(kind="stable")[: _SIMILAR + len(above)].tolist()
+    found = [SimilarNode(tree.node_at(int(rows[at])), float(scores[at])) for at in best]
+    near = (each for each in found if each.similarity >= _LEAST_SIMILARITY)
+    return [each for each in near if each.node.id not in above][:_SIMILAR]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,50 +186,74 @@ class NodeEditor:
         bank = self._screen.bank
         return bank.collections[chosen.tree], display_of(bank, chosen.tree)
 
-    # The text
+    # The texts
 
-    def edit(self) -> None:
-        """Edits the node's text in the editor, or goes on with what could not be saved."""
-        from deltamem_tui.tui.screens.node_editing import write_document
+    def edit(self, *, outside: bool = False) -> None:
+        """Edit the node's texts, or go on with what could not be saved.
+
+        Args:
+            outside: Whether in the user's own editor.
+        """
         from deltamem_tui.tui.widgets.dialogs import DraftDialog
 
         screen, chosen = self._screen, self._writable_node()
         if not chosen or not screen.browser.work.is_free():  # what one types could not be written
             return
-        collection, display = self._shape(chosen)
-        before = write_document(chosen.node.payload, collection, display)
+        before = self._document(chosen, chosen.node.payload)
         draft = screen.home.drafts.of(chosen.place)
         if draft is None or draft == before:
-            self._edit_text(chosen, before, before)
+            self._edit_text(chosen, before, outside=outside)
             return
 
         def answered(goes_on: bool | None) -> None:
             if goes_on is not None:
-                screen.call_later(self._edit_text, chosen, before, draft if goes_on else before)
+                text = draft if goes_on else before
+                screen.call_later(self._edit_text, chosen, text, outside=outside)
 
         screen.app.push_screen(DraftDialog(draft, before), answered)
 
-    def _edit_text(self, chosen: ChosenNode, before: str, text: str) -> None:
-        self._screen.browser.texts.edit(
-            text,
-            lambda after: self._edited(chosen, before, after),
-            lambda after: self._screen.home.drafts.keep(chosen.place, after),
-        )
+    def _document(self, chosen: ChosenNode, texts: Mapping[str, str]) -> str:
+        """Return the texts of a node as one, as an editor and a draft have them."""
+        return write_document(texts, *self._shape(chosen))
 
-    def _edited(self, chosen: ChosenNode, before: str, after: str) -> None:
+    def _edit_text(self, chosen: ChosenNode, document: str, *, outside: bool) -> None:
+        from deltamem_tui.tui.widgets.dialogs import EditFieldsDialog
+
+        drafts, (collection, display) = self._screen.home.drafts, self._shape(chosen)
+        texts: Mapping[str, str] = {}
+        try:
+            texts = read_document(document, collection)
+        except DeltaMemError:  # a draft whose headings were spoilt: only an editor mends it
+            outside = True
+        if outside:
+            self._screen.browser.texts.edit(
+                document,
+                lambda after: self._edited(chosen, after),
+                lambda after: drafts.keep(chosen.place, after),
+            )
+            return
+
+        def answered(after: Mapping[str, str] | None) -> None:
+            if after is not None:
+                self._edited(chosen, self._document(chosen, after))
+
+        def keep(typed: Mapping[str, str]) -> None:
+            drafts.keep(chosen.place, self._document(chosen, typed))
+
+        labels = {name: _about(name, collection, display) for name in collection.fields}
+        self._screen.app.push_screen(EditFieldsDialog(labels, texts, keep), answered)
+
+    def _edited(self, chosen: ChosenNode, after: str) -> None:
         """Keep the text as a draft until it is written; a huge one only if that is meant."""
-        from deltamem_tui.tui.screens.node_editing import read_document, size_warning
-
         drafts, browser = self._screen.home.drafts, self._screen.browser
-        if after == before:
+        if after == self._document(chosen, chosen.node.payload):
             drafts.drop(chosen.place)
             browser.notes.notify("nothing was changed")
             return
         drafts.keep(chosen.place, after)
         kept = f"your text is kept, {browser.key_of('edit')} offers it again"
         try:
-            collection, _ = self._shape(chosen)
-            texts = read_document(after, collection)
+            texts = read_document(after, self._shape(chosen)[0])
             payload = method_of(self._screen.bank).cleaned(chosen.tree, texts)
         except DeltaMemError as error:
             browser.notes.report(_telling(error, kept))
@@ -221,8 +275,6 @@ class NodeEditor:
         drafts = self._screen.home.drafts
 
         def work(bank: Bank) -> str:
-            from deltamem_tui.memory import editing
-
             try:
                 editing.edit(bank, chosen.tree, chosen.node, payload)
             except DeltaMemError as error:
@@ -234,23 +286,54 @@ class NodeEditor:
 
     # The label and the place
 
-    def relabel(self) -> None:
-        """Turn a success into a failure, or the reverse."""
+    def relabel(self, label: Label) -> None:
+        """Mark the node as a success or a failure."""
         if (chosen := self._writable_node()) is None:
             return
-        node, edit_key = chosen.node, self._screen.browser.key_of("edit")
-        label: Label = "success" if node.label == "failure" else "failure"
+        node, browser = chosen.node, self._screen.browser
+        if node.label == label:
+            browser.notes.notify(f"it is a {label} already")
+            return
 
         def work(bank: Bank) -> str:
-            from deltamem_tui.memory import editing
-
             editing.relabel(bank, chosen.tree, node, label)
             unwarned = self._shape(chosen)[1].warning and label == "success"
             marks = ", ".join(marks_in(node.payload)) if unwarned else ""
-            rest = f"; its text still says {marks}, {edit_key} edits it" if marks else ""
+            edits = browser.key_of("edit")
+            rest = f"; its text still says {marks}, {edits} edits it" if marks else ""
             return f"{node.id} is a {label} now{rest}"
 
-        self._write("relabelling", work, chosen.place)
+        self._write("marking the node", work, chosen.place)
+
+    def join(self) -> None:
+        """Ask which of the nodes that say nearly the same goes, and merge it into this one."""
+        if (chosen := self._writable_node()) is None:
+            return
+        screen, kept = self._screen, chosen.node
+        tree, display = screen.bank.tree(chosen.tree), self._shape(chosen)[1]
+        near = {each.node.id: each for each in similar_nodes(tree, kept)}
+        if not near:
+            screen.browser.notes.notify("no other node of this tree is similar to it")
+            return
+        choices = {
+            name: f"{each.similarity:.2f}  {one_line(display.of_title(each.node), 60)}\n"
+            f"{one_line(each.node.text, 400)}"
+            for name, each in near.items()
+        }
+
+        def begin(answer: FormAnswer, retry: Retry) -> None:
+            gone = near[answer["other"]].node
+
+            def work(bank: Bank) -> str:
+                editing.join(bank, chosen.tree, kept, gone)
+                return f"merged {gone.id} into {kept.id}"
+
+            retry.forget()
+            self._write("merging the nodes", work, chosen.place)
+
+        line = FormLine("other", "It goes; what is below it moves below this one", choices=choices)
+        title = f"Which node says the same as {one_line(display.of_title(kept), 50)}?"
+        screen.browser.forms.ask(title, [line], begin)
 
     def move(self) -> None:
         """Chooses first the node, then the new parent."""
@@ -286,8 +369,6 @@ class NodeEditor:
         self._mark(None)
 
         def work(bank: Bank) -> str:
-            from deltamem_tui.memory import editing
-
             change = editing.move(bank, moved.tree, moved.node, parent)
             where = f"below {parent.id}" if parent else "among the roots"
             return f"moved {counted(len(change.nodes), 'node')} {where}"
@@ -298,8 +379,6 @@ class NodeEditor:
 
     def delete(self) -> None:
         """Show what would be deleted, and ask."""
-        from deltamem_tui.memory import editing
-
         screen, chosen = self._screen, self._writable_node()
         if not chosen or not screen.browser.work.is_free():  # else the answer would do nothing
             return
@@ -328,21 +407,12 @@ class NodeEditor:
 
         look_up(screen, "reading the subtree", lambda _: editing.subtree(shown, node_id), offer)
 
-    def undo(self) -> None:
-        """Undo the last change by hand."""
-        from deltamem_tui.tui.jobs.outcomes import undo_last
-
+    def undo(self, *, again: bool = False) -> None:
+        """Undo the last change by hand, or make the change again that was undone last."""
         if self._screen.writable():
             path, edits = self._screen.home.path, self._screen.browser.session.edits
-            self._screen.browser.work.start("undoing", lambda _: undo_last(path, edits))
-
-    def redo(self) -> None:
-        """Make the change again that was undone last."""
-        from deltamem_tui.tui.jobs.outcomes import redo_last
-
-        if self._screen.writable():
-            path, edits = self._screen.home.path, self._screen.browser.session.edits
-            self._screen.browser.work.start("redoing", lambda _: redo_last(path, edits))
+            name = "redoing" if again else "undoing"
+            self._screen.browser.work.start(name, lambda _: undo_last(path, edits, again=again))
 
     @property
     def _undo_hint(self) -> str:
@@ -351,8 +421,6 @@ class NodeEditor:
 
 def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
     """Delete a node and all below it, if that is still what was shown."""
-    from deltamem_tui.memory import editing
-
     root, *_ = nodes
     now = editing.subtree(bank.tree(tree), root.id)
     if {node.id for node in now} != {node.id for node in nodes}:

@@ -1,45 +1,164 @@
-"""The recall lab: what would an agent be told, why, and what would be written."""
+"""Recall: what an agent would be told, why, and what would become of an episode like this."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of, settings_of
-from deltamem_tui.text import counted
+from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
-from deltamem_tui.tui.core.bank_session import OpenBank, Visit
+from deltamem_tui.tui.core.bank_session import OpenBank
+from deltamem_tui.tui.models.nodes import chain_sections
 from deltamem_tui.tui.models.recall_lab import (
+    NOTHING_RECALLED,
     LabAnswer,
     LabEmbedder,
     LabQuestion,
+    MatchLine,
     answer,
     change_text,
     match_lines,
+    near_misses,
+    why_matched,
+)
+from deltamem_tui.tui.models.sections import Section, title_of
+from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
+from deltamem_tui.tui.screens.numbers import (
+    NumberInput,
+    NumberTrial,
+    number_label,
     save_numbers,
 )
-from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
-from deltamem_tui.tui.screens.lab_panes import ASKING_OTHER, BesideContext, NumberTrial
 from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.inputs import LineInput, NumberInput
-from deltamem_tui.tui.widgets.lab import AnswerPane, ContextPane, MatchList
+from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.text_pane import TextPane, line_of
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.vectors.search import Candidate
 
 _RECALLING = "recalling"
-_FEW = 2
-"""Answers side by side, of which each has room for all its numbers in one line."""
+_FAILURE = "✗ "
+_CHANGES = {"gained": "+", "lost": "−"}
+_MARKS = {"▶": "good", "+": "good", "−": "warning", " ": "quiet"}
+"""Before a match, one that only the numbers that are tried find, and one that they lose."""
+
+
+class MatchList(LineList):
+    """The candidates of one collection, each with its score.
+
+    Attributes:
+        lines: What is shown.
+    """
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - textual's word
+        super().__init__(id=id)
+        self.lines: Sequence[MatchLine] = ()
+
+    def show(self, lines: Sequence[MatchLine]) -> None:
+        """Show these candidates, the cursor on the best."""
+        self.lines = lines
+        self.lines_changed(0)
+
+    @property
+    def node(self) -> Node | None:
+        """The node under the cursor."""
+        candidate = self.lines[self.cursor].candidate if self.lines else None
+        return candidate.node if candidate else None
+
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        return len(self.lines)
+
+    def line_text(self, line: int, width: int) -> Text:
+        """Score, penalty, and the title; or the threshold."""
+        told = self.lines[line]
+        if told.candidate is None:
+            rule = f"──── {told.text} "
+            return line_of((rule + "─" * max(width - len(rule), 0), self.style_of("strong")))
+        candidate = told.candidate
+        failure = candidate.node.label == "failure"
+        style = self.style_of("warning") if failure else None
+        mark = _CHANGES.get(told.change) or ("▶" if told.kind == "match" else " ")
+        left = line_of(
+            (f"{mark}{candidate.score:.3f} ", self.style_of(_MARKS[mark])),
+            (_penalty(candidate), self.style_of("quiet")),
+            (_FAILURE if failure else "", style),
+        )
+        left.append_text(line_of((title_of(told.entry, width - left.cell_len), style)))
+        return left
+
+
+def _penalty(candidate: Candidate) -> str:
+    return f"(−{candidate.penalty:.2f}) " if candidate.penalty else ""
+
+
+class AnswerPane(Vertical):
+    """The answer of a collection: its numbers, its candidates, and why.
+
+    Attributes:
+        collection: The collection.
+        numbers: The lines for its numbers.
+        matches: Its candidates.
+    """
+
+    SCOPED_CSS = False  # how much room there is, the screen above knows
+    DEFAULT_CSS = """
+    AnswerPane { width: 1fr; height: 1fr; border-top: solid $primary; }
+    AnswerPane:focus-within { border-top: heavy $accent; }
+    AnswerPane .numbers {
+        layout: grid; grid-size: 2; grid-columns: auto; grid-rows: 1; height: auto;
+    }
+    AnswerPane .number { width: auto; height: 1; margin-right: 1; }
+    AnswerPane .number > Static { width: auto; padding: 0 1; }
+    AnswerPane .number > Input.-invalid { color: $text-error; text-style: bold reverse; }
+    RecallScreen.-low AnswerPane .numbers { display: none; }
+    RecallScreen.-low.-numbers AnswerPane .numbers { display: block; }
+    AnswerPane MatchList { height: 1fr; min-height: 2; }
+    AnswerPane .why { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+    .-low AnswerPane .why { max-height: 2; }
+    """
+
+    def __init__(self, tree: str, display: Display, numbers: Sequence[NumberInput]) -> None:
+        super().__init__(id=f"{tree}-answer")
+        self.collection = tree
+        self.numbers = numbers
+        self.matches = MatchList(id=f"{tree}-matches")
+        self._title = display.title
+        self._why = Static(id=f"{tree}-why", classes="why", markup=False)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="numbers"):
+            for line in self.numbers:
+                with Horizontal(classes="number"):
+                    yield Static(Text(number_label(line.number.name)))
+                    yield line
+        yield self.matches
+        yield self._why
+
+    def show(self, lines: Sequence[MatchLine], *why: str) -> None:
+        """Show candidates, and what is to be said of them."""
+        self.matches.show(lines)
+        self._why.update(Text(" ".join(filter(None, why))))
+
+    def head(self, *parts: str) -> None:
+        """Say in the title what the collection has; empty parts are left out."""
+        self.border_title = Content(" · ".join(filter(None, (self._title, *parts))))
 
 
 class RecallScreen(BankScreen):
@@ -52,36 +171,37 @@ class RecallScreen(BankScreen):
     RecallScreen .question { height: 1; }
     RecallScreen .question > Static { width: 7; padding: 0 0 0 1; }
     RecallScreen .question > Input { width: 1fr; }
-    RecallScreen #answers { height: 1fr; }
-    RecallScreen #meaning { height: auto; padding: 0 1; color: $text-muted; }
-    RecallScreen #meaning.-warning { color: $text-warning; text-style: bold; }
-    RecallScreen.-narrow #answers { height: 2fr; }
+    RecallScreen #answers { height: 1fr; layout: vertical; }
+    RecallScreen.-broad #answers, RecallScreen.-wide #answers { layout: horizontal; }
+    RecallScreen.-low #answers { height: 3fr; }
+    RecallScreen.-low #below { height: 2fr; }
+    RecallScreen #tried { height: auto; padding: 0 1; color: $text-muted; display: none; }
+    RecallScreen #tried.-shown { display: block; }
+    RecallScreen #tried.-warning { color: $text-warning; text-style: bold; }
     RecallScreen #below { height: 1fr; }
     RecallScreen #below > TextPane { width: 1fr; border-top: solid $primary; padding: 0 1; }
     RecallScreen #below > TextPane:focus { border-top: heavy $accent; }
-    RecallScreen #beside { display: none; }
-    RecallScreen.-beside #beside { display: block; }
-    RecallScreen.-narrow.-beside #context { display: none; }
+    RecallScreen #chain { display: none; }
+    RecallScreen.-chain #chain { display: block; }
+    RecallScreen.-narrow.-chain #context { display: none; }
     """
 
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
-        self._displays = _asked(home)
-        self._names = tuple(self._displays)
-        self._numbers = NumberTrial(home, self._displays)
-        below = len(self._names) > _FEW
+        displays = {name: display_of(home.bank, name) for name in home.bank.trees}
+        asked = {name: each for name, each in displays.items() if each.asked}
+        self._numbers = NumberTrial(home, asked)
         self._answers = {
-            name: AnswerPane(name, display, self._numbers.of(name), below=below)
-            for name, display in self._displays.items()
+            name: AnswerPane(name, display, self._numbers.of(name))
+            for name, display in asked.items()
         }
         self._embedder = LabEmbedder()
-        self._told = ContextPane(id="context")
-        self._beside = BesideContext(self, self._embedder)
+        self._told = TextPane(id="context")
+        self._chain = TextPane(id="chain")
         self._given: LabAnswer | None = None
         self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
         self._asked: tuple[Bank, LabQuestion] | None = None
-        self._submitted: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield TopBar("DeltaMem", "recall")
@@ -89,19 +209,16 @@ class RecallScreen(BankScreen):
             with Horizontal(classes="question"):
                 yield Static(Text(name))
                 yield LineInput(placeholder=hint, id=name, compact=True)
-        yield Static(id="meaning", markup=False)
+        yield Static(id="tried", markup=False)
         with Horizontal(id="answers"):
             yield from self._answers.values()
         with Horizontal(id="below"):
             yield self._told
-            yield self._beside.pane
+            yield self._chain
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Show the bank's numbers. Who comes here types a task.
-
-        Who opens a bank that was left here did not choose the lab: their letters are keys.
-        """
+        """Focus the task, unless the bank was left on this screen: then letters are keys."""
         if len(self.home.screens) > 1:
             self._focus_question()
         else:
@@ -112,17 +229,19 @@ class RecallScreen(BankScreen):
     def _explain(self) -> None:
         key = self.browser.key_of
         words = (
-            f"Type a task ({key('ask_task')}), a scene ({key('ask_scene')}) or both: you see which "
-            "nodes match, what an agent would be told, and what an episode like this would "
-            "become."
+            f"Type a task ({key('ask_task')}), a scene (tab) or both: you see which nodes match, "
+            "why, what an agent would be told, and what an episode like this would become."
         )
         if names := ", ".join(dict.fromkeys(each.number.name for each in self._numbers.lines)):
             words += (
-                f"\n\nChange a number ({names} in `deltamem bank parameters`), or move it by "
-                f"{key('raise_number')} and {key('lower_number')}, and see the answer change; "
-                "nothing is written before you save it."
+                f"\n\n{key('numbers')} goes to the parameters ({names}), {key('raise_number')} and "
+                f"{key('lower_number')} move the threshold; nothing is written before "
+                f"{key('save_parameters')}."
             )
-        self._told.explain(words)
+        with suppress(DeltaMemError):  # the bank's method may not be installed
+            words += f"\n\n{method_of(self.home.bank).ranking}"
+        self._told.border_title = "context"
+        self._told.show([Section("", words, quiet=True)])
 
     def bank_changed(self) -> None:
         """Take over the bank's numbers, but for those the user plays with; ask again."""
@@ -130,7 +249,7 @@ class RecallScreen(BankScreen):
             stored = settings_of(self.bank)
         except DeltaMemError as error:
             self._numbers.numbers = None
-            self._told.failed(error)
+            self._failed(error)
             return
         self._numbers.take_over(stored)
         self._remark("")
@@ -142,15 +261,7 @@ class RecallScreen(BankScreen):
         """Ask after a moment of silence; numbers count at once."""
         if isinstance(event.input, NumberInput):
             self._take(event.input)
-        else:
-            self._ask_soon()
-
-    def _take(self, line: NumberInput) -> None:
-        self._remark(wrong := self._numbers.take(line))
-        if not wrong:
-            self._ask()
-
-    def _ask_soon(self) -> None:
+            return
         if self._timer is not None:
             self._timer.stop()
         if self.browser.debounce:
@@ -158,16 +269,18 @@ class RecallScreen(BankScreen):
         else:
             self._ask()
 
+    def _take(self, line: NumberInput) -> None:
+        self._remark(wrong := self._numbers.take(line))
+        if not wrong:
+            self._ask()
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Ask at once, and go to the answer. The question before can be come back to."""
-        before, self._submitted = self._submitted, self.place()
-        if before and before != self._submitted:
-            self.browser.session.visits.leave(Visit(self.home.path, "recall", before))
+        """Ask at once, and go to the answer."""
         self._ask()
         self._focus_answer(-1 if event.input.id == "scene" else 0)
 
     def on_screen_suspend(self) -> None:
-        """Is ready to be typed into for when the user comes back; not so after a dialog."""
+        """Be ready to be typed into for when the user comes back; not so after a dialog."""
         if not isinstance(self.app.screen, ModalScreen) and not any(self.place()):
             self._focus_question()
 
@@ -175,31 +288,20 @@ class RecallScreen(BankScreen):
         self.set_focus(self.query_one("#task"))
 
     def _focus_answer(self, place: int = 0) -> None:
-        if self._names:
-            self._answers[self._names[place]].matches.focus()
+        if self._answers:
+            [*self._answers.values()][place].matches.focus()
 
-    def _remark(self, words: str) -> None:
-        """Say why a number does not count, or which are tried, or what is recalled."""
-        numbers = self._numbers.numbers
-        self.offer("save_parameters", when=numbers is not None and bool(numbers.summary))
-        meaning = self.query_one("#meaning", Static)
-        meaning.update(Text(words or self._tried() or self._ranking()))
-        meaning.set_class(bool(words), "-warning")
-
-    def _tried(self) -> str:
-        """Return the numbers that are tried, and how to go on; empty if they are the bank's."""
+    def _remark(self, wrong: str) -> None:
+        """Say why a number does not count, or which are tried and how to go on."""
         numbers, key = self._numbers.numbers, self.browser.key_of
-        if numbers is None or not numbers.summary:
-            return ""
+        summary = numbers.summary if numbers else ""
+        self.offer("save_parameters", when=bool(summary))
         saves, takes_back = key("save_parameters"), key("own_numbers")
-        return f"tried: {numbers.summary} · {saves} saves, {takes_back} takes back"
-
-    def _ranking(self) -> str:
-        """Return what is recalled; empty if the bank's method is not installed."""
-        try:
-            return method_of(self.home.bank).ranking
-        except DeltaMemError:
-            return ""
+        tried = f"tried: {summary} · {saves} writes, {takes_back} takes back" if summary else ""
+        line = self.query_one("#tried", Static)
+        line.update(Text(wrong or tried))
+        line.set_class(bool(wrong or tried), "-shown")
+        line.set_class(bool(wrong), "-warning")
 
     def _ask(self) -> None:
         """Ask; of what is under way nothing is given up, and then the last question is asked."""
@@ -219,9 +321,10 @@ class RecallScreen(BankScreen):
         self._recalled.ask(
             lambda _: answer(bank, question, embedder, settings.prompt_folders()), self._answered
         )
-        self._told.asking()
+        self._told.border_title = "context · asking …"
         if not embedder.is_at_hand(bank):
-            self._told.waiting()
+            words = "The embedding model is being loaded. The answer comes once it is there."
+            self._told.show([Section("", words, quiet=True)])
             for pane in self._answers.values():
                 pane.show([])
 
@@ -231,15 +334,16 @@ class RecallScreen(BankScreen):
             return
         self._show(found)
         if self._recalled.has_more:
-            self._told.asking()
+            self._told.border_title = "context · asking …"
 
     def on_lookup_failed(self, message: LookupFailed) -> None:
         """Say why there is no answer, if nothing else was asked since; the app says it too."""
-        if message.name == ASKING_OTHER:
-            self._beside.failed(str(message.error))
-        if message.name != _RECALLING or self._asked is None or self._recalled.has_more:
-            return
-        self._told.failed(message.error)
+        if message.name == _RECALLING and self._asked and not self._recalled.has_more:
+            self._failed(message.error)
+
+    def _failed(self, error: DeltaMemError) -> None:
+        self._told.border_title = "context"
+        self._told.show([Section("No answer", str(error), warning=True)])
 
     def _show(self, given: LabAnswer) -> None:
         self._given, method = given, method_of(self.bank)
@@ -247,31 +351,36 @@ class RecallScreen(BankScreen):
         self.offer("show_node", "match_chain", "match_evidence", when=asked)
         for tree, pane in self._answers.items():
             found, usual = given.of(tree), given.usual_of(tree)
-            where = method.placement(tree, found, given.question.settings)
-            pane.show(match_lines(self.bank, found, usual), where)
+            pane.display = found is not None or not asked
+            becomes = method.placement(tree, found, given.question.settings) if asked else ""
+            becomes = f"If learnt, it {becomes}." if becomes.startswith("would") else ""
+            pane.show(match_lines(self.bank, found, usual), why_matched(self.bank, found), becomes)
             pane.head(counted(len(self.bank.tree(tree)), "node"), change_text(found, usual))
-        self._told.answered(self.bank, given)
-        self._beside.ask(given.question.task, given.question.scene)
+        context = given.found.context if given.found else ""
+        self._told.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
+        nearest = [] if context else near_misses(self.bank, given)
+        self._told.show([*_folded(context or NOTHING_RECALLED), *nearest])
+        self._follow()
 
     # What can be done
 
     def readable(self) -> Sequence[Section]:
-        """Return the context; or what stands beside it, while that has the focus."""
-        return super().readable() or self._told.sections
+        """Return the context, whole; or the chain, while that has the focus."""
+        if self._chain.has_focus:
+            return self._chain.sections
+        context = self._given.found.context if self._given and self._given.found else ""
+        return [Section("", context)] if context else self._told.sections
 
     def action_ask_task(self) -> None:
         self._focus_question()
 
-    def action_ask_scene(self) -> None:
-        self.query_one("#scene").focus()
-
-    def action_thresholds(self) -> None:
+    def action_numbers(self) -> None:
         if self._numbers.lines:
-            self._numbers.lines[0].focus()
+            self.add_class("-numbers")
+            self.call_after_refresh(self._numbers.lines[0].focus)
 
     def action_nudge(self, steps: int) -> None:
-        if tree := self._tree_in_focus or next(iter(self._names), ""):
-            self._nudge(self._numbers.of(tree), steps)
+        self._nudge(self._numbers.of(self._tree), steps)
 
     def on_number_input_nudged(self, message: NumberInput.Nudged) -> None:
         self._nudge([message.line], message.steps)
@@ -286,38 +395,50 @@ class RecallScreen(BankScreen):
         self._ask()
 
     @property
-    def _tree_in_focus(self) -> str:
-        """The collection whose answer has the focus; empty if none has."""
-        return next((name for name, each in self._answers.items() if each.matches.has_focus), "")
+    def _tree(self) -> str:
+        """The collection whose answer has the focus, else the first; empty if there is none."""
+        focused = (name for name, each in self._answers.items() if each.matches.has_focus)
+        return next(focused, next(iter(self._answers), ""))
+
+    @property
+    def _node(self) -> Node | None:
+        """The node under the cursor."""
+        return self._answers[self._tree].matches.node if self._answers else None
 
     def action_chain(self) -> None:
         """Show the chain that leads to the node under the cursor; or show it no longer."""
-        self._beside.show("" if self._beside.shows == "chain" else "chain")
-        if tree := self._tree_in_focus or next(iter(self._names), ""):
-            self._beside.follow(tree, self._answers[tree].matches.node)
+        self.toggle_class("-chain")
+        self._follow()
+
+    def _follow(self) -> None:
+        """Show the chain that leads to the node under the cursor, if chains are shown."""
+        if not self.has_class("-chain"):
+            return
+        self._chain.border_title = "chain"
+        if (node := self._node) is None:
+            self._chain.show([Section("", "No node is under the cursor.", quiet=True)])
+            return
+        chain, display = (
+            self.bank.tree(self._tree).chain(node.id),
+            display_of(self.bank, self._tree),
+        )
+        self._chain.border_title = Content(f"chain · {display.title} · {node.id}")
+        self._chain.show(chain_sections(display, chain), len(chain) - 1)
 
     def on_line_list_moved(self, message: LineList.Moved) -> None:
-        if isinstance(message.lines, MatchList) and message.lines.has_focus:
-            self._beside.follow(self._tree_in_focus, message.lines.node)
+        if message.lines.has_focus:
+            self._follow()
 
     def on_descendant_focus(self) -> None:
-        if tree := self._tree_in_focus:
-            self._beside.follow(tree, self._answers[tree].matches.node)
-
-    def action_other_bank(self) -> None:
-        """Ask another bank the same; or show it no longer."""
-        if self._beside.shows == "bank":
-            self._beside.show("")
-        else:
-            self._beside.choose(self.place())
+        self._follow()
 
     def action_show_node(self) -> None:
-        if (tree := self._tree_in_focus) and (node := self._answers[tree].matches.node):
-            self.browser.session.show_node(tree, node.id)
+        if node := self._node:
+            self.browser.session.show_node(self._tree, node.id)
 
     def action_evidence(self) -> None:
-        if (tree := self._tree_in_focus) and (node := self._answers[tree].matches.node):
-            self.show_evidence(tree, node)
+        if node := self._node:
+            self.show_evidence(self._tree, node)
 
     def place(self) -> tuple[str, str]:
         """Return the question."""
@@ -325,7 +446,6 @@ class RecallScreen(BankScreen):
 
     def return_to(self, place: tuple[str, ...]) -> None:
         """Ask a question again, unless it is the one that is answered."""
-        self._submitted = place
         for name, text in zip(("task", "scene"), place, strict=True):
             self.query_one(f"#{name}", Input).value = text
 
@@ -335,9 +455,10 @@ class RecallScreen(BankScreen):
 
     async def action_step_back(self) -> None:
         if isinstance(self.focused, Input):
+            self.remove_class("-numbers")
             self._focus_answer()
-        elif self._beside.shows:
-            self._beside.show("")
+        elif self.has_class("-chain"):
+            self.remove_class("-chain")
         else:
             await super().action_step_back()
 
@@ -348,12 +469,13 @@ class RecallScreen(BankScreen):
         trial = self._numbers.numbers  # stays so until the bank has been read with what was saved
         if trial is None or not trial.changes:
             self.browser.notes.notify("nothing to save: the bank has these numbers already")
-            return
-        if self.writable():
+        elif self.writable():
             self.change("saving the parameters", lambda bank: save_numbers(bank, trial))
 
 
-def _asked(home: OpenBank) -> dict[str, Display]:
-    """Return the collections that questions are put to, and how they are shown."""
-    displays = {name: display_of(home.bank, name) for name in home.bank.trees}
-    return {name: each for name, each in displays.items() if each.asked}
+def _folded(context: str) -> list[Section]:
+    """Return a context with what was learnt first, and what stands around it last and quiet."""
+    before, found, after = context.partition("\n#")
+    if not found:
+        return [Section("", context)]
+    return [Section("", f"#{after}"), Section("Before that, the agent reads", before, quiet=True)]

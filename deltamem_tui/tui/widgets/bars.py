@@ -17,7 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.core.actions import Scope, of_scopes
 from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.core.notes import Note
-from deltamem_tui.tui.core.work import WorkState
+from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.widgets.text_pane import columns, line_of, wrapped
 
 _LINES = 5
@@ -30,18 +30,10 @@ _ALWAYS = ("step_back", "quit", "help")
 _WRITING = frozenset(
     {
         *("edit", "undo", "save_parameters", "import_logs", "extract", "apply_proposal"),
-        *("verdict_success", "verdict_failure", "verdict_unclear"),
+        *("succeeded", "failed", "cannot_tell", "mark_all", "join", "move"),
     }
 )
 """The actions whose keys are not shown for a frozen bank. The key itself says why."""
-
-_MATCHES = frozenset(
-    {
-        *("next_match", "previous_match"),
-        *("next_episode_match", "previous_episode_match"),
-    }
-)
-"""The actions whose keys are shown only where something is filtered."""
 
 
 class KeyBar(Widget):
@@ -51,7 +43,6 @@ class KeyBar(Widget):
         scopes: The scopes of the screen: the keys of the first come first.
 
     Attributes:
-        filtered: Whether what one sees is filtered.
         idle: The names of the actions that have nothing to work on now; their keys are not shown.
     """
 
@@ -65,7 +56,6 @@ class KeyBar(Widget):
     }
     """
 
-    filtered: reactive[bool] = reactive(False)
     idle: reactive[frozenset[str]] = reactive(frozenset())
 
     def __init__(self, scopes: Sequence[Scope]) -> None:
@@ -117,8 +107,7 @@ class KeyBar(Widget):
         """The names of the actions that cannot be done here and now."""
         home = browser_of(self).session.home
         frozen = home is not None and home.bank.frozen
-        hidden = self.idle | (_WRITING if frozen else frozenset())
-        return hidden if self.filtered else hidden | _MATCHES
+        return self.idle | (_WRITING if frozen else frozenset())
 
     def _offered(self) -> list[Binding]:
         """Return one binding an action that can be done, in the order of the scopes."""
@@ -130,8 +119,6 @@ class KeyBar(Widget):
         return sorted(found.values(), key=lambda binding: self._rank(binding.id or ""))
 
     def _rank(self, name: str) -> int:
-        if name in _MATCHES:
-            return -1  # who filters wants to see what was found
         return self._order.index(name) if name in self._order else len(self._order)
 
     async def on_click(self, event: events.Click) -> None:
@@ -207,15 +194,12 @@ class NoteBar(Static):
 
 
 TABS = (
-    ("trees", "1 Trees"),
+    ("memory", "1 Memory"),
     ("recall", "2 Recall"),
     ("episodes", "3 Episodes"),
-    ("statistics", "4 Statistics"),
-    ("review", "5 Review"),
-    ("growth", "6 Growth"),
+    ("report", "4 Report"),
 )
 _NARROW = 70
-_WIDE = 110
 
 
 class TopBar(Widget):
@@ -262,11 +246,7 @@ class TopBar(Widget):
         for name, label in TABS:
             here = name == self._tab
             said = label if here or width >= _NARROW else label[:1]
-            if width < _WIDE:
-                said = said.replace("Statistics", "Stats")
-            found.append(
-                (name, f" {said} " if here or not _NARROW <= width < _WIDE else f" {said}")
-            )
+            found.append((name, f" {said} "))
         return tuple(found)
 
     async def on_click(self, event: events.Click) -> None:
@@ -297,7 +277,7 @@ class WorkBar(Widget):
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
         self._come_or_go(work.state)
 
-    def _come_or_go(self, state: WorkState | None) -> None:
+    def _come_or_go(self, state: Progress | None) -> None:
         self.set_class(state is not None or browser_of(self).work.plan is not None, "-busy")
         self.refresh()
 
@@ -311,10 +291,10 @@ class WorkBar(Widget):
             return Text()
         return columns(line_of((f" {text}", None)), line_of((f"{todo} ", None)), self.size.width)
 
-    def _how_it_ends(self, state: WorkState) -> str:
+    def _how_it_ends(self, state: Progress) -> str:
         if not state.can_stop:
             return "cannot be cancelled"
-        if state.stopping:
+        if state.stopped:
             return "stopping …"
         return f"{self._key('cancel')} cancels"
 
@@ -324,7 +304,7 @@ class WorkBar(Widget):
         typing = isinstance(self.screen.focused, Input) and len(key) == 1
         return f"escape, then {key}" if typing else key
 
-    def _how_far(self, state: WorkState) -> str:
+    def _how_far(self, state: Progress) -> str:
         text = state.name
         if state.total:
             text += f" {state.done:,} of {state.total:,}"
@@ -336,7 +316,7 @@ class WorkBar(Widget):
         return f"{text} · {state.note}" if state.note else text
 
 
-def _left(state: WorkState, total: int) -> str:
+def _left(state: Progress, total: int) -> str:
     """Return how long it will still take, whichever screen one comes to meanwhile."""
     passed = time.monotonic() - state.began
     if not state.done or passed < 1:

@@ -1,8 +1,8 @@
-"""Dialogs: something to look at before it is done, a text to edit."""
+"""Dialogs: something to read, to look at before it is done, or to edit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple, TypeVar
 
 from rich.text import Text
@@ -10,7 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widget import Widget
@@ -145,11 +145,6 @@ class KeyLine(Widget):
             left = right + len(_BETWEEN)
 
 
-_KEEP = Key("f2 or ctrl+o saves it", "keep")
-_KEYS = (_KEEP, Key("escape cancels", "leave"))
-_SURE = (_KEEP, Key("escape again discards what you typed", "leave"))
-
-
 class ReadingBox(Vertical):
     """Something to read, at most a question about it, and the keys that answer it.
 
@@ -234,78 +229,95 @@ class DraftDialog(Dialog[bool | None]):
         yield ReadingBox(self._sections, "Continue with your text, which was not saved?", keys)
 
 
-class NotesDialog(Dialog[None]):
-    """The last notes, whole."""
+class ReadingDialog(Dialog[None]):
+    """Something to read: the last notes, what differs between two banks."""
 
     BINDINGS: ClassVar = [Binding("escape,q,N", "dismiss(None)", "Close")]
 
-    def __init__(self, notes: Sequence[str]) -> None:
+    def __init__(self, sections: Sequence[Section]) -> None:
         super().__init__()
-        self._notes = notes
+        self._sections = sections
 
     def compose(self) -> ComposeResult:
-        heading = Section("The latest messages, newest first")
-        yield ReadingBox([heading, *(Section("", text) for text in self._notes)])
+        yield ReadingBox(self._sections)
 
 
-class EditDocumentDialog(Dialog[str | None]):
-    """A text to edit where no terminal can be handed to an editor; gives it back, or None.
+_SAVES = Key("f2 or ctrl+o saves", "save")
+_KEYS = (_SAVES, Key("tab next text", "app.focus_next"), Key("escape cancels", "leave"))
+_SURE = (_SAVES, Key("escape again discards what you typed", "leave"))
+
+
+class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
+    """A field for each text of a node; gives them back, or None.
 
     Args:
-        text: What is to be edited.
+        labels: What each text says.
+        texts: The texts.
         keep: Told what was typed, if the program ends before the user has answered.
     """
 
     IS_BOX = False
     DEFAULT_CSS = """
-    EditDocumentDialog { align: center middle; }
-    EditDocumentDialog > Vertical {
+    EditFieldsDialog { align: center middle; }
+    EditFieldsDialog > Vertical {
         width: 96%; height: 90%; border: round $primary; padding: 0 1; background: $surface;
     }
-    EditDocumentDialog TextArea, EditDocumentDialog TextArea:focus {
-        height: 1fr; border: none; padding: 0;
+    EditFieldsDialog TextArea, EditFieldsDialog TextArea:focus {
+        height: 1fr; min-height: 3; border: none; padding: 0; margin-bottom: 1;
     }
-    EditDocumentDialog KeyLine { color: $text-muted; }
-    EditDocumentDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    EditFieldsDialog KeyLine { color: $text-muted; }
+    EditFieldsDialog .-label { color: $text-primary; }
+    EditFieldsDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    EditFieldsDialog:ansi .-label { color: ansi_cyan; }
     """
     BINDINGS: ClassVar = [
-        Binding("f2,ctrl+o", "keep", "Keep it", priority=True),
+        Binding("f2,ctrl+o", "save", "Save", priority=True),
         Binding("escape", "leave", "Cancel", priority=True),
     ]
 
-    def __init__(self, text: str, keep: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        labels: Mapping[str, str],
+        texts: Mapping[str, str],
+        keep: Callable[[Mapping[str, str]], None] = lambda _: None,
+    ) -> None:
         super().__init__()
-        self._text = text
-        self._typed = text
+        self._labels = labels
+        self._texts = self._typed = dict(texts)
+        self._areas = {name: TextArea(texts[name], soft_wrap=True) for name in labels}
         self._keep = keep
         self._asked = False
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield TextArea(self._text, soft_wrap=True)
+            with VerticalScroll(can_focus=False):
+                for name, label in self._labels.items():
+                    yield Static(Text(clean(label).capitalize()), classes="-label")
+                    yield self._areas[name]
             yield KeyLine(_KEYS)
 
     def on_mount(self) -> None:
-        """Keep the cursor from blinking: over a slow line it would send for ever."""
-        self.query_one(TextArea).cursor_blink = False
+        """Keep the cursors from blinking: over a slow line they would send for ever."""
+        for area in self._areas.values():
+            area.cursor_blink = False
 
     def on_text_area_changed(self) -> None:
-        self._typed = self.query_one(TextArea).text
+        self._typed = {name: area.text for name, area in self._areas.items()}
         if self._asked:
             self._asked = False
             self.query_one(KeyLine).show(_KEYS)
 
     def on_unmount(self) -> None:
-        if not self.answered and self._typed != self._text:
+        if not self.answered and self._typed != self._texts:
             self._keep(self._typed)
 
     def action_leave(self) -> None:
         """Cancel; what was typed is thrown away only if that is asked for twice."""
-        if self._asked or self.query_one(TextArea).text == self._text:
+        if self._asked or self._typed == self._texts:
             self.dismiss(None)
             return
         self._asked = True
         self.query_one(KeyLine).show(_SURE)
 
-    def action_keep(self) -> None:
-        self.dismiss(self.query_one(TextArea).text)
+    def action_save(self) -> None:
+        self.dismiss(self._typed)

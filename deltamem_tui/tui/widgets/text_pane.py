@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -13,32 +12,17 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
-from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
-from textual.widget import Widget
 
-from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.tree import Tree
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.views.filters import occurrences
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of
-from deltamem_tui.tui.models.nodes import chain_sections, detail
 from deltamem_tui.tui.models.sections import Section, cuttable
-
-_LAST = -1
-
-
-def unreadable(error: DeltaMemError) -> Section:
-    """Return what is shown in place of a node that cannot be read."""
-    return Section("This node cannot be read", str(error), warning=True)
-
 
 _RUN = 3
 """So many words in a row, the ends of a line among them, are a repetition; fewer are chance."""
@@ -205,36 +189,17 @@ class _Line:
     pieces: tuple[Piece, ...]
 
 
-# The keys of a list scroll what has no current line.
-
-
-def move_cursor(widget: Widget, lines: int) -> None:
-    """Scrolls by some lines."""
-    widget.scroll_relative(y=lines, animate=False)
-
-
-def move_page(widget: Widget, pages: int) -> None:
-    """Scrolls by some pages."""
-    widget.scroll_relative(y=pages * max(widget.size.height - 1, 1), animate=False)
-
-
-def move_to_end(widget: Widget, direction: int) -> None:
-    """Scrolls to the top or the bottom."""
-    widget.scroll_to(y=0 if direction < 0 else widget.max_scroll_y, animate=False)
-
-
 class TextPane(ScrollView, can_focus=True):
     """Sections of text, one of which may be the current one.
 
     Attributes:
         sections: What is shown.
         current: The section that is marked; None for no marks at all.
-        match: The line with a word that is sought to which one went last; None if there is none.
     """
 
     COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
         *("pane--title", "pane--warning", "pane--quiet", "pane--current", "pane--new"),
-        *("pane--found", "pane--match"),
+        "pane--found",
     }
     DEFAULT_CSS = """
     TextPane {
@@ -249,7 +214,6 @@ class TextPane(ScrollView, can_focus=True):
         & > .pane--quiet { text-style: dim; }
         & > .pane--new { color: $text-success; }
         & > .pane--found { background: $warning-muted; color: $text-warning; text-style: bold; }
-        & > .pane--match { background: $warning; color: $text; text-style: bold; }
         &:ansi > .pane--title { color: ansi_cyan; text-style: bold; }
         &:ansi > .pane--current { color: ansi_cyan; text-style: bold reverse; }
         &:ansi > .pane--warning { color: ansi_red; text-style: bold; }
@@ -257,26 +221,18 @@ class TextPane(ScrollView, can_focus=True):
         &:ansi > .pane--found {
             color: ansi_yellow; background: ansi_default; text-style: bold underline;
         }
-        &:ansi > .pane--match {
-            color: ansi_yellow; background: ansi_default; text-style: bold reverse;
-        }
         &:ansi > .pane--quiet { color: ansi_default; text-style: dim; }
     }
     """
     BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
-    action_move_cursor = move_cursor
-    action_move_page = move_page
-    action_move_to_end = move_to_end
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
         self.sections: list[Section] = []
         self.current: int | None = None
         self._words: tuple[str, ...] = ()
-        self.match: int | None = None
         self._lines: list[_Line] = []
         self._starts: list[int] = []
-        self._found: list[int] = []
         self._folded_at = 0
 
     def show(self, sections: Sequence[Section], current: int | None = None) -> None:
@@ -285,37 +241,14 @@ class TextPane(ScrollView, can_focus=True):
             return
         self.sections = list(sections)
         self.current = current
-        self.match = None
         self._fold()
         self._to_current()
 
     def mark(self, words: tuple[str, ...]) -> None:
         """Mark where words stand, as a filter has them; the text stays where it is."""
         if words != self._words:
-            self._words, self.match = words, None
+            self._words = words
             self._fold()
-
-    def to_match(self, direction: int) -> bool:
-        """Scrolls to the next line with a word that is marked, or the one before; it goes round.
-
-        What comes next is counted from the last such line if it is in sight, else from the top.
-
-        Returns:
-            Whether there is any.
-        """
-        if not self._found:
-            return False
-        top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        here = self.match
-        if here is None or not top <= here < top + height:
-            here = top - 1 if direction > 0 else top + height
-        place = bisect_right(self._found, here) if direction > 0 else bisect_left(self._found, here)
-        place = place % len(self._found) if direction > 0 else place - 1
-        self.match = line = self._found[place]
-        if not top <= line < top + height:
-            self.scroll_to(y=line - height // 3, animate=False, force=True)
-        self.refresh()
-        return True
 
     def on_resize(self) -> None:
         if self._room != self._folded_at:
@@ -343,7 +276,7 @@ class TextPane(ScrollView, can_focus=True):
         if line >= len(self._lines):
             return Strip.blank(width, self.rich_style)
         folded = self._lines[line]
-        text = self._painted(folded, "match" if line == self.match else "found")
+        text = self._painted(folded)
         if self.current is not None:
             marked = folded.section == self.current or self.sections[folded.section].marked
             mark = "▌ " if marked else "  "
@@ -372,13 +305,6 @@ class TextPane(ScrollView, can_focus=True):
             for number in range(len(self.sections)):
                 self._starts.append(len(self._lines))
                 self._lines += self._section_lines(number, room)
-        texts = ("".join(piece.text for piece in line.pieces) for line in self._lines)
-        self._found = [
-            line
-            for line, text in enumerate(texts)
-            if self._words and occurrences(text, self._words)
-        ]
-        self.match = self.match if self.match in self._found else None
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
 
@@ -414,7 +340,7 @@ class TextPane(ScrollView, can_focus=True):
         for each in wrapped(line, self.app.console, width):
             yield (Piece(each, repeats=False),)
 
-    def _painted(self, line: _Line, found: str) -> Text:
+    def _painted(self, line: _Line) -> Text:
         """Return a line in its style; of a delta, repeats are quiet and what is new has colour."""
         text = Text(end="")
         for piece in line.pieces:
@@ -424,7 +350,7 @@ class TextPane(ScrollView, can_focus=True):
             style = self._style(name) if name else Style.null()
             text.append(piece.text, style)
         for begin, end in occurrences(text.plain, self._words) if self._words else ():
-            text.stylize(self._style(found), begin, end)
+            text.stylize(self._style("found"), begin, end)
         return text
 
     @property
@@ -437,85 +363,13 @@ class TextPane(ScrollView, can_focus=True):
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"pane--{name}", partial=True)
 
+    # The keys of a list scroll what has no current line.
 
-class NodePane(TextPane):
-    """All that is known of a node, or its chain with one entry marked.
+    def action_move_cursor(self, lines: int) -> None:
+        self.scroll_relative(y=lines, animate=False)
 
-    Another node's chain is marked at its end, which is the node itself. Where one had stepped
-    to is kept for as long as it is the same node, also if the bank says something new of it.
-    """
+    def action_move_page(self, pages: int) -> None:
+        self.scroll_relative(y=pages * max(self.size.height - 1, 1), animate=False)
 
-    def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
-        super().__init__(id=id)
-        self._place: tuple[Tree, Node, Display, tuple[str, ...]] | None = None
-        self._step: int | None = None
-        self._heading = ""
-
-    @property
-    def in_chain(self) -> bool:
-        """True if the chain is shown, and not only the node."""
-        return self._step is not None and self._place is not None
-
-    def show_node(
-        self, tree: Tree, node: Node, display: Display, missing: tuple[str, ...] = ()
-    ) -> None:
-        """Show a node of a tree, in the way the one before was shown.
-
-        `missing` are its episodes that the bank does not have.
-        """
-        in_chain = self._step is not None
-        if in_chain and (self._place is None or self._place[1].id != node.id):
-            self._step = _LAST
-        self._place = tree, node, display, missing
-        self._draw()
-
-    def show_nothing(self, section: Section) -> None:
-        """Show why there is no node to be shown."""
-        self._place = None
-        self._draw()
-        self.show([section])
-
-    def head(self, words: str) -> None:
-        """Say something in the title that matters more than what is shown; nothing if empty."""
-        self._heading = words
-        self._draw()
-
-    def toggle_chain(self) -> None:
-        """Show the chain, or the node again."""
-        if self._place is not None:
-            self._step = None if self.in_chain else _LAST
-            self._draw()
-
-    def step(self, steps: int) -> None:
-        """Go along the chain, which is shown for it."""
-        if self._place is not None:
-            depth = self._place[1].depth
-            self._step = max(0, min(self._marked(depth) + steps, depth - 1))
-            self._draw()
-
-    def _marked(self, length: int) -> int:
-        """Return which node of a chain is marked: the one stepped to, else the last."""
-        step = self._step
-        return step if step is not None and 0 <= step < length else length - 1
-
-    def _draw(self) -> None:
-        if self._place is None:
-            self.border_title = Content(self._heading or "node")
-            return
-        try:
-            title, sections, current = self._content(*self._place)
-        except DeltaMemError as error:
-            title, sections, current = "node", [unreadable(error)], None
-        self.border_title = Content(self._heading or title)
-        self.show(sections, current)
-
-    def _content(
-        self, tree: Tree, node: Node, display: Display, missing: tuple[str, ...]
-    ) -> tuple[str, list[Section], int | None]:
-        """Title, sections, and which of them is marked."""
-        if not self.in_chain:
-            return "node", detail(tree, node, display, missing), None
-        chain = tree.chain(node.id)
-        step = self._marked(len(chain))
-        title = f"chain from the root · {step + 1} of {len(chain)}"
-        return title, chain_sections(display, chain), step
+    def action_move_to_end(self, direction: int) -> None:
+        self.scroll_to(y=0 if direction < 0 else self.max_scroll_y, animate=False)

@@ -4,73 +4,147 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.widget import Widget
 
-from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.filters import NODES, ORDERS, Order
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.bank_session import OpenBank
-from deltamem_tui.tui.core.state import BankState
 from deltamem_tui.tui.core.work import NodeTarget
-from deltamem_tui.tui.models.evidence import evidence_of
+from deltamem_tui.tui.models.nodes import chain_sections, detail, evidence_of
 from deltamem_tui.tui.models.outline import (
     ALL_NODES,
     ArrangedNodes,
-    Arrangement,
     NodeArrangement,
     arrange,
 )
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
-from deltamem_tui.tui.screens.filter_sort import ListFilter
+from deltamem_tui.tui.screens.filtering import ListFilter
 from deltamem_tui.tui.screens.node_editing import ChosenNode, NodeEditor
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import Outlines, OutlineView
-from deltamem_tui.tui.widgets.text_pane import NodePane, TextPane, unreadable
+from deltamem_tui.tui.widgets.text_pane import TextPane
 
 
-class TreesScreen(BankScreen):
+def unreadable(error: DeltaMemError) -> Section:
+    """Return what is shown in place of a node that cannot be read."""
+    return Section("This node cannot be read", str(error), warning=True)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node as its pane shows it; `missing` are those of its episodes that the bank lacks."""
+
+    tree: Tree
+    node: Node
+    display: Display
+    missing: tuple[str, ...] = ()
+
+
+class NodePane(TextPane):
+    """All that is known of a node, or its chain with one entry marked: the last, or any before."""
+
+    def __init__(self, id: str) -> None:  # noqa: A002 - textual's word
+        super().__init__(id=id)
+        self._shown: NodeView | None = None
+        self._step: int | None = None  # the entry of the chain that is marked, from its end
+        self._heading = ""
+
+    @property
+    def in_chain(self) -> bool:
+        """True if the chain is shown, and not only the node."""
+        return self._step is not None and self._shown is not None
+
+    def show_node(self, shown: NodeView) -> None:
+        """Show a node of a tree, in the way the one before was shown."""
+        if self.in_chain and self._shown and self._shown.node.id != shown.node.id:
+            self._step = 0
+        self._shown = shown
+        self._draw()
+
+    def show_nothing(self, section: Section) -> None:
+        """Show why there is no node to be shown."""
+        self._shown = None
+        self.border_title = Content(self._heading or "node")
+        self.show([section])
+
+    def head(self, words: str) -> None:
+        """Say something in the title that matters more than what is shown; nothing if empty."""
+        self._heading = words
+        self._draw()
+
+    def toggle_chain(self) -> None:
+        """Show the chain, or the node again."""
+        self._step = None if self.in_chain else 0
+        self._draw()
+
+    def step(self, steps: int) -> None:
+        """Go along the chain, which is shown for it."""
+        if self._shown is not None:
+            self._step = max(0, min((self._step or 0) - steps, self._shown.node.depth - 1))
+            self._draw()
+
+    def _draw(self) -> None:
+        if (shown := self._shown) is None:
+            return
+        title, sections, current = "node", list[Section](), None
+        try:
+            if self._step is None:
+                sections = detail(shown.tree, shown.node, shown.display, shown.missing)
+            else:
+                chain = shown.tree.chain(shown.node.id)
+                current = max(len(chain) - 1 - self._step, 0)
+                title = f"chain from the root · {current + 1} of {len(chain)}"
+                sections = chain_sections(shown.display, chain)
+        except DeltaMemError as error:
+            sections, current = [unreadable(error)], None
+        self.border_title = Content(self._heading or title)
+        self.show(sections, current)
+
+
+class MemoryScreen(BankScreen):
     """Outlines above, the node below; side by side where there is room, and its episode."""
 
-    SCOPES = ("trees", "tree", "list", "bank", "app")
-    BINDINGS: ClassVar = [*bindings("trees")]
+    SCOPES = ("memory", "tree", "list", "bank", "app")
+    BINDINGS: ClassVar = [*bindings("memory")]
     DEFAULT_CSS = """
-    TreesScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
-    TreesScreen TextPane:focus { border-top: heavy $accent; }
-    TreesScreen #columns, TreesScreen #left { height: 1fr; }
-    TreesScreen #beside { display: none; }
-    TreesScreen.-wide #columns { layout: horizontal; }
-    TreesScreen.-wide #left, TreesScreen.-wide TextPane { width: 1fr; }
-    TreesScreen.-wide #beside { display: block; }
+    MemoryScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
+    MemoryScreen TextPane:focus { border-top: heavy $accent; }
+    MemoryScreen #columns, MemoryScreen #left { height: 1fr; }
+    MemoryScreen #beside { display: none; }
+    MemoryScreen.-wide #columns { layout: horizontal; }
+    MemoryScreen.-wide #left, MemoryScreen.-wide TextPane { width: 1fr; }
+    MemoryScreen.-wide #beside { display: block; }
     """
 
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
-        arrangement: NodeArrangement = ALL_NODES
-        with contextlib.suppress(UsageError):
-            arrangement = Arrangement.of(NODES, home.left.filter, home.left.order)
         self.list_filter: ListFilter[Order, ArrangedNodes] = ListFilter(
-            self,
             "arranging the outlines",
             NODES,
             ORDERS,
-            arrangement,
+            ALL_NODES,
             find=self._find,
             show=self._show,
             focus=self._focus_outline,
+            typed=self._filter_typed,
             begins=self._keep_folds,
         )
-        self._outlines = Outlines(
-            tuple(home.bank.trees), home.left, filtered=not arrangement.wanted.empty
-        )
+        self._outlines = Outlines(tuple(home.bank.trees), home.left.nodes)
         self._pane = NodePane(id="detail")
         self._beside = TextPane(id="beside")
         self.editor = NodeEditor(self, self.chosen, self._show_move)
@@ -78,17 +152,14 @@ class TreesScreen(BankScreen):
         home.trees = self
 
     def compose(self) -> ComposeResult:
-        yield TopBar("DeltaMem", "trees")
+        yield TopBar("DeltaMem", "memory")
         with Vertical(id="columns"):
             with Vertical(id="left"):
                 yield self._outlines
-                yield self.list_filter.line
+                yield self.list_filter
             yield self._pane
             yield self._beside
         yield from bottom_bars(self.SCOPES)
-
-    def on_mount(self) -> None:
-        self.list_filter.line.show(self.list_filter.arrangement.text)
 
     @property
     def shown(self) -> OutlineView:
@@ -97,7 +168,7 @@ class TreesScreen(BankScreen):
 
     def outline(self, tree: str) -> OutlineView:
         """Return the outline of a tree."""
-        return self._outlines.view(tree)
+        return self._outlines.views[tree]
 
     def panes(self) -> Iterable[Widget]:
         """Return the outline that is shown, before the others."""
@@ -108,11 +179,9 @@ class TreesScreen(BankScreen):
         node = self.shown.node
         return None if node is None else ChosenNode(self.shown.tree_name, node)
 
-    def remembered(self) -> BankState:
-        """Return how the bank is left now."""
-        if not self.is_ready:
-            return self.home.left
-        return self._outlines.remembered(self.list_filter.arrangement)
+    def cursors(self) -> dict[str, str]:
+        """Return per tree the id of the node under the cursor."""
+        return self._outlines.cursors() if self.is_ready else self.home.left.nodes
 
     # The outlines
 
@@ -124,9 +193,10 @@ class TreesScreen(BankScreen):
         """
         if self.shown.outline is None and self.list_filter.arrangement.wanted.empty:
             with contextlib.suppress(DeltaMemError):  # what is wrong is reported by the thread
-                self._show(self._find()(lambda: False))
+                arranged = self._find(self.list_filter.arrangement)(lambda: False)
+                self.list_filter.show(arranged)
                 return
-        self.list_filter.arrange()
+        self.list_filter.rearrange()
 
     def _focus_outline(self) -> None:
         self.shown.focus()
@@ -134,20 +204,19 @@ class TreesScreen(BankScreen):
     def _keep_folds(self) -> None:
         self._outlines.keep_folds()
 
-    def _find(self) -> Callable[[Stopped], ArrangedNodes]:
-        bank, arrangement = self.bank, self.list_filter.arrangement
+    def _find(self, arrangement: NodeArrangement) -> Callable[[Stopped], ArrangedNodes]:
+        bank = self.bank
         return lambda stopped: arrange(bank, arrangement, stopped)
 
     def _show(self, arranged: ArrangedNodes) -> None:
         """Show the outlines, the cursor and what was expanded as they were."""
-        self.list_filter.was_shown(arranged.arrangement)
         for pane in (self._pane, self._beside):
             pane.mark(self.list_filter.words)
         self._outlines.show(arranged)
         self.offer(
             "filter", "sort", when=any(len(self.bank.tree(name)) for name in self._outlines.views)
         )
-        self._outlines.head(self.list_filter.line.text)
+        self._outlines.head(counts=self.list_filter.is_in_force)
         if self._target and not self.list_filter.inquiry.has_more:
             target, self._target = self._target, None
             self._go_to(target)
@@ -213,7 +282,7 @@ class TreesScreen(BankScreen):
             display = display_of(self.bank, tree.name)
             evidence = evidence_of(self.bank, tree.name, node)
             self.offer("evidence", when=bool(evidence.kept))
-            self._pane.show_node(tree, node, display, evidence.missing)
+            self._pane.show_node(NodeView(tree, node, display, evidence.missing))
             if self._beside.display:
                 from deltamem_tui.tui.models.episodes import beside_node  # it reads episodes
 
@@ -228,7 +297,7 @@ class TreesScreen(BankScreen):
         shown, display = self.list_filter.shown_as, self.shown.shown_as
         if shown is not None and not shown.wanted.empty:
             text = f"No node of the {display.title} fits the filter"
-            if self.list_filter.line.text == shown.text:
+            if self.list_filter.is_in_force:
                 return f"{text}."
             return f"{text} {one_line(shown.text, 60)}."
         if self.bank.frozen:
@@ -253,21 +322,14 @@ class TreesScreen(BankScreen):
     def action_filter(self) -> None:
         self.list_filter.open()
 
-    def action_to_match(self, direction: int) -> None:
-        self.list_filter.to_match(direction, self.shown.to_match)
-
     def action_sort(self) -> None:
         self.list_filter.sort()
 
-    def on_input_changed(self) -> None:
-        """Filter while one types. What fits is counted only of the filter that is in force."""
-        self.list_filter.typed()
-        self._outlines.head(self.list_filter.line.text)
+    def _filter_typed(self) -> None:
+        """Count what fits only of the filter that is in force."""
+        self._outlines.head(counts=self.list_filter.is_in_force)
         if self.shown.outline is not None and not self.shown.line_count():
             self._show_node()
-
-    def on_input_submitted(self) -> None:
-        self.list_filter.submit()
 
     async def action_step_back(self) -> None:
         """Leave one thing at a time: the line, a move, the chain, a link, the filter, the bank."""
@@ -310,8 +372,14 @@ class TreesScreen(BankScreen):
     def action_edit(self) -> None:
         self.editor.edit()
 
-    def action_relabel(self) -> None:
-        self.editor.relabel()
+    def action_edit_outside(self) -> None:
+        self.editor.edit(outside=True)
+
+    def action_relabel(self, label: Label) -> None:
+        self.editor.relabel(label)
+
+    def action_join(self) -> None:
+        self.editor.join()
 
     def action_move(self) -> None:
         self.editor.move()
@@ -326,4 +394,4 @@ class TreesScreen(BankScreen):
         self.editor.undo()
 
     def action_redo(self) -> None:
-        self.editor.redo()
+        self.editor.undo(again=True)

@@ -1,4 +1,4 @@
-"""Asking for logs to import, and which model is to learn or judge."""
+"""Asking for logs to import, how episodes ended, and which model is to learn or judge."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from deltamem_tui.tui.jobs.episodes import (
     preview_learning,
     preview_logs,
 )
-from deltamem_tui.tui.jobs.judging import plan_judging, to_judge
+from deltamem_tui.tui.jobs.outcomes import plan_for_all, plan_judging, to_judge
 from deltamem_tui.tui.screens.base import BankScreen
-from deltamem_tui.tui.widgets.inputs import completed_path
+from deltamem_tui.tui.widgets.forms import completed_path
 
 
 def ask_for_logs(screen: BankScreen) -> None:
@@ -46,7 +46,7 @@ def ask_for_logs(screen: BankScreen) -> None:
         log = _place(answer["path"])
         if completed_path(log) and not Path(log).exists():
             return []  # a name that is still being typed
-        return preview_logs(log, answer["format"], stopped)
+        return preview_logs(log, answer["format"], stopped, screen.bank.manifest.domain)
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["path"]:
@@ -75,17 +75,89 @@ def _place(typed: str) -> str:
     return "./-" if typed == "-" else str(Path(typed).expanduser()) if typed else ""
 
 
-def ask_what_learns(screen: BankScreen) -> None:
-    """Ask by what to learn from the waiting episodes, and learns."""
+def ask_what_learns(screen: BankScreen, one_by_one: Callable[[], None]) -> None:
+    """Ask by what to learn from the waiting episodes; if none is ready, ask how they ended.
+
+    Args:
+        screen: The screen of the bank.
+        one_by_one: Lets the user judge them one by one.
+    """
     if not screen.writable():
         return
-    browser, path, configuration = screen.browser, screen.bank.path, screen.browser.configuration
-    if not screen.bank.episodes.waiting():
+    browser, bank = screen.browser, screen.bank
+    if not bank.episodes.waiting():
         key = browser.key_of("import_logs")
         browser.notes.notify(f"no episode waits to be learnt; {key} imports some")
         return
+
+    def ask(found: tuple[int, list[str]]) -> None:
+        ready, undecided = found
+        if ready or not undecided:
+            _ask_for_writer(screen)
+            return
+        which = "This log does" if len(undecided) == 1 else f"These {len(undecided):,} logs do"
+        title = f"{which} not say how they ended"
+        ask_how_ended(screen, undecided, title, "", one_by_one)
+
+    look_up(screen, "looking for what can be learnt", lambda _: _learnable(bank), ask)
+
+
+def _learnable(bank: Bank) -> tuple[int, list[str]]:
+    """Return how many episodes can be learnt from now, and the ids of those without an outcome."""
+    from deltamem_tui.memory.runs.learning import candidates
+
+    ready = len(candidates(bank).episodes)
+    return ready, [] if ready else to_judge(bank, bank.episodes.waiting())
+
+
+def ask_how_ended(
+    screen: BankScreen,
+    ids: Sequence[str],
+    title: str,
+    shown_by: str,
+    one_by_one: Callable[[], None],
+) -> None:
+    """Ask how some episodes ended, and write it in one commit.
+
+    Args:
+        screen: The screen of the bank.
+        ids: The episodes.
+        title: What is asked.
+        shown_by: The filter that shows them; empty for none.
+        one_by_one: Lets the user judge them one by one.
+    """
+    if not screen.writable():
+        return
+    browser, path = screen.browser, screen.home.path
+    choices = {
+        "all succeeded": "learn from them as skills",
+        "all failed": "learn from them as warnings",
+        "a model judges": "those without an outcome, its price first",
+        "one by one": "you say it of each",
+    }
+
+    def begin(answer: FormAnswer, retry: Retry) -> None:
+        retry.forget()
+        if answer["how"] == "one by one":
+            one_by_one()
+        elif answer["how"] == "a model judges":
+            ask_who_judges(screen, ids)
+        else:
+            success = answer["how"] == "all succeeded"
+            learn = browser.key_of("extract")
+            browser.work.start(
+                "looking at what the verdict changes",
+                lambda _: plan_for_all(path, ids, shown_by, success=success, then=learn),
+            )
+
+    browser.forms.ask(title, [FormLine("how", "How did they end?", choices=choices)], begin)
+
+
+def _ask_for_writer(screen: BankScreen) -> None:
+    """Ask by what to learn, and learn."""
+    browser, path, configuration = screen.browser, screen.bank.path, screen.browser.configuration
     cure = (
-        f"{browser.key_of('show_statistics')}, then {browser.key_of('calibrate')} proposes other "
+        f"{browser.key_of('show_report')}, then {browser.key_of('calibrate')} proposes other "
         f"thresholds; {browser.key_of('relearn')} learns the same episodes in a new bank"
     )
     lines = _model_lines(configuration, "leave it empty to learn by rules, free of charge")

@@ -1,0 +1,312 @@
+"""The report: what the bank is worth in words, how it grew, and what each commit brought."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from textual.app import ComposeResult
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.credit import NAME as CREDIT
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.undo import Past
+from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.lift import bank_lift, notes_of
+from deltamem_tui.memory.methods import display_of, has_thresholds, is_shown
+from deltamem_tui.memory.views.statistics import BankStatistics, bank_statistics
+from deltamem_tui.text import counted, one_line
+from deltamem_tui.tui.core.actions import bindings
+from deltamem_tui.tui.core.background import Inquiry
+from deltamem_tui.tui.core.bank_session import OpenBank
+from deltamem_tui.tui.core.work import Progress
+from deltamem_tui.tui.jobs.episodes import LEAST_NODES, mostly_roots
+from deltamem_tui.tui.models.sections import Section, local_time
+from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
+from deltamem_tui.tui.widgets.bars import TopBar
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.plan import Proposal
+
+_COMMITS = 200
+_CURVE = 60
+_HEIGHTS = "▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True, slots=True)
+class BankReport:
+    """What is known of a bank.
+
+    Attributes:
+        bank: The bank at one commit.
+        counts: Its nodes and episodes.
+        unused: How many nodes were neither recalled nor hit.
+        sizes: How many nodes it had after each commit that is still known.
+        commits: A line for each of the last commits, newest first.
+        lift: What receipts and verdicts say of memory's worth; empty if nothing was shown.
+        mostly_roots: Whether little of what was learnt found something to add to.
+    """
+
+    bank: Bank
+    counts: BankStatistics
+    unused: int
+    sizes: Sequence[int]
+    commits: Sequence[str]
+    lift: Sequence[str] = ()
+    mostly_roots: bool = False
+
+    @classmethod
+    def of(cls, bank: Bank) -> BankReport:
+        """Count a bank: every node and the journal are read once."""
+        past = Past.read(bank)
+        shown = _displays(bank)
+        sizes = np.sum([past.sizes(name) for name in shown], axis=0) if past.moments else []
+        lift = notes_of(bank_lift(bank)) if len(bank.snapshots[CREDIT].index) else []
+        return cls(
+            bank,
+            bank_statistics(bank),
+            sum(_unused(bank.tree(name)) for name in shown),
+            [int(each) for each in sizes],
+            list(_commit_lines(past, shown)),
+            [str(each) for each in lift],
+            bool(mostly_roots(bank)),
+        )
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return sum(each.nodes for each in self.counts.trees.values())
+
+
+def _displays(bank: Bank) -> dict[str, Display]:
+    return {name: display_of(bank, name) for name in bank.trees if is_shown(bank, name)}
+
+
+def _unused(tree: Tree) -> int:
+    """Count the nodes that were neither hit nor recalled."""
+    if not len(tree):
+        return 0
+    counters = tree.snapshot.counters[tree.birth[tree.rows], :2]
+    return int((counters == 0).all(axis=1).sum())
+
+
+def _commit_lines(past: Past, shown: Mapping[str, Display]) -> Iterator[str]:
+    """Return a line for each of the last commits: when, what, what it brought, of which task."""
+    last = len(past.moments) - 1
+    for number in range(last, max(last - _COMMITS, -1), -1):
+        moment = past.moments[number]
+        brought = []
+        for name, display in shown.items():
+            change = past.change(number, name)
+            counts = (("+", change.added), ("~", change.changed), ("−", change.deleted))
+            signs = [f"{sign}{len(rows):,}" for sign, rows in counts if len(rows)]
+            if signs:
+                brought.append(f"{' '.join(signs)} in the {display.title}")
+        facts = (one_line(moment.event, 20), ", ".join(brought), _task(past, number))
+        yield f"{local_time(moment.time)}  " + " · ".join(filter(None, facts))
+
+
+def _task(past: Past, number: int) -> str:
+    """Return the task of the episode that a commit is about, if the bank has it."""
+    episode = past.moments[number].detail.get("trajectory")
+    record = past.bank.episodes.record(episode) if isinstance(episode, str) else None
+    task = (record or {}).get("task")
+    return one_line(task, 70) if isinstance(task, str) else ""
+
+
+def verdict(found: BankReport, key: Callable[[str], str]) -> list[Section]:
+    """Return in words what a bank is worth, and what to do next.
+
+    Args:
+        found: What is known of it.
+        key: Returns the key of an action.
+    """
+    counts, nodes = found.counts, found.nodes
+    failures = sum(each.failures for each in counts.trees.values())
+    lines = [f"{counted(counts.learnt, 'episode')} learnt, {counts.waiting:,} waiting."]
+    if counts.without_outcome:
+        lines[0] += f" {counts.without_outcome:,} of them do not say how they ended."
+    if nodes:
+        lines += [
+            f"{found.unused:,} of {counted(nodes, 'node')} were never used: no task matched them.",
+            f"{failures:,} of {counted(nodes, 'node')} are failures: warnings, not skills.",
+        ]
+    if found.mostly_roots:
+        lines.append("The thresholds are too high: most nodes found nothing to add to.")
+    elif nodes >= LEAST_NODES and has_thresholds(found.bank):
+        lines.append("The thresholds fit: most nodes add to what was known.")
+    sections = [Section("Verdict", "\n".join(lines)), Section("What to do", _advice(found, key))]
+    if found.lift:
+        sections.append(Section("Did memory help?", "\n".join(found.lift)))
+    return sections
+
+
+def _advice(found: BankReport, key: Callable[[str], str]) -> str:
+    """Return the next step."""
+    counts = found.counts
+    episodes, learn = key("show_episodes"), key("extract")
+    if found.bank.frozen:
+        return f"The bank is frozen. Press {key('show_recall')} to ask it."
+    if not counts.episodes:
+        return f"Press {episodes}, then {key('import_logs')}: import your agent's logs."
+    if counts.waiting:
+        return f"Press {episodes}, then {learn}: learn from the episodes that wait."
+    if found.mostly_roots:
+        return (
+            f"Press {key('calibrate')} to propose lower thresholds, {key('apply_proposal')} to "
+            f"write them; then {episodes} and {key('relearn')} learn the episodes again."
+        )
+    return (
+        f"Press {key('show_recall')} and ask a task of yours. To share the bank: "
+        f"{key('close_bank')}, then {key('export_bank')}."
+    )
+
+
+def growth_section(sizes: Sequence[int]) -> Section | None:
+    """Return one curve: nodes after each commit; None if there is nothing to draw."""
+    most = max(sizes, default=0)
+    if len(sizes) <= 1 or not most:
+        return None
+    width = min(_CURVE, len(sizes))
+    places = [round(column * (len(sizes) - 1) / (width - 1)) for column in range(width)]
+    curve = "".join(_HEIGHTS[(len(_HEIGHTS) - 1) * sizes[place] // most] for place in places)
+    ends = f"{sizes[0]:,} → {counted(sizes[-1], 'node')} over {counted(len(sizes), 'commit')}"
+    return Section("Growth", f"{curve}  {ends}")
+
+
+def _collections(found: BankReport) -> Iterator[Section]:
+    """Yield the numbers of each collection."""
+    for name, display in _displays(found.bank).items():
+        tree = found.counts.trees[name]
+        layers = f"{counted(tree.roots, 'root')}, {counted(tree.residuals, 'residual')}"
+        kinds = display.sizes(tree.depths) if display.levels else layers
+        fused = f" · {tree.consolidated:,} fused" if display.layered else ""
+        yield Section(
+            display.title,
+            f"{counted(tree.nodes, 'node')}: {kinds} · {counted(tree.failures, 'failure')}{fused}\n"
+            f"{counted(tree.hits, 'hit')} · {tree.tokens:,} tokens",
+        )
+
+
+def proposal_section(each: Proposal) -> Section:
+    """Return what a collection's threshold does now, and what is proposed."""
+    questions = counted(each.questions, "question")
+    lines = [f"{each.current:g} now: {each.matching_now:.0%} of {questions} match"]
+    if each.proposed is not None and each.matching_then is not None:
+        lines.append(f"{each.proposed:g} proposed: {each.matching_then:.0%} match")
+    else:
+        lines.append(f"nothing proposed: {each.reason}")
+    return Section(f"Threshold of the {each.tree} tree", "\n".join(lines))
+
+
+class ReportScreen(BankScreen):
+    """One page to read."""
+
+    SCOPES = ("report", "list", "bank", "app")
+    BINDINGS: ClassVar = [*bindings("report")]
+    DEFAULT_CSS = """
+    ReportScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
+    """
+
+    def __init__(self, home: OpenBank) -> None:
+        super().__init__(home)
+        self._counting = Inquiry(self, "counting")
+        self._found: BankReport | None = None
+        self._proposals: Sequence[Proposal] = ()
+        self._grounds: object = None
+        self._pane = TextPane(id="report")
+
+    def compose(self) -> ComposeResult:
+        yield TopBar("DeltaMem", "report")
+        yield self._pane
+        yield from bottom_bars(self.SCOPES)
+
+    def on_mount(self) -> None:
+        self._pane.border_title = "report"
+        self._pane.show([Section("", "counting …", quiet=True)])
+        self._pane.focus()
+
+    def bank_changed(self) -> None:
+        """Count again; thresholds that were proposed for other nodes are dropped."""
+        bank = self.bank
+        if self._grounds != grounds_of(bank):
+            self._proposals = ()
+        self.offer("calibrate", when=has_thresholds(bank))
+        self._counting.ask(lambda _: BankReport.of(bank), self._counted)
+
+    def _counted(self, found: BankReport) -> None:
+        self._found = found
+        self._show()
+
+    def _show(self) -> None:
+        proposed = any(each.proposed is not None for each in self._proposals)
+        self.offer("apply_proposal", when=proposed)
+        sections = list(map(proposal_section, self._proposals))
+        if found := self._found:
+            sections += verdict(found, self.browser.key_of)
+            sections += [each for each in [growth_section(found.sizes)] if each]
+            sections += _collections(found)
+            if found.commits:
+                sections.append(Section("Commits, newest first", "\n".join(found.commits)))
+        self._pane.show(sections)
+
+    def readable(self) -> Sequence[Section]:
+        """Return the report."""
+        return self._pane.sections
+
+    def action_calibrate(self) -> None:
+        """Score every episode, and propose thresholds; nothing is written."""
+        bank = self.bank
+
+        def work(progress: Progress) -> Callable[[], None]:
+            from deltamem_tui.memory.engine import calibrate
+
+            proposals = calibrate(bank, between=progress.go_on)
+            return lambda: self._proposed(proposals, grounds_of(bank))
+
+        self.browser.work.start("scoring every episode", work, can_stop=True)
+
+    def _proposed(self, proposals: Sequence[Proposal], grounds: object) -> None:
+        """Show what is proposed, if it is for the bank as it is."""
+        notify = self.browser.notes.notify
+        if self.home.is_closed:
+            notify(f"{self.home.path.name} was closed before its episodes were scored")
+        elif grounds != grounds_of(self.home.bank):
+            notify("the trees changed meanwhile: propose again")
+        else:
+            self._proposals, self._grounds = proposals, grounds
+            self._show()
+            if any(each.proposed is not None for each in proposals):
+                saves = self.browser.key_of("apply_proposal")
+                notify(f"thresholds are proposed; {saves} writes them into the bank")
+
+    def action_apply_proposal(self) -> None:
+        """Write the proposed thresholds into the bank."""
+        proposals, notify = self._proposals, self.browser.notes.notify
+        if not proposals:
+            proposes = self.browser.key_of("calibrate")
+            notify(f"no thresholds were proposed yet: {proposes} proposes some")
+        elif not any(each.proposed is not None for each in proposals):
+            notify("nothing to write: no threshold is proposed")
+        elif self.writable():
+            self.change("saving the thresholds", lambda bank: _apply(bank, proposals))
+
+
+def grounds_of(bank: Bank) -> object:
+    """Return what proposed thresholds rest on: what the trees hold, vectors included."""
+    return bank.manifest.embedder, *(tree.snapshot.extent for tree in bank.trees.values())
+
+
+def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
+    from deltamem_tui.memory.engine import apply_proposals
+
+    applied = apply_proposals(bank, proposals)
+    named = (
+        f"{display_of(bank, each.tree).title} threshold "
+        f"{getattr(applied.of(each.tree), each.number):g}"
+        for each in proposals
+    )
+    return f"saved: {', '.join(named)}"
