@@ -28,6 +28,7 @@ _ENDINGS = {
     "markdown": ".md",
     "jsonl": ".jsonl",
     "atif": ".atif.jsonl",
+    "agents-md": ".md",
 }
 """The forms that a bank is written in, and how their names end."""
 
@@ -37,7 +38,9 @@ _NOTES = {
     "markdown": "a document to read; it cannot be installed again",
     "jsonl": "a node a line, with its chain; it cannot be installed again",
     "atif": "the episodes that it was learnt from, in the format that agents exchange",
+    "agents-md": "what every task of the bank needs; agents read such a file by themselves",
 }
+_AGENTS_FILE = "AGENTS.md"
 
 Out = Annotated[
     Path | None,
@@ -73,7 +76,7 @@ def export(
     The same state of a bank gives the same bytes. The nodes always go along, the episodes only if
     asked for. The digest that is printed can be given to `deltamem bank install --digest` where
     the file arrives. `--as` writes what other programs read instead: a folder of Agent Skills, a
-    markdown document, JSON Lines, or its episodes as ATIF.
+    markdown document, JSON Lines, its episodes as ATIF, or AGENTS.md.
     """
     if form not in _ENDINGS:
         raise UsageError(
@@ -128,6 +131,8 @@ def _checked_path(out: Path | None, name: str, form: str) -> Path:
             raise UsageError(f"{source} is a bank's folder", hint="name another place with -o")
     ending = _ENDINGS[form]
     path = Path(Path(name).name + ending) if out is None else named
+    if form == "agents-md":
+        return named / _AGENTS_FILE if out is None or named.is_dir() else named
     if out is not None and ending.startswith(".") and named.is_dir():
         path = named / (Path(name).name + ending)
     for other in ("archive", "markdown", "jsonl"):
@@ -147,13 +152,16 @@ def _write(
     from deltamem_tui.memory.episodes.stored_episodes import episodes
     from deltamem_tui.memory.skills.export import write_skills
     from deltamem_tui.memory.transfer.atif import write_atif
-    from deltamem_tui.memory.transfer.plain import write_jsonl, write_markdown
+    from deltamem_tui.memory.transfer.plain import write_agents_md, write_jsonl, write_markdown
 
     if form == "skills":
         skills = write_skills(bank, path, replace=replace, discard_changes=discard_changes)
         return asdict(skills) | {"folder": path}
     if form == "atif":
         return {"file": path, "episodes": write_atif(path, episodes(bank), replace=replace)}
+    if form == "agents-md":
+        write_agents_md(bank, path, replace=replace)
+        return {"file": path}
     (write_jsonl if form == "jsonl" else write_markdown)(bank, path, replace=replace)
     return {"file": path, "nodes": sum(map(len, bank.trees.values()))}
 

@@ -14,12 +14,18 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.deltamem.general import digest_lines
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.skills.layout import escaped, fenced
 from deltamem_tui.text import clean, count_tokens, one_line
 
 _TITLE_WIDTH = 100
+_DIGEST_TOKENS = 400
+_AGENTS_HEADER = """# What past work here needed
+
+Learnt from this project's own sessions: experience to weigh, not instructions."""
 
 
 def write_jsonl(bank: Bank, path: Path, *, replace: bool = False) -> None:
@@ -42,6 +48,26 @@ def write_markdown(bank: Bank, path: Path, *, replace: bool = False) -> None:
     """
     parts = (part.encode() + b"\n\n" for part in markdown(bank))
     _write(path, parts, replace=replace)
+
+
+def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
+    """Write what any task of the bank needs as a file that agents read, AGENTS.md or CLAUDE.md.
+
+    Raises:
+        UsageError: The bank knows nothing that holds for all of its tasks.
+        BankExistsError: Something is at `path`, and is not to be replaced.
+        StorageError: The disk refused; nothing is left behind.
+    """
+    lines = digest_lines(bank, _DIGEST_TOKENS)
+    if not lines:
+        raise UsageError(
+            "nothing here holds for every task yet",
+            source=bank.name,
+            hint="learn at least three episodes of real work",
+        )
+    # Inside a fence no agent follows an `@import`, and nothing is expanded.
+    text = f"{_AGENTS_HEADER}\n\n{fenced(clean(chr(10).join(lines)))}\n"
+    _write(path, [text.encode()], replace=replace)
 
 
 def _write(path: Path, pieces: Iterable[bytes], *, replace: bool) -> None:

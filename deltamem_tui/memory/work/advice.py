@@ -22,40 +22,34 @@ NEAR = 0.45  # from this nearness on a task is called like another
 _SAME = 0.85  # the share of two tasks' words that are in both, from which on they are one
 _LOOKED_AT = 24
 _BASE = 3
-_FIXES = 4
+_MANY_FIXES = 4
 _FEW = 12
 _DIGEST = 12
 _SAME_ERROR = 0.6  # the share of a known error's words that another has, if they are one
 _HABIT = 0.5  # the share of few tasks that makes a tool a habit
 
 
-@dataclass(frozen=True)
-class Knobs:
-    """Numbers of the text, tuned on the development parts of the yardstick."""
-
-    base_files: int = 4
-    base_share: float = 0.08
-    path: float = 0.9
-    cut: float = 0.3
-    read: float = 0.6
-    head_read: float = 0.25
-    head_base: float = 0.3
-    tool_cut: float = 0.1
-    ways: int = 2
-    way_gap: float = 0.1
-    far: float = 0.1
-    agree: float = 0.15
-    bonus: float = 0.07
-    title: int = 40
-    sure: float = 0.45
-    fixes: int = 1
-    fix_said: float = 0.3
-    fix_near: float = 0.3
-    fix_top: float = 0.6
-    step: int = 200
-
-
-DEFAULT = Knobs()
+# Tuned on development parts of logs of real work; none was chosen on what it is judged by.
+_BASE_FILES = 4  # files named as edited most
+_BASE_SHARE = 0.08  # of all tasks edit a file that is named so
+_PATH = 0.9  # weight of a path that the task speaks of
+_CUT = 0.3  # of a path said by the task, from where it counts
+_READ = 0.6  # weight of a read beside an edit, behind the first ten files
+_HEAD_READ = 0.25  # the same among the first ten
+_HEAD_BASE = 0.3  # weight of the base among the first ten
+_TOOL_CUT = 0.1  # likelihood from which a tool is named
+_WAYS = 2  # nearest ways told
+_WAY_GAP = 0.1  # further from the best than this, a way is not told
+_FAR = 0.1  # nearness below which nothing is told of an episode
+_AGREE = 0.15  # bonus of a way over tables that others use too
+_BONUS = 0.07  # bonus of a solved way
+_TITLE = 40  # characters of a task as the title of its way
+_SURE = 0.45  # nearness from which one way is enough
+_FIXES = 1  # errors told
+_FIX_SAID = 0.3  # share of an error that the task names
+_FIX_NEAR = 0.3  # or likelihood among near tasks,
+_FIX_TOP = 0.6  # the nearest of which is at least so near
+_STEP = 200  # characters of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +65,14 @@ class Advice:
     quoted: list[int]
 
 
-def advice(experience: Experience, room: int, knobs: Knobs = DEFAULT) -> Advice:
+def advice(experience: Experience, room: int) -> Advice:
     """Return what an experience says for its task, in at most `room` characters."""
-    return _Writer(experience, room, knobs).write()
+    return _Writer(experience, room).write()
 
 
 def digest(experience: Experience, room: int) -> list[str]:
     """Return what any task of a bank needs, in at most `room` characters; none of a few tasks."""
-    return _Writer(experience, room, DEFAULT).digest() if len(experience.lessons) >= _BASE else []
+    return _Writer(experience, room).digest() if len(experience.lessons) >= _BASE else []
 
 
 def mended(lessons: Sequence[Lesson], call: str, error: str) -> list[tuple[str, str]]:
@@ -112,8 +106,8 @@ def mended(lessons: Sequence[Lesson], call: str, error: str) -> list[tuple[str, 
 
 
 class _Writer:
-    def __init__(self, experience: Experience, room: int, knobs: Knobs) -> None:
-        self.e, self.k, self.left = experience, knobs, room
+    def __init__(self, experience: Experience, room: int) -> None:
+        self.e, self.left = experience, room
         self.quoted: list[int] = []
         self.order = experience.order()
         self.near = [row for row in self.order[:50] if experience.nearness[row] >= NEAR]
@@ -127,14 +121,14 @@ class _Writer:
         self.left -= len(self.evidence()) + 1
         failed = self.failures()
         fixes = self.fixes()
-        if len(e.lessons) < _BASE and e.top < self.k.far and not fixes:
+        if len(e.lessons) < _BASE and e.top < _FAR and not fixes:
             return Advice([], [])  # a task or two are no base
         if of_files:
             checks = self.checks()
             ways = self.ways(1, self.left // 3, worded=True)
             shown = [*checks, *self.files(files), *ways]
         else:
-            ways = self.ways(self.k.ways, self.left)
+            ways = self.ways(_WAYS, self.left)
             shown = [*ways, *self.tools(), *self.checks()]
         lines = [*failed, *shown, *fixes]
         if not lines:
@@ -193,7 +187,7 @@ class _Writer:
         renamed = renaming(lesson.task, self.e.task)
         if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
             renamed = {old: new for old, new in renamed.items() if not old.isalpha()}
-        return [one_line(_adapted(step, renamed), self.k.step) for step in did]
+        return [one_line(_adapted(step, renamed), _STEP) for step in did]
 
     def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
         """Return the nearest ways, word by word: solved ones, and what was tried in vain.
@@ -204,13 +198,13 @@ class _Writer:
             worded: Whether only what a person or a model wrote counts: files and checks say the
                 rest already.
         """
-        e, k = self.e, self.k
+        e = self.e
         tables = {("table", each.value): each.near for each in e.counted(["table"])}
 
         def rank(row: int) -> float:
             own = [tables[fact] for fact in e.facts[row] if fact in tables]
             agreed = sum(own) / len(own) if own else 0.0
-            return e.nearness[row] + k.agree * agreed + (k.bonus if e.lessons[row].solved else 0.0)
+            return e.nearness[row] + _AGREE * agreed + (_BONUS if e.lessons[row].solved else 0.0)
 
         told_of = [
             row
@@ -222,15 +216,15 @@ class _Writer:
         lines: list[str] = []
         told: set[str] = set()
         for row in order:
-            if len(told) >= most or rank(row) < best - k.way_gap or e.nearness[row] < k.far:
+            if len(told) >= most or rank(row) < best - _WAY_GAP or e.nearness[row] < _FAR:
                 break
-            if told and e.nearness[self.quoted[-1]] >= k.sure:
+            if told and e.nearness[self.quoted[-1]] >= _SURE:
                 continue
             lesson, steps = e.lessons[row], self.steps(e.lessons[row])
             if not steps or steps[-1] in told:
                 continue
             how = "Solved" if lesson.solved else "Tried, not solved:"
-            title = f"{how} “{one_line(lesson.task, k.title)}”:"
+            title = f"{how} “{one_line(lesson.task, _TITLE)}”:"
             while len(steps) > 1 and sum(map(len, steps)) + 4 * len(steps) > room - len(title):
                 del steps[0]
             own = [f"{title} {steps[0]}"]
@@ -268,7 +262,7 @@ class _Writer:
         """Return the files that such work is about: the base, the likeliest for this task, the
         rest.
         """
-        e, k = self.e, self.k
+        e = self.e
         edits = {each.value: each for each in e.counted(["edit", "new"])}
         reads = {each.value: each for each in e.counted(["read"])}
         changed = {each.value for each in e.counted(["edit"])}
@@ -286,14 +280,14 @@ class _Writer:
         later: dict[str, float] = {}
         for path in paths:
             edit, read = edits.get(path, none), reads.get(path, none)
-            said = k.path * max(0.0, match[path] - k.cut)
-            first[path] = edit.near + k.head_read * read.near + k.head_base * edit.base + said
-            later[path] = edit.near + k.read * read.near + said
+            said = _PATH * max(0.0, match[path] - _CUT)
+            first[path] = edit.near + _HEAD_READ * read.near + _HEAD_BASE * edit.base + said
+            later[path] = edit.near + _READ * read.near + said
         by_base = sorted(
             (each for each in edits.values() if each.value in match), key=lambda each: -each.base
         )
-        base = [each for each in by_base if each.base >= k.base_share and each.seen > 2][
-            : k.base_files
+        base = [each for each in by_base if each.base >= _BASE_SHARE and each.seen > 2][
+            :_BASE_FILES
         ]
         head = [each.value for each in base]
         own = [p for p in sorted(paths, key=lambda p: (-first[p], p)) if p not in head][
@@ -335,11 +329,11 @@ class _Writer:
 
     def tools(self) -> list[str]:
         """Return the tools of such tasks, and what only failed attempts used."""
-        e, k = self.e, self.k
+        e = self.e
         counts = e.counted(["tool"])
         few = len(e.lessons) <= _FEW
         usual = [each for each in counts[:3] if not few or each.base >= _HABIT]
-        tools = [each for each in counts if each.near >= k.tool_cut] or usual
+        tools = [each for each in counts if each.near >= _TOOL_CUT] or usual
         if not tools:
             return []
         good = {each.value for each in tools}
@@ -361,19 +355,19 @@ class _Writer:
 
     def fixes(self) -> list[str]:
         """Errors that came before in such tasks or that the task names, and what mended them."""
-        e, k = self.e, self.k
+        e = self.e
         found = e.counted(["fix"])
         asked = set(terms(e.task))
         words = [set(terms(each.value)) for each in found]
         shares = [len(asked & own) / (len(asked) or 1) for own in words]
-        if len(found) >= _FIXES:  # of many, the rare words tell which one is meant
+        if len(found) >= _MANY_FIXES:  # of many, the rare words tell which one is meant
             shares = Lexical([each.value for each in found]).scores(e.task)
         ranked = []
         for each, share in zip(found, shares, strict=True):
-            if share >= k.fix_said or (each.near >= k.fix_near and e.top >= k.fix_top):
+            if share >= _FIX_SAID or (each.near >= _FIX_NEAR and e.top >= _FIX_TOP):
                 ranked.append((share + each.near, each.value))
         lines = []
-        for _, value in sorted(ranked, reverse=True)[: k.fixes]:
+        for _, value in sorted(ranked, reverse=True)[:_FIXES]:
             what, _, mended = value.partition(" ⇒ ")
             lines.append(
                 f"Went wrong before: {one_line(what, 170)}; then worked: {one_line(mended, 100)}"

@@ -18,6 +18,10 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 class WorkFact(NamedTuple):
     """A fact of an episode.
 
@@ -60,54 +64,19 @@ _FILES = ("edit", "new", "read")
 
 _EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
 _READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
-_SEARCHES = {
-    "grep",
-    "rg",
-    "glob",
-    "search",
-    "find",
-    "list",
-    "ls",
-    "tree",
-    "locate",
-    "fd",
-    "scroll",
-    "goto",
-    "pwd",
-    "cd",
-    "echo",
-    "wc",
-}
+_SEARCHES = _set(
+    """
+    grep rg glob search find list ls tree locate fd scroll goto pwd cd echo wc
+    """
+)
 _QUIET = {"ls", "cd", "pwd", "cat", "tree", "open", "goto", "scroll_up", "scroll_down", "head"}
 _OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
-_CHECKS = {
-    "test",
-    "tests",
-    "pytest",
-    "build",
-    "lint",
-    "check",
-    "vet",
-    "tox",
-    "mypy",
-    "ruff",
-    "typecheck",
-    "clippy",
-    "verify",
-    "flake8",
-    "eslint",
-    "tsc",
-    "jest",
-    "vitest",
-    "fmt",
-    "gofmt",
-    "runtests",
-    "validate",
-    "golangci",
-    "nox",
-    "ctest",
-    "rspec",
-}
+_CHECKS = _set(
+    """
+    test tests pytest build lint check vet tox mypy ruff typecheck clippy verify flake8 eslint tsc
+    jest vitest fmt gofmt runtests validate golangci nox ctest rspec
+    """
+)
 _CLAUSES = re.compile(
     r"\b(join|group by|order by|limit|having|distinct|intersect|except|union|not in|like|between"
     r"|count|avg|sum|max|min)\b",
@@ -301,36 +270,12 @@ def _commands(act: Act) -> Iterator[WorkFact]:
             yield WorkFact("check", check)
 
 
-_SUBCOMMANDS = {
-    "go",
-    "git",
-    "npm",
-    "npx",
-    "yarn",
-    "pnpm",
-    "cargo",
-    "docker",
-    "kubectl",
-    "make",
-    "just",
-    "uv",
-    "pip",
-    "poetry",
-    "gh",
-    "aws",
-    "terraform",
-    "helm",
-    "systemctl",
-    "apt",
-    "apt-get",
-    "dotnet",
-    "mvn",
-    "gradle",
-    "rails",
-    "bundle",
-    "mix",
-    "golangci-lint",
-}
+_SUBCOMMANDS = _set(
+    """
+    go git npm npx yarn pnpm cargo docker kubectl make just uv pip poetry gh aws terraform helm
+    systemctl apt apt-get dotnet mvn gradle rails bundle mix golangci-lint
+    """
+)
 
 
 def _head(words: Sequence[str], head: str) -> str:
