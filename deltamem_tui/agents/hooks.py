@@ -65,6 +65,7 @@ class AgentProtocol:
         nested: Whether what is added to the context stands in `hookSpecificOutput`.
         silence: What is printed where there is nothing to say.
         commands: The folder of its slash commands or skills; empty if it has none.
+        trust: What its user has to do before it runs a hook; empty if nothing.
     """
 
     name: str
@@ -75,6 +76,7 @@ class AgentProtocol:
     nested: bool = True
     silence: str = ""
     commands: str = ""
+    trust: str = ""
 
     def output(self, event: Event, context: str) -> str:
         """Return the output of a hook from which the agent reads `context`."""
@@ -109,6 +111,7 @@ _PROTOCOLS = (
             END: Handler("SessionEnd", timeout=3),
         },
         commands=".codex/prompts/deltamem.md",
+        trust="start `codex` once and trust the hooks: until then it leaves them out, silently",
     ),
     AgentProtocol(
         "gemini",

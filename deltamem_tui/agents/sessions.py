@@ -106,6 +106,13 @@ class StateFolder:
         """Count the sessions that wait."""
         return len([*(self.folder / "queue").glob("*.json")])
 
+    def last_run(self, agent: str) -> float | None:
+        """Return when a hook of an agent last remembered something, in seconds of the clock."""
+        times = [
+            each.stat().st_mtime for each in (self.folder / "sessions").glob(f"{agent}-*.json")
+        ]
+        return max(times, default=None)
+
     def log(self, message: str) -> None:
         """Add a line to our own log, which is begun anew when it is long."""
         path = self.folder / "hook.log"

@@ -207,6 +207,13 @@ def bank_of(entry: Any) -> str:
     return words[words.index("--bank") + 1] if "--bank" in words[:-1] else ""
 
 
+def program_of(entry: Any) -> str:
+    """Return the program that an entry of ours starts; empty if it is not there any more."""
+    hook = entry["hooks"][0]
+    program = hook["command"] if "args" in hook else shlex.split(hook["command"])[0]
+    return shutil.which(program) or ""
+
+
 def is_ours(entry: Any) -> bool:
     """Tell if an entry in an agent's settings calls us, and nothing else."""
     hooks = entry.get("hooks") if isinstance(entry, dict) else None

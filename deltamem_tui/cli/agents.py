@@ -101,6 +101,7 @@ def install(
         notes = [f"sessions will wait, since they cannot be imported here: {error}"]
     # Settings of a project are shared: its bank is found there by name, as the program is.
     name = bank if project else str(path.resolve())
+    notes += [protocol.trust] if protocol.trust else []
     changes = settings.planned(protocol, _folder(project), name, budget, portable=project)
     return _changed("install", protocol.name, changes, notes, dry_run=dry_run)
 
@@ -124,35 +125,50 @@ def status(
     agent: MaybeAgent = None,
     project: Project = False,
 ) -> Result:
-    """Show which agents read which banks, and how many sessions wait to be imported."""
+    """Show which agents read which banks, when a hook last ran, and how many sessions wait."""
+    from datetime import UTC, datetime
+
     from deltamem_tui import paths
     from deltamem_tui.agents import settings
     from deltamem_tui.agents.hooks import PROTOCOLS
     from deltamem_tui.agents.sessions import StateFolder
 
     folder = _folder(project)
+    state = StateFolder(paths.state_folder())
     agents: dict[str, Any] = {}
+    notes: list[str] = []
     for protocol in [settings.protocol_of(agent)] if agent else PROTOCOLS.values():
         entries = settings.installed(protocol, folder)
+        ran = state.last_run(protocol.name)
         agents[protocol.name] = {
             "settings": str(folder / protocol.settings),
             "events": sorted(entries),
             "missing": sorted({each.name for each in protocol.handlers.values()} - {*entries}),
             "banks": sorted({settings.bank_of(each) for each in entries.values()}),
+            "last_run": ran and datetime.fromtimestamp(ran, UTC).isoformat(timespec="seconds"),
         }
-    state = StateFolder(paths.state_folder())
+        if not all(map(settings.program_of, entries.values())):
+            again = f"`deltamem agent install {protocol.name}`"
+            notes.append(f"{protocol.name}: the program of its hooks is gone; repeat {again}")
+        if entries and ran is None and protocol.trust:
+            notes.append(f"{protocol.name}: no hook ran yet; {protocol.trust}")
     where, waiting = str(state.folder), state.waiting()
     data = {"agents": agents, "state": where, "waiting": waiting}
 
     def view(page: Page) -> None:
         rows = [
-            (name, ", ".join(found["events"]) or "none", ", ".join(found["banks"]))
+            (
+                name,
+                ", ".join(found["events"]) or "none",
+                ", ".join(found["banks"]),
+                found["last_run"] or "never",
+            )
             for name, found in agents.items()
         ]
-        page.table(("agent", "events", "bank"), rows)
+        page.table(("agent", "events", "bank", "last run"), rows)
         page.facts({"waiting sessions": waiting, "state": where})
 
-    notes = ["`deltamem import --queued` takes the waiting sessions in"] if waiting else []
+    notes += ["`deltamem import --queued` takes the waiting sessions in"] if waiting else []
     return Result("hooks", data, view=view, notes=notes)
 
 

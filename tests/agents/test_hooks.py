@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from deltamem_tui import paths
 from deltamem_tui.agents import hooks, settings
 from deltamem_tui.agents.hook_recall import fitted
 from deltamem_tui.agents.hooks import PROTOCOLS, outcome_in, parsed
@@ -448,12 +449,21 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
         assert {name: found["banks"] for name, found in shown.items()} == {
             name: [str(bank)] for name in PROTOCOLS
         }
-        assert not any(found["missing"] for found in shown.values())
+        assert not any(found["missing"] or found["last_run"] for found in shown.values())
         (backup,) = kept.parent.glob("*.before-deltamem")
         assert backup.read_bytes() == before[kept]
         for name in PROTOCOLS:
             deltamem("hooks", "remove", name)
         assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+
+
+def test_status_says_when_a_hook_last_ran(tmp_path: Path, bank: Path) -> None:
+    with own_folders(tmp_path):
+        StateFolder(paths.state_folder()).keep(SessionFile("codex", "s1", str(bank)))
+        shown = deltamem("hooks", "status").data["agents"]
+        ran = {name: found["last_run"] for name, found in shown.items()}
+        assert ran.pop("codex") > "2026"
+        assert set(ran.values()) == {None}
 
 
 def test_what_others_change_after_an_install_stays(tmp_path: Path, bank: Path) -> None:
