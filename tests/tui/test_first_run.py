@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.config import Configuration
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.methods import choices
+from deltamem_tui.trajectory.readers import to_line
 from deltamem_tui.tui.core.work import Progress
+from deltamem_tui.tui.jobs.agent_sessions import find_sessions
 from deltamem_tui.tui.jobs.banks import embedders, preview_domain
 from deltamem_tui.tui.jobs.episodes import extract_by_rules, preview_learning, preview_logs
 from deltamem_tui.tui.widgets.forms import completed_path
 from tests.places import DOCS
-from tests.tui.support import many_nodes, small_bank
+from tests.tui.support import Person, browse, many_nodes, small_bank, tasks, trajectory
 
 
 def test_every_choice_says_what_it_is_and_when_it_is_good() -> None:
@@ -71,3 +75,25 @@ def test_a_path_is_completed_up_to_the_end_of_a_name(tmp_path: Path) -> None:
     assert completed_path(f"{tmp_path}/none") is None
     assert completed_path("~nobody-of-this-name/x") is None
     assert completed_path("") is None
+
+
+def test_an_agent_s_sessions_become_a_bank_by_a_few_keys(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "home" / ".claude" / "projects" / "mine"
+    place.mkdir(parents=True)
+    for number in range(2):
+        (place / f"{number}.jsonl").write_bytes(to_line(trajectory(f"mend the test {number}")))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert [str(each) for each in find_sessions(tmp_path / "home")] == ["2 of Claude Code"]
+
+    async def story(person: Person) -> None:
+        await person.press("a", "enter")
+        assert "imported 2 episodes" in person.said[-1]
+        assert tasks(person) == ["mend the test 0", "mend the test 1"]
+        await person.press("L")
+        assert "These 2 logs do not say how they ended" in person.screen
+
+    settings = Configuration(embedder="hashing")
+    browse(folder, story, size=(120, 40), configuration=settings)
+    assert len(Bank.open(folder / "sessions").episodes) == 2

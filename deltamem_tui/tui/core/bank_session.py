@@ -103,9 +103,9 @@ class OpenBank:
 
     @property
     def first_screen(self) -> str:
-        """The screen that it opens on: an empty bank where it gets its episodes."""
-        is_empty = not len(self.bank.episodes) and not any(map(len, self.bank.trees.values()))
-        return "episodes" if is_empty else self.left.screen
+        """The screen that it opens on: of a bank without nodes, where it gets them."""
+        has_nodes = any(map(len, self.bank.trees.values()))
+        return self.left.screen if has_nodes else "episodes"
 
     def take(self, bank: Bank, stamp: Stamp) -> None:
         """Show what the bank says now.
