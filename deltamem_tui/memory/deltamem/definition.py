@@ -227,6 +227,7 @@ METHOD = Method(
     plan=late("deltamem_tui.memory.deltamem.write:plan"),
     write_by_rules=late("deltamem_tui.memory.deltamem.rules:write_by_rules"),
     ask=late("deltamem_tui.memory.deltamem.recall:questions_of"),
+    digest=late("deltamem_tui.memory.deltamem.general:digest_lines"),
     due=late("deltamem_tui.memory.deltamem.write:due"),
     maintain=late("deltamem_tui.memory.deltamem.write:maintain"),
     deepest=lambda collection, settings: settings.of(collection).d_max,

@@ -15,9 +15,8 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.deltamem.general import digest_lines
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.methods import display_of
+from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.skills.layout import escaped, fenced
 from deltamem_tui.text import clean, count_tokens, one_line
 
@@ -58,7 +57,7 @@ def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
         BankExistsError: Something is at `path`, and is not to be replaced.
         StorageError: The disk refused; nothing is left behind.
     """
-    lines = digest_lines(bank, _DIGEST_TOKENS)
+    lines = method_of(bank).digest(bank, _DIGEST_TOKENS)
     if not lines:
         raise UsageError(
             "nothing here holds for every task yet",
