@@ -70,7 +70,6 @@ class Remedy(StrEnum):
         "split the log if another format begins here; "
         "else leave it out, or name the format with `--format`"
     )
-    GIVE_RESULTS = "`--outcome` takes results beside the logs that they are about"
     ASK_AFRESH = "try another model, or ask this one afresh with `--no-cache`"
     KEEP_NO_ANSWERS = "free some space, or use `--no-cache`"
 

@@ -1,20 +1,20 @@
-"""How logs say that an episode went well: many spellings in, one `Outcome` out.
+"""How logs say that an episode went well: many spellings and keys in, one `Outcome` out.
 
-Only values are read here, never prose. A flag or a word gives `success`; a number gives
-`reward`, and `decided` says from which reward on that is a success. What contradicts itself
-outright is not an outcome.
+Only values are read here, never prose. What contradicts itself outright is not an outcome.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.model import Outcome, OutcomeSource
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _WORDS = {
     **dict.fromkeys(("true", "yes", "ok", "c", "correct", "pass", "passed", "won", "win"), True),
@@ -148,3 +148,256 @@ class ReasonTally:
     def total(self) -> int:
         """How many are unknown for a reason that is known."""
         return self.listed.total() + self.unlisted
+
+
+Row = Mapping[str, object]
+ID_KEYS = ("id", "instance_id", "task_id", "trajectory", "trajectory_id", "sample_id", "name")
+"""Where an episode's external id stands, the surest first."""
+FLAG_KEYS = ("resolved", "success", "is_success", "solved", "passed", "correct")
+"""Where a record says whether the task was solved, the surest first."""
+REWARD_KEYS = ("reward", "final_reward", "score")
+"""Where a record says how much of the task was solved, the surest first."""
+# Words that are a verdict under a name that may mean something else. By `status` programs report
+# how the run went: one that failed at the task completed.
+_SOLVED = frozenset({"resolved", "unresolved", "solved", "unsolved"})
+_ENDED = _SOLVED | frozenset(
+    {"success", "successful", "succeeded", "failure", "fail", "failed", "pass", "passed"}
+    | {"correct", "incorrect", "won", "win", "lost", "loss"}
+)
+_WORD_KEYS = {"outcome": _ENDED | {"true", "false"}, "result": _ENDED, "status": _SOLVED}
+# What a record keeps apart, and the keys there that can mean nothing but the task.
+_PLACES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "outcome": (FLAG_KEYS, REWARD_KEYS),
+    "metrics": (FLAG_KEYS, REWARD_KEYS),
+    "metadata": (("resolved", "success", "is_success", "solved"), ("reward", "final_reward")),
+}
+# What counts beside a verdict that is none: `passed` of 3 tests, with 1 that `failed`.
+_TALLIES = frozenset(
+    {"fail", "failed", "failures", "incorrect", "missed", "tests", "total", "unresolved"}
+    | {"unsolved", "wrong"}
+)
+# Beside a score: what all of it would be, and what may be that or something else.
+_WHOLE = r"max_{0}|maximum_{0}|{0}_max|max_possible_{0}"
+_UNCLEAR = r"best_{0}|min_{0}|{0}_min|{0}_scale|{0}_range"
+_ANY_WHOLE, _ANY_UNCLEAR = "|out_of|max_points|points_possible", "|best|max|maximum|scale"
+_ANSWER = 40  # what is longer under a name that may mean the outcome is an answer, or prose
+_NOTHING = Outcome()
+_NEITHER = "neither a verdict nor a reward"
+_MAYBE = "which may be about something else than the task"
+
+
+def recorded(
+    record: Row,
+    flags: tuple[str, ...] = FLAG_KEYS,
+    rewards: tuple[str, ...] = REWARD_KEYS,
+) -> Outcome:
+    """Return what a record says under keys that are known to mean the outcome.
+
+    Returns:
+        What `together` makes of them, `explained` if that is nothing.
+    """
+    outcomes = _under(record, flags, rewards)
+    outcome = together(outcomes)
+    if outcome == _NOTHING:
+        outcome = next((each for each in outcomes.values() if each.reason), outcome)
+    return explained(outcome, record, (*flags, *rewards))
+
+
+def recorded_anywhere(record: Row, otherwise: Outcome = _NOTHING) -> Outcome:
+    """Return what a record of a run says of how it ended, at all places where such records do.
+
+    Returns:
+        What `together` makes of it. If that is nothing, `otherwise`, or an unknown outcome whose
+        reason is what stands where an outcome could and is none.
+    """
+    outcomes = _under(record) | {key: _worded(record, key) for key in _WORD_KEYS if key in record}
+    for place, keys in _PLACES.items():
+        inner = _under(_inner(record, place), *keys)
+        outcomes |= {f"{place}.{key}": outcome for key, outcome in inner.items()}
+    outcome = together(outcomes)
+    if outcome == _NOTHING:
+        reasons = (each for each in _reasons(record) if each.reason)
+        outcome = otherwise if otherwise != _NOTHING else next(reasons, _NOTHING)
+    return outcome
+
+
+def _under(
+    record: Row,
+    flags: tuple[str, ...] = FLAG_KEYS,
+    rewards: tuple[str, ...] = REWARD_KEYS,
+) -> dict[str, Outcome]:
+    found = [key for key in flags if key in record and not is_tally(record, key)]
+    outcomes = {key: verdict_of(record[key]) for key in found}
+    return outcomes | {key: reward_under(record, key) for key in rewards if key in record}
+
+
+def _worded(record: Row, key: str) -> Outcome:
+    value = record[key]
+    word = str(value).strip().lower() if isinstance(value, str | bool) else ""
+    is_verdict = word in _WORD_KEYS[key] and (key == "outcome" or isinstance(value, str))
+    return stated(value) if is_verdict else _NOTHING
+
+
+def _inner(record: Row, place: str) -> Row:
+    value = record.get(place)
+    return value if isinstance(value, dict) else {}
+
+
+def _reasons(record: Row) -> Iterator[Outcome]:
+    """Yield why nothing is known of a record that states nothing, the likeliest reason first."""
+    yield recorded(record)
+    for place, keys in _PLACES.items():
+        if reason := recorded(_inner(record, place), *keys).reason:
+            yield Outcome(reason=f"in `{place}`, {reason}")
+    for key in _WORD_KEYS:
+        value = record.get(key)
+        short = isinstance(value, str) and 0 < len(value.strip()) <= _ANSWER and "\n" not in value
+        if short or isinstance(value, bool | int | float):
+            yield unread(key, value, _MAYBE if key != "outcome" else _NEITHER)
+    for place in ("metadata", "result"):
+        for key, value in _inner(record, place).items():
+            if key in (*FLAG_KEYS, *REWARD_KEYS) and isinstance(value, bool | int | float):
+                yield unread(f"{place}.{key}", value, _MAYBE)
+
+
+def reward_under(record: Row, key: str) -> Outcome:
+    """Return what a record states under the key of a reward, on the scale that it names beside it.
+
+    Returns:
+        As `stated`; of unknown outcome, with the reason, if the scale cannot be made out.
+    """
+    value = number(record.get(key))
+    if value is None:
+        return stated(record.get(key))
+    wholes = _scales(record, key, _WHOLE, _ANY_WHOLE)
+    counted = "|total" if value.is_integer() and value else ""
+    unclear = _scales(record, key, _UNCLEAR, _ANY_UNCLEAR + counted)
+    unclear = {name: each for name, each in unclear.items() if each != float("min" not in name)}
+    if not unclear and len({*wholes.values()}) <= 1:
+        outcome = stated(value, best=next(iter(wholes.values()), 1.0))
+        if outcome.source != "unknown" or not wholes:
+            return outcome
+    beside = ", ".join(f"`{name}` {record[name]}" for name in (*wholes, *unclear))
+    shown = quoted(f"`{key}` says {record[key]} beside {beside}", 160)
+    return Outcome(reason=f"{shown}: no reward from 0 to 1 can be made out")
+
+
+def _scales(record: Row, key: str, own: str, general: str) -> dict[str, float]:
+    """Return the numbers under names that go with a key, or with the only score of the record."""
+    if key != "score" and number(record.get("score")) is not None:
+        general = ""
+    named = re.compile(own.format(f"(?:{key}|{key.removeprefix('final_')})") + general)
+    found = {name: number(each) for name, each in record.items() if named.fullmatch(str(name))}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+def stated_under(record: Row, key: str, *, best: float = 1.0) -> Outcome:
+    """Return what a record states under one key; what stands there and says nothing is the reason.
+
+    `best` is the number that means that all of the task was solved.
+    """
+    return explained(stated(record.get(key), best=best), record, (key,))
+
+
+def explained(outcome: Outcome, record: Row, keys: Iterable[str]) -> Outcome:
+    """Return the outcome; if it is unknown for no stated reason, with what stands under a key."""
+    if outcome.source != "unknown" or outcome.reason:
+        return outcome
+    for key in keys:
+        value = record.get(key)
+        if is_tally(record, key):
+            return unread(key, value, "a count beside others and no verdict")
+        if isinstance(value, int | float) or (isinstance(value, str) and value.strip()):
+            return unread(key, value)
+    return outcome
+
+
+def unread(key: str, value: object, why: str = _NEITHER) -> Outcome:
+    """Return the unknown outcome of a record, whose reason is what stands under a key."""
+    return Outcome(reason=f"`{quoted(key, 60)}` says {quoted(str(value), 60)}, {why}")
+
+
+def is_tally(record: Row, key: str) -> bool:
+    """Return True if the number under `key` is a count, as others beside it are.
+
+    A nought beside a one (`passed` 1, `failed` 0) says the same as flags and as counts.
+    """
+    value = number(record.get(key))
+    numbers = (number(record.get(other)) for other in _TALLIES)
+    beside = [other for other in numbers if other is not None and other.is_integer()]
+    if value is None or not beside:
+        return False
+    return max(beside) > 1 or (value.is_integer() and value + sum(beside) != 1)
+
+
+# A trace is scored for many things. Only a score of one of these names is about the task.
+_VERDICTS = frozenset(
+    {*FLAG_KEYS, "goal_success", "is_correct", "pass", "successful", "task_success"}
+    | {"task_succeeded"}
+)
+_ABOUT_THE_TASK = _VERDICTS | frozenset(
+    {"accuracy", "correctness", "goal_completion", "outcome", "reward", "score"}
+    | {"task_completion", "task_reward"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One score of a trace: a flag, a number or a word, and the comment that came with it."""
+
+    name: str
+    value: object
+    source: OutcomeSource = "stated"
+    reason: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name in small letters, its words with `_` between them."""
+        spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.name)
+        return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
+
+
+def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
+    """Return the outcome that scores state together.
+
+    Returns:
+        What all of them say, a verdict and a reward together. A model's judgement counts only
+        where there is no other. Of unknown outcome if none is about the task, or if they
+        disagree; then the reason says so.
+    """
+    given = list(scores)
+    record = {score.key: score.value for score in given}
+    asked = [score for score in given if any_name or score.key in _ABOUT_THE_TASK]
+    told = [(score, _outcome_of(score, record)) for score in asked]
+    found = [(score, outcome) for score, outcome in told if outcome.source != "unknown"]
+    found = [pair for pair in found if pair[1].source != "judge"] or found
+    if not found:
+        own = {score.name: score.value for score in asked}
+        return explained(_NOTHING, record | own, own)
+    outcomes = [outcome for _, outcome in found]
+    paid = [each for each in outcomes if each.success is None] or outcomes
+    rewards = [each.reward for each in paid if each.reward is not None]
+    if are_contradictory(outcomes) or (rewards and max(rewards) - min(rewards) > ROUNDING):
+        shown = ", ".join(f"{score.name} {score.value}" for score, _ in found)
+        return Outcome(reason=f"its scores disagree: {shown}")
+    flag = next((each.success for each in outcomes if each.success is not None), None)
+    reason = next((each.reason for each in outcomes if each.reason), "")
+    return Outcome(flag, next(iter(rewards), None), outcomes[0].source, reason)
+
+
+def _outcome_of(score: Score, record: Row) -> Outcome:
+    """Return what one score says, beside all of its trace: one of several counts says nothing."""
+    outcome = verdict_of(score.value) if score.key in _VERDICTS else stated(score.value)
+    if outcome.source == "unknown" or (score.key in _VERDICTS and is_tally(record, score.key)):
+        return _NOTHING
+    return replace(outcome, source=score.source, reason=score.reason)
+
+
+def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outcome:
+    """Return the outcome that the scores of a whole trace state together."""
+    outcome = verdict(scores)
+    if outcome != _NOTHING:
+        return outcome
+    names = (quoted(score.name, 60) for score in of_parts if score.key in _ABOUT_THE_TASK)
+    reasons = (f"`{name}` is a score of a part of the trace" for name in names)
+    return Outcome(reason=next(reasons, ""))

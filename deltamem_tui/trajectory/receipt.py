@@ -80,11 +80,7 @@ def made(
 
 
 def parsed(record: object) -> Receipt:
-    """Return the receipt that a JSON object states.
-
-    Raises:
-        RecordError: It is none.
-    """
+    """Return the receipt that a JSON object states."""
     try:
         return converted(record, Receipt)
     except msgspec.ValidationError as error:

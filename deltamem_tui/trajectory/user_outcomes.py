@@ -20,8 +20,16 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, Record, TextLine, located
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcome_keys import ID_KEYS, REWARD_KEYS, is_tally, reward_under
-from deltamem_tui.trajectory.outcomes import decided, stated, together, verdict_of
+from deltamem_tui.trajectory.outcomes import (
+    ID_KEYS,
+    REWARD_KEYS,
+    decided,
+    is_tally,
+    reward_under,
+    stated,
+    together,
+    verdict_of,
+)
 
 _FLAG_KEYS = ("success", "resolved", "solved", "is_success", "passed", "pass", "correct")
 # In these columns, other words than outcomes are common: `completed`, or an answer.
@@ -179,12 +187,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _table(log: Log) -> Iterator[_Row]:
-    """Yield the rows of a table as mappings from column to cell; without a header, id and outcome.
-
-    Raises:
-        RecordError: A line cannot be read, a row has more cells than the table has columns, or
-            two columns have one name.
-    """
+    """Yield the rows of a table by column; without a header, those are id and outcome."""
     items = list(log.lines())
     lines = [item for item in items if isinstance(item, TextLine)]
     there = {line.position for line in lines}  # of a line whose bytes were replaced, too

@@ -68,11 +68,7 @@ def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Traj
 
 
 def checked(trajectory: Trajectory) -> Trajectory:
-    """Return the episode with its parts as decoding makes them, whoever built it.
-
-    Raises:
-        RecordError: A part of another type.
-    """
+    """Return the episode with its parts as decoding makes them, whoever built it."""
     try:
         return converted(msgspec.to_builtins(trajectory, enc_hook=_plain), Trajectory)
     except (msgspec.ValidationError, TypeError) as error:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.outcome_keys import ID_KEYS
+from deltamem_tui.trajectory.outcomes import ID_KEYS
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 from tests.effort import examples
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
+from deltamem_tui.trajectory.outcomes import recorded_anywhere
 from tests.trajectory.readers.samples import episode, lines
 
 CHAT = [

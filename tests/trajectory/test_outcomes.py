@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.outcome_keys import recorded
 from deltamem_tui.trajectory.outcomes import (
     LISTED_REASONS,
     ReasonTally,
     attributed,
     decided,
+    recorded,
     stated,
     together,
     undisputed,

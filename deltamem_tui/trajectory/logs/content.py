@@ -77,9 +77,6 @@ class Content:
         """Return the first 64 KB, or the whole first line where that is longer.
 
         Of compressed data that is cut short, what there is; the cut is reported when it is read.
-
-        Raises:
-            TrajectoryError: The file cannot be opened, or its compression is damaged.
         """
         head = b""
         try:
@@ -97,11 +94,7 @@ class Content:
         return head
 
     def whole(self) -> bytes:
-        """Return all of it.
-
-        Raises:
-            RecordError: It is larger than a record may be.
-        """
+        """Return all of it."""
         with self._open(self.progress) as stream:
             data = stream.read(self.limits.record_bytes + 1)
         if len(data) > self.limits.record_bytes:
@@ -177,11 +170,7 @@ class Content:
             return stream.read(2) == _GZIP
 
     def member_names(self) -> list[str]:
-        """Return the names of all members of a zip archive, in the order of its directory.
-
-        Raises:
-            RecordError: It is not a zip archive, or a damaged one.
-        """
+        """Return the names of all members of a zip archive, in the order of its directory."""
         try:
             with zipfile.ZipFile(self.path) as archive:
                 names = archive.namelist()
@@ -248,7 +237,7 @@ class Content:
     def _as_utf8(self, stream: io.BufferedReader) -> io.BufferedReader:
         head = stream.peek(64)[:64]
         marked = ((mark, name) for mark, name in _MARKS if head.startswith(mark))
-        mark, encoding = next(marked, (b"", _encoding_without_mark(head)))
+        mark, encoding = next(marked, (b"", "utf-8"))
         stream.read(len(mark))
         if encoding == "utf-8":
             return stream
@@ -278,15 +267,6 @@ class Content:
         reason = f"a record of more than {human_size(self.limits.record_bytes)}"
         hint = "split it, or leave out what will not be read"
         return RecordError(reason, source=self.name, position=position, hint=hint)
-
-
-def _encoding_without_mark(head: bytes) -> str:
-    # Logs begin with ASCII, which has a zero in every second byte of UTF-16.
-    if len(head) >= 4 and head[1] == head[3] == 0 and head[0] and head[2]:
-        return "utf-16-le"
-    if len(head) >= 4 and head[0] == head[2] == 0 and head[1] and head[3]:
-        return "utf-16-be"
-    return "utf-8"
 
 
 class _ProgressFile(io.FileIO):

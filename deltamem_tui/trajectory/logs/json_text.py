@@ -26,11 +26,7 @@ _NESTING = frozenset({dict, list})
 
 
 def parse_json(data: bytes, nesting: int = DEFAULT_LIMITS.nesting) -> object:
-    """Parse one JSON value; NaN, lone surrogates and control characters are taken as Python does.
-
-    Raises:
-        RecordError: It is not JSON, not UTF-8, or nested too deep.
-    """
+    """Parse one JSON value; NaN, lone surrogates and control characters as Python does."""
     try:
         value: object = orjson.loads(data)
     except orjson.JSONDecodeError as error:

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Trajectory
-from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
-from deltamem_tui.trajectory.outcomes import number
+from deltamem_tui.trajectory.outcomes import number, recorded_anywhere
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
 from deltamem_tui.trajectory.readers.coding import tool_names

@@ -90,11 +90,7 @@ def _observation_of(text: str) -> str:
 
 
 def spoken(message: object) -> Json:
-    """Return a message with `role` and `content`, whatever the log calls them.
-
-    Raises:
-        RecordError: Its speaker is unknown.
-    """
+    """Return a message with `role` and `content`, whatever the log calls them."""
     given = as_mapping(message)
     name = as_text(given.get("role") or given.get("from"))
     role = speaker(name)
@@ -124,9 +120,6 @@ def episode(
     `common` says what all its conversations begin with, or else what follows marks the task. The
     environment is the scene in that message, else the briefing, else the system's prompt, unless
     the log names them. Examples that say they are some are left out.
-
-    Raises:
-        RecordError: No user says anything, the agent does nothing, or an unknown speaker.
     """
     conversation = conversation or Conversation()
     whole = list(messages)

@@ -238,11 +238,7 @@ class Conversation:
         agent: str = "",
         metadata: Mapping[str, str] | None = None,
     ) -> Trajectory:
-        """Return the whole as a trajectory; metadata that is empty is left out.
-
-        Raises:
-            RecordError: The user gave no task, or the agent did nothing.
-        """
+        """Return the whole as a trajectory; metadata that is empty is left out."""
         self._finish_turn()
         task = task.strip() or self.task
         if not task and not (self._steps or self._orphan_results or self._skipped):

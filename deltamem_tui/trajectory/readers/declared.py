@@ -20,8 +20,14 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice, Preview
 from deltamem_tui.trajectory.model import Outcome, Step, StepStatus, Trajectory
-from deltamem_tui.trajectory.outcome_keys import explained, recorded_anywhere
-from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
+from deltamem_tui.trajectory.outcomes import (
+    explained,
+    number,
+    recorded_anywhere,
+    stated,
+    together,
+    verdict_of,
+)
 from deltamem_tui.trajectory.readers.chat import episode, opening_of
 from deltamem_tui.trajectory.readers.coding import call_arguments
 from deltamem_tui.trajectory.readers.conversation import Conversation

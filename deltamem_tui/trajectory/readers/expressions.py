@@ -34,11 +34,7 @@ PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 def compiled(expression: str, key: str, source: str) -> Search:
-    """Return what an expression of a declaration finds; `key` is its place in `source`.
-
-    Raises:
-        ConfigurationError: It is not a JMESPath expression.
-    """
+    """Return what an expression of a declaration finds; `key` is its place in `source`."""
     if PATH.fullmatch(expression):
         return partial(_at, expression.split("."))
     try:

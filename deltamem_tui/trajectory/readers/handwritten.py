@@ -14,8 +14,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
-from deltamem_tui.trajectory.outcomes import number, verdict_of
+from deltamem_tui.trajectory.outcomes import number, recorded_anywhere, verdict_of
 from deltamem_tui.trajectory.readers.coding import call_arguments
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.labelled import (

@@ -11,7 +11,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits, Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcome_keys import Score, verdict
+from deltamem_tui.trajectory.outcomes import Score, verdict
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_messages
 from deltamem_tui.trajectory.readers.reader import (

@@ -15,8 +15,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice, Preview, TextLine
 from deltamem_tui.trajectory.model import Outcome, StepStatus, Trajectory
-from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
-from deltamem_tui.trajectory.outcomes import verdict_of
+from deltamem_tui.trajectory.outcomes import recorded_anywhere, verdict_of
 from deltamem_tui.trajectory.readers.chat import thought_and_action
 from deltamem_tui.trajectory.readers.coding import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation

@@ -72,22 +72,14 @@ def unknown_speaker(name: str) -> RecordError:
 
 
 def add_messages(conversation: Conversation, messages: Iterable[object]) -> Conversation:
-    """Add a list of messages to a conversation, and return it.
-
-    Raises:
-        RecordError: The speaker of one of them is unknown.
-    """
+    """Add a list of messages to a conversation, and return it."""
     for message in messages:
         add_message(conversation, message)
     return conversation
 
 
 def add_message(conversation: Conversation, value: object) -> None:
-    """Add one message to a conversation; an item of a kind that says nothing adds nothing.
-
-    Raises:
-        RecordError: Its speaker is unknown.
-    """
+    """Add one message to a conversation; an item of a kind that says nothing adds nothing."""
     message = _unwrapped(as_mapping(value))
     role = role_of(message)
     if role is None:

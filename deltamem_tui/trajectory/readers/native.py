@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -22,8 +21,7 @@ from deltamem_tui.trajectory.model import (
     Trajectory,
     searchable_json,
 )
-from deltamem_tui.trajectory.outcome_keys import stated_under
-from deltamem_tui.trajectory.outcomes import attributed, undisputed
+from deltamem_tui.trajectory.outcomes import attributed, stated_under, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, Json, as_list, as_mapping
 from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets, quoted
@@ -235,10 +233,7 @@ def _unread(record: Json, reported: set[str]) -> Iterator[Notice]:
             if len(reported) >= _REPORTED_KEYS:
                 return
             reported.add(name)
-            near = [each for each in known if len(key) > 2 and each.startswith(key.lower())]
-            near = near or get_close_matches(key.lower(), known, n=1)
-            known_ones = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-            hint = "its value is of another kind" if is_misfit else known_ones
+            hint = "its value is of another kind" if is_misfit else f"known are {', '.join(known)}"
             yield Notice(f"`{quoted(name, 60)}` is ignored", hint=hint)
 
 

@@ -8,8 +8,7 @@ from functools import partial
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, StepStatus, Trajectory
-from deltamem_tui.trajectory.outcome_keys import recorded
-from deltamem_tui.trajectory.outcomes import together
+from deltamem_tui.trajectory.outcomes import recorded, together
 from deltamem_tui.trajectory.readers.coding import call_text, exit_status, tool_names
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker

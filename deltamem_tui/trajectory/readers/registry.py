@@ -5,7 +5,6 @@ A new format is a TOML file in `formats`, or a module beside this one and two li
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,21 +12,18 @@ from deltamem_tui.errors import ConfigurationError, LogFormatError, Remedy, Usag
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
-from deltamem_tui.trajectory.outcome_keys import FLAG_KEYS, ID_KEYS, REWARD_KEYS
 from deltamem_tui.trajectory.readers import (
     agent_data,
-    alfworld,
     chat_logs,
     codex,
     coding_agents,
-    gateway,
+    games,
     handwritten,
     inspect_ai,
     labelled,
     markdown,
     native,
     openhands,
-    scienceworld,
     swe_agent,
     trace_formats,
     webshop,
@@ -38,7 +34,7 @@ from deltamem_tui.trajectory.readers.shapes import as_mapping
 
 READERS: tuple[Reader, ...] = (
     native.READER,
-    *alfworld.READERS,
+    *games.READERS,
     swe_agent.SWE_AGENT,
     swe_agent.MINI_SWE_AGENT,
     openhands.OPENHANDS,
@@ -49,12 +45,11 @@ READERS: tuple[Reader, ...] = (
     markdown.AIDER,
     inspect_ai.READER,
     *trace_formats.READERS,
-    gateway.READER,
+    chat_logs.GATEWAY,
     chat_logs.OPENAI,
     chat_logs.ANTHROPIC,
     chat_logs.SHAREGPT,
     *webshop.READERS,
-    *scienceworld.READERS,
     *labelled.READERS,
     *agent_data.READERS,
     *handwritten.READERS,
@@ -63,7 +58,6 @@ READERS: tuple[Reader, ...] = (
 
 # Two claims closer than this are a tie: no reader's sureness is finer.
 _TIE = 1e-6
-_REPORT_KEYS = frozenset({"resolved_ids", "unresolved_ids", "resolved_instances"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +101,7 @@ def reader_named(name: str) -> Reader:
 
 
 def detect(log: Log) -> list[Claim]:
-    """Return every reader that claims a log, the surest first; empty if none does.
-
-    Raises:
-        TrajectoryError: The log cannot be opened.
-    """
+    """Return every reader that claims a log, the surest first; empty if none does."""
     return _claims(log.preview())
 
 
@@ -150,9 +140,6 @@ def _unknown(name: str, preview: Preview) -> LogFormatError:
         return LogFormatError(reason, source=name, position=refusal.position, hint=refusal.hint)
     if preview.layout == "array" and not preview.records:
         return LogFormatError("a list with no record in it", source=name)
-    if preview.records and _are_results(preview.records):
-        reason = "no reader knows this format; it looks like results of episodes"
-        return LogFormatError(reason, source=name, hint=Remedy.GIVE_RESULTS)
     return LogFormatError("no reader knows this format", source=name, hint=Remedy.DECLARE_FORMAT)
 
 
@@ -165,24 +152,6 @@ def is_no_log(log: Log) -> bool:
         return True
     records = log.preview().records if log.layout in ("lines", "array", "values") else ()
     return len(records) == 1 and not _has_rows(records[0])
-
-
-def _are_results(records: Iterable[object]) -> bool:
-    """Return True if records tell how episodes ended, and nothing of what was done in them."""
-    verdicts = {*FLAG_KEYS, *REWARD_KEYS}
-    for record in map(as_mapping, records):
-        said = [*record.values()]
-        is_row = bool(record.keys() & verdicts and record.keys() & {*ID_KEYS})
-        is_report = not record.keys().isdisjoint(_REPORT_KEYS)
-        are_flags = all(isinstance(value, bool) for value in said)
-        are_rows = all(as_mapping(value).keys() & verdicts for value in said)
-        if not said or not (
-            (is_row and not _has_rows(record)) or is_report or are_flags or are_rows
-        ):
-            return False
-        if any(map(_has_rows, said)):
-            return False
-    return True
 
 
 def _has_rows(record: object) -> bool:

@@ -110,11 +110,7 @@ class SizeGuard:
         self._count = 0
 
     def add(self, count: int, position: str | None = None) -> None:
-        """Hold some characters more.
-
-        Raises:
-            RecordError: That is more than may be held.
-        """
+        """Hold some characters more."""
         self._count += count
         if self._count > self._most:
             reason = f"{self._what} of more than {human_size(self._most)}"
@@ -176,11 +172,7 @@ class Records:
         self._refused: list[RecordError] = []
 
     def __iter__(self) -> Iterator[Record]:
-        """Yield each record that can be read.
-
-        Raises:
-            RecordError: More is held than may be.
-        """
+        """Yield each record that can be read."""
         for value in self._log.values():
             if isinstance(value, RecordError):
                 self._hold(BESIDE, value.position)
@@ -271,19 +263,11 @@ class Session(ABC):
 
     @abstractmethod
     def take(self, value: object) -> None:
-        """Take in the next record.
-
-        Raises:
-            RecordError: It is not part of the session, which goes on without it.
-        """
+        """Take in the next record."""
 
     @abstractmethod
     def episode(self, conversation: Conversation) -> Trajectory:
-        """Return the episode that the records make; what a new conversation leaves out is reported.
-
-        Raises:
-            RecordError: They make none.
-        """
+        """Return the episode that the records make; what is left out is reported."""
 
     def leave_out(self, value: object) -> None:  # noqa: B027 — most formats need not know
         """Look at a record behind a gap, which is not part of the episode."""

@@ -152,11 +152,7 @@ def as_object(value: object) -> object:
 
 
 def required_text(record: Json, key: str) -> str:
-    """Return the text under `key`.
-
-    Raises:
-        RecordError: It is missing, not text, or empty.
-    """
+    """Return the text under `key`."""
     value = record.get(key)
     if not isinstance(value, str) or not value.strip():
         raise RecordError(f"no text under `{key}`")
@@ -164,11 +160,7 @@ def required_text(record: Json, key: str) -> str:
 
 
 def required_list(record: Json, key: str) -> list[object]:
-    """Return the list under `key`.
-
-    Raises:
-        RecordError: It is missing or not a list.
-    """
+    """Return the list under `key`."""
     value = record.get(key)
     if not isinstance(value, list):
         raise RecordError(f"no list under `{key}`")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
-from deltamem_tui.trajectory.outcome_keys import Score, verdict_of_whole
+from deltamem_tui.trajectory.outcomes import Score, verdict_of_whole
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
 from deltamem_tui.trajectory.readers.sessions import stray

@@ -11,7 +11,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcome_keys import stated_under
+from deltamem_tui.trajectory.outcomes import stated_under
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.labelled import SEARCH_LOG, labelled_parts
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.secrets.tokens import tokens_in
-from deltamem_tui.trajectory.secrets.values import PRIVATE_KEY, Found, values_in
+from deltamem_tui.trajectory.secrets.patterns import PRIVATE_KEY, Found, tokens_in, values_in
 
 QUOTED = 4096
 """The most characters that are searched, of a text of which a report shows far fewer."""

@@ -42,7 +42,6 @@ def remedies(key_of: Callable[[str], str], *, bank_is_open: bool) -> Mapping[Rem
             "split the log if another format begins here; "
             "else leave it out, or name the format under Format"
         ),
-        Remedy.GIVE_RESULTS: "`deltamem import` in a terminal takes results beside their logs",
         Remedy.ASK_AFRESH: "try another model",
         Remedy.KEEP_NO_ANSWERS: "free some space",
     }

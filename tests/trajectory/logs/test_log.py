@@ -85,7 +85,7 @@ def test_a_hole_that_a_crash_left_is_told_and_takes_nothing(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("data", [JSONL, INDENTED, ARRAY])
-@pytest.mark.parametrize("wrap", ["plain", "gzip", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("wrap", ["plain", "gzip", "utf-8-sig", "utf-16"])
 def test_records_in_any_wrapping(tmp_path: Path, data: bytes, wrap: str) -> None:
     if wrap == "gzip":
         data = gzip.compress(data)

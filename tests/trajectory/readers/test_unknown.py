@@ -9,38 +9,21 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import LogFormatError, Remedy
-from tests.trajectory.readers.samples import lines, readings
+from tests.trajectory.readers.samples import readings
 
 
 @pytest.mark.parametrize(
-    ("text", "likeness"),
+    "text",
     [
-        (json.dumps({"django-1": True, "django-2": False}), "results"),
-        (json.dumps({"a": {"resolved": True}, "b": {"resolved": False}}), "results"),
-        (json.dumps([{"instance_id": "a", "resolved": True}]), "results"),
-        (json.dumps({"resolved_ids": ["a"], "total": 2}), "results"),
-        (json.dumps({"prompt": "You are an agent. " * 20}), ""),
-        (json.dumps({"rows": [{"x": 1}, {"x": 2}]}), ""),
-        ("Dear diary,\ntoday nothing happened.\n", ""),
+        json.dumps([{"instance_id": "a", "resolved": True}]),
+        json.dumps({"rows": [{"x": 1}, {"x": 2}]}),
+        "Dear diary,\ntoday nothing happened.\n",
     ],
 )
-def test_it_says_what_it_looks_like(tmp_path: Path, text: str, likeness: str) -> None:
+def test_it_says_what_to_do(tmp_path: Path, text: str) -> None:
     with pytest.raises(LogFormatError, match="no reader knows this format") as refused:
         readings(tmp_path, text, "log")
-    assert likeness in refused.value.message
-    assert bool(likeness) == (";" in refused.value.message)
-    is_results = likeness == "results"
-    assert refused.value.hint is (Remedy.GIVE_RESULTS if is_results else Remedy.DECLARE_FORMAT)
-
-
-def test_if_a_third_of_a_log_does_not_fit_another_format_is_named(tmp_path: Path) -> None:
-    row = {"observation": "a hall", "userInput": "look", "score": 0.1}
-    log = [row] * 3 + [{**row, "type": "session_meta", "payload": {}}] * 5
-    told = readings(tmp_path, lines(*log), "log", format="codex")
-    words = "probably another format: scienceworld-recording, because it looks like Sc"
-    assert words in str(told[-1])
-    more = lines(*log, *log[-1:] * 2)
-    assert words not in str(readings(tmp_path, more, "log", format="codex")[-1])
+    assert refused.value.hint is Remedy.DECLARE_FORMAT
 
 
 def test_the_work_of_refusing_does_not_grow_with_keys(tmp_path: Path) -> None:
