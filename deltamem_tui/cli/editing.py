@@ -163,11 +163,7 @@ def _result(command: str, change: Change, bank: str) -> Result:
 
 
 def _assigned(texts: list[str], payload: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts that FIELD=TEXT arguments give.
-
-    Raises:
-        UsageError: One is not of this form, or the node has no such field.
-    """
+    """Return the texts that FIELD=TEXT arguments give."""
     found = {}
     for each in texts:
         field, sign, text = each.partition("=")
@@ -181,11 +177,7 @@ def _assigned(texts: list[str], payload: Mapping[str, str]) -> dict[str, str]:
 
 
 def _in_editor(invocation: Invocation, payload: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts as a person leaves them in $EDITOR.
-
-    Raises:
-        UsageError: There is no editor or no terminal, it failed, or a heading is missing.
-    """
+    """Return the texts as a person leaves them in $EDITOR."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or invocation.options.json:
         raise UsageError(

@@ -119,11 +119,7 @@ def export(
 
 
 def _checked_path(out: Path | None, name: str, form: str) -> Path:
-    """Return where to write: what was named, or a path called like the bank.
-
-    Raises:
-        UsageError: It is among the files of a bank, or ends as that of another form.
-    """
+    """Return where to write: what was named, or a path called like the bank."""
     named = (out or Path()).expanduser()
     for place in (named, named.parent):
         if is_bank_folder(place):

@@ -79,12 +79,7 @@ class Invocation:
 
     @cached_property
     def configuration(self) -> Configuration:
-        """The settings, `--banks` among them.
-
-        Raises:
-            ConfigurationError: A setting is wrong.
-            UsageError: `--banks` has no folder.
-        """
+        """The settings, `--banks` among them."""
         if self.options.banks == "":
             raise UsageError("--banks needs a folder")
         folder = Path(self.options.banks) if self.options.banks else None
@@ -98,11 +93,7 @@ class Invocation:
         return self.configuration.with_flags(**flags)
 
     def confirm(self, question: str) -> None:
-        """Ask the person at the terminal; without one, `--yes` is needed.
-
-        Raises:
-            UsageError: They do not confirm, or cannot be asked.
-        """
+        """Ask the person at the terminal; without one, `--yes` is needed."""
         import typer
 
         from deltamem_tui.cli.page import is_terminal
@@ -120,12 +111,7 @@ class Invocation:
         return paths.banks_folder(self.configuration.banks)
 
     def bank(self, bank: str) -> Path:
-        """Return the folder or archive of an existing bank, by name or path.
-
-        Raises:
-            BankNotFoundError: There is none.
-            UsageError: Neither a possible name nor a path.
-        """
+        """Return the folder or archive of an existing bank, by name or path."""
         return paths.find_bank(bank, self.banks_folder)
 
     def open(self, bank: str, *, write: bool = False) -> Bank:
@@ -135,13 +121,7 @@ class Invocation:
         return Bank.open(self.writable_bank(bank) if write else self.bank(bank))
 
     def writable_bank(self, bank: str) -> Path:
-        """Return the folder of an existing bank that may be written to.
-
-        Raises:
-            BankFrozenError: The bank came with the package, or is an archive.
-            BankNotFoundError: There is none.
-            UsageError: Neither a possible name nor a path.
-        """
+        """Return the folder of an existing bank that may be written to."""
         path = self.bank(bank)
         if path.is_file():
             raise BankFrozenError(
@@ -164,21 +144,11 @@ class Invocation:
         return path if path.is_file() else self.writable_bank(bank)
 
     def new_bank(self, bank: str) -> Path:
-        """Return where a bank that is to be made will be.
-
-        Raises:
-            BankExistsError: Something is there already.
-            UsageError: The name is not one a bank can have.
-        """
+        """Return where a bank that is to be made will be."""
         return paths.new_bank_path(bank, self.banks_folder)
 
     def bank_to_install(self, name: str | None, own_name: str, *, replace: bool) -> Path:
-        """Return where a bank from elsewhere will be: under `name`, else as it calls itself.
-
-        Raises:
-            BankExistsError: Something is there already, and is not to be replaced.
-            UsageError: The name is not one a bank can have, or a path.
-        """
+        """Return where a bank from elsewhere will be: under `name`, else as it calls itself."""
         try:
             paths.check_bank_name(own_name if name is None else name)
         except UsageError as error:

@@ -71,12 +71,7 @@ class BatchRound:
         model: ModelOptions,
         others: Mapping[str, object],
     ) -> BatchRound | None:
-        """Return the round that was asked for; None if none was.
-
-        Raises:
-            UsageError: An option does not go with another one, or no model is named.
-            ModelNotFoundError: No provider has this model.
-        """
+        """Return the round that was asked for; None if none was."""
         if path is None:
             if answers:
                 hint = "`--batch FILE` says where what is asked next goes"

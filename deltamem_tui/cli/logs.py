@@ -273,11 +273,7 @@ def convert(
 def logs_as_bank(
     invocation: Invocation, logs: Sequence[str], stop: Interruption, **choices: Any
 ) -> Iterator[tuple[Bank, ImportReport]]:
-    """Import logs into a bank that is gone after the block; `choices` are those of `LogImport`.
-
-    Raises:
-        InterruptionError: Ctrl+C was pressed meanwhile.
-    """
+    """Import logs into a bank that is gone after the block; `choices` are those of `LogImport`."""
     from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.memory.episodes.log_import import LogImport
 

@@ -32,14 +32,7 @@ def model_client(
     batch: BatchCaller | None = None,
     budget: Budget | None = None,
 ) -> Client:
-    """Return the client for the model that was named, here or in the settings. No call is made.
-
-    Raises:
-        UsageError: No model is named, or the address is not one.
-        BudgetError: A limit on cost is set, and the model's price is not known.
-        ModelNotFoundError: No provider has this name.
-        CredentialsError: The environment holds no key for the provider.
-    """
+    """Return the client for the model that was named, here or in the settings. No call is made."""
     from deltamem_tui.llm.client import open_client
 
     return open_client(
@@ -60,11 +53,7 @@ def chosen_model(
     wanted: str | None,
     hint: str = "`--model NAME` as litellm knows it, or `model = …` in deltamem.toml",
 ) -> str:
-    """Return the name of the model that was asked for, here or in the settings.
-
-    Raises:
-        UsageError: None is named.
-    """
+    """Return the name of the model that was asked for, here or in the settings."""
     chosen = invocation.settings(model=wanted).model
     if not chosen or not chosen.strip():
         raise UsageError("no model was named", hint=hint)
@@ -80,13 +69,7 @@ def extractor_for(
     batch: BatchCaller | None = None,
     budget: Budget | None = None,
 ) -> RulesExtractor | ModelExtractor:
-    """Return the extractor that was asked for, checked as far as that is possible without a call.
-
-    Raises:
-        UsageError: None was named, two were, or there is none of this name.
-        ConfigurationError: A prompt cannot be used.
-        LanguageModelError: The model's name, its key or its price is missing.
-    """
+    """Return the extractor that was asked for, checked as far as that is possible without a call."""
     if extractor is not None:
         return _rules(extractor, wanted)
     hint = "`--model NAME` as litellm knows it, or `--extractor rules`, which needs none"
@@ -118,11 +101,7 @@ def _rules(name: str, wanted: ModelOptions) -> RulesExtractor:
 
 
 def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, ...]:
-    """Return where prompts are looked up; the names of the user's are checked.
-
-    Raises:
-        ConfigurationError: The user's folder is not there, or nothing asks for one of its files.
-    """
+    """Return where prompts are looked up; the names of the user's are checked."""
     from deltamem_tui.memory.methods import prompt_uses
     from deltamem_tui.memory.prompts.check import require_known_names
 

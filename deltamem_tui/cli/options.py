@@ -113,11 +113,7 @@ NodeId = Annotated[str, argument("NODE", "A node's id, or enough of its beginnin
 
 
 def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
-    """Return the tree that was chosen, if one was.
-
-    Raises:
-        UsageError: The bank has no such tree.
-    """
+    """Return the tree that was chosen, if one was."""
     if choice is None:
         return None
     for name in bank.trees:
@@ -128,11 +124,7 @@ def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
 
 
 def tree_names(bank: bank_module.Bank, choice: str | None) -> tuple[str, ...]:
-    """Return the trees that were chosen: all of the bank's, unless one was named.
-
-    Raises:
-        UsageError: The bank has no such tree.
-    """
+    """Return the trees that were chosen: all of the bank's, unless one was named."""
     name = tree_name(bank, choice)
     return tuple(bank.trees) if name is None else (name,)
 

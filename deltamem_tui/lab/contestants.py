@@ -82,12 +82,7 @@ class Contestant(Struct, frozen=True, omit_defaults=True):
 
 
 def contestants(methods: Iterable[str], banks: Mapping[str, Path]) -> tuple[Contestant, ...]:
-    """Return the contestants named: `NAME` or `NAME:PARAMETER=VALUE,…`, then banks by path.
-
-    Raises:
-        UsageError: An unknown method.
-        ConfigurationError: An unknown parameter, or a value that it cannot have.
-    """
+    """Return the contestants named: `NAME` or `NAME:PARAMETER=VALUE,…`, then banks by path."""
     found: dict[Contestant, None] = {}
     known = (*BASELINES, *names())
     for spec in methods:

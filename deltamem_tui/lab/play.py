@@ -71,9 +71,4 @@ class Agent(Protocol):
     name: str
 
     def play(self, game: Playthrough, memory: str) -> AgentCost:
-        """Play a game from its start, with a memory's text (empty without one).
-
-        Raises:
-            LanguageModelError: The model cannot be asked at all.
-            UsageError: The agent's program cannot be run, or breaks the protocol.
-        """
+        """Play a game from its start, with a memory's text (empty without one)."""

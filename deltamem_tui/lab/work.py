@@ -248,9 +248,6 @@ def compared(
         budget: Where each text is cut, in tokens.
         advance: Called for each episode that is learnt or asked about.
         stopped: Whether to give up.
-
-    Raises:
-        KeyboardInterrupt: `stopped` returned true.
     """
     questions, shared = WorkQuestions(split), SharedEmbedder(embedder)
 

@@ -69,12 +69,7 @@ class Workers:
 
     @contextmanager
     def playing(self, info: GameInfo) -> Iterator[PlayedGame]:
-        """Load a game in a worker that is this thread's until the block ends.
-
-        Raises:
-            UsageError: There is no such game.
-            GameError: The simulator failed; also from the game's own methods.
-        """
+        """Load a game in a worker that is this thread's until the block ends."""
         with self._worker() as worker:
             worker.ask(type(None), "load", info)
             yield PlayedGame(worker)

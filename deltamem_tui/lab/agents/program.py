@@ -61,11 +61,7 @@ class ProgramAgent:
             raise UsageError("the agent's command is empty")
 
     def play(self, game: Playthrough, memory: str) -> AgentCost:
-        """Have a program play.
-
-        Raises:
-            UsageError: It cannot be started, breaks the protocol, or fails.
-        """
+        """Have a program play."""
         with tempfile.TemporaryFile() as printed:
             pipe: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
             try:  # in a session of its own: an interrupt of ours does not reach it

@@ -67,13 +67,7 @@ class ReActAgent:
         return self._client.usage
 
     def play(self, game: Playthrough, memory: str) -> AgentCost:
-        """Ask for one action after the other.
-
-        Raises:
-            BudgetError: The next call could pass the limit on cost.
-            LanguageModelError: The model cannot be asked at all.
-            ConfigurationError: The prompt file is wrong.
-        """
+        """Ask for one action after the other."""
         spent = Usage()
         while not game.over:
             try:
@@ -97,11 +91,7 @@ class ReActAgent:
         return self._client.ask(self._question(game, memory, last), read_move)
 
     def _question(self, game: Playthrough, memory: str, share: float) -> str:
-        """Fill in the prompt, without as many of the oldest observations as its length asks for.
-
-        Raises:
-            PromptTooLongError: Even without any it is too long.
-        """
+        """Fill in the prompt, without as many of the oldest observations as its length asks for."""
         room = int(self._client.info.prompt_tokens * share)
 
         def filled(left_out: int) -> str:
@@ -132,11 +122,7 @@ class ReActAgent:
 
 
 def read_move(text: str) -> ModelMove:
-    """Return the first action in a model's answer, and the thought before it.
-
-    Raises:
-        UnusableAnswer: There is none, or it is far too long.
-    """
+    """Return the first action in a model's answer, and the thought before it."""
     answer = spoken(text)
     found = _ACTION.search(answer)
     if found is None:

@@ -32,9 +32,6 @@ class RulesAgent:
     Args:
         domain: The kind of environment whose commands it knows.
         explores: Go on where the text ends, as far as the game says what it accepts.
-
-    Raises:
-        UsageError: It knows no commands of this domain, and does not explore.
     """
 
     def __init__(self, domain: str, *, explores: bool = False) -> None:

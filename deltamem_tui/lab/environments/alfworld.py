@@ -157,12 +157,7 @@ def _translate_once() -> None:
 
 
 def _games_root(chosen: Path | None) -> Path:
-    """Return the folder of the splits' folders: of the games named, or in the usual places.
-
-    Raises:
-        UsageError: There are no games.
-        StorageError: The archive cannot be unpacked.
-    """
+    """Return the folder of the splits' folders: of the games named, or in the usual places."""
     named = chosen or os.environ.get(paths.GAMES_VARIABLE)
     downloaded = Path(os.environ.get("ALFWORLD_DATA", "~/.cache/alfworld")).expanduser()
     places = [Path(named).expanduser()] if named else [paths.games_folder(), downloaded]

@@ -86,11 +86,7 @@ class ScienceWorldGame:
 
 @cache
 def simulator() -> Any:
-    """Return the simulator, a Java process that is started once.
-
-    Raises:
-        UsageError: ScienceWorld or a Java is missing.
-    """
+    """Return the simulator, a Java process that is started once."""
     require(("scienceworld",), _INSTALL)
     if shutil.which("java") is None:
         hint = "ScienceWorld runs on Java 8 or newer"
