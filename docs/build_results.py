@@ -17,8 +17,7 @@ from pathlib import Path
 import msgspec
 
 from deltamem_tui.lab.contestants import BASELINES
-from deltamem_tui.lab.report import Cell, interval, tables, title_of, warnings
-from deltamem_tui.lab.result import ContestResult
+from deltamem_tui.lab.result import Cell, ContestResult, interval, tables, title_of, warnings
 from deltamem_tui.memory.methods import names
 from deltamem_tui.text import clean
 

@@ -417,7 +417,7 @@ def _shown(
 ) -> Result:
     from msgspec import to_builtins
 
-    from deltamem_tui.lab.report import tables, title_of, warnings
+    from deltamem_tui.lab.result import tables, title_of, warnings
 
     def view(page: Page) -> None:
         page.text(title_of(found), style="bold")

@@ -119,7 +119,7 @@ def work(
 def _shown(
     page: Page, measures: Mapping[str, Mapping[str, Measure]], columns: Sequence[str]
 ) -> None:
-    from deltamem_tui.lab.report import interval, signed
+    from deltamem_tui.lab.result import interval, signed
 
     def cell(some: Mapping[str, Measure], name: str) -> str | float | None:
         if name not in some:

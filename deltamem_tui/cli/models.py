@@ -69,7 +69,7 @@ def extractor_for(
     batch: BatchCaller | None = None,
     budget: Budget | None = None,
 ) -> RulesExtractor | ModelExtractor:
-    """Return the extractor that was asked for, checked as far as that is possible without a call."""
+    """Return the extractor that was asked for, checked as far as no call is needed."""
     if extractor is not None:
         return _rules(extractor, wanted)
     hint = "`--model NAME` as litellm knows it, or `--extractor rules`, which needs none"

@@ -20,10 +20,17 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.transfer.package import copy_bank
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.lab.contestants import Contestant, judged_by_chance
+from deltamem_tui.lab.contestants import (
+    BankMemory,
+    Contestant,
+    Memory,
+    RawMemory,
+    SharedEmbedder,
+    baseline,
+    judged_by_chance,
+)
 from deltamem_tui.lab.environment import GameInfo
 from deltamem_tui.lab.grounds import Ground
-from deltamem_tui.lab.memories import BankMemory, Memory, RawMemory, SharedEmbedder, baseline
 from deltamem_tui.lab.plan import (
     RESULT,
     ContestantFolder,
@@ -32,8 +39,6 @@ from deltamem_tui.lab.plan import (
     TrialResult,
     keep_plan,
     owned,
-    read_json,
-    read_plan,
 )
 from deltamem_tui.lab.result import ContestResult, Finish, contest_result
 from deltamem_tui.llm.cost import Usage
@@ -142,7 +147,7 @@ class _Runner:
     def begin(self, log: Sequence[Trajectory]) -> None:
         """Make the memory, and have it learn what comes before the games."""
         self._folder.mend()
-        finished = [*self._folder.episodes().values()] if self._plan.learns else []
+        finished = self._folder.episodes() if self._plan.learns else []
         sort = self._contestant.sort
         if sort == "baseline":
             known = (*log, *finished)
@@ -194,7 +199,14 @@ class _Runner:
             return Bank.open(path)
         if given:
             return copy_bank(Bank.open(given), path, history=True)
-        return _new_bank(path, self._embedder, self._plan, self._contestant)
+        who, domain = self._contestant, self._plan.domain
+        return create_bank(
+            path,
+            embedder=self._embedder,
+            domain=domain,
+            method=who.method,
+            parameters=who.settings(domain),
+        )
 
     def _admitted(self, bank: Bank, episode: Trajectory) -> Trajectory | None:
         if self._plan.judge_error is not None:
@@ -279,51 +291,3 @@ def what_is_left(plan: ContestPlan, folder: Path, log: int) -> dict[str, float |
         found["tokens"] = sum(each.tokens for each in done) / len(done)
         found |= {"cost": cost, "cost_left": None if cost is None else cost * left}
     return found
-
-
-def _new_bank(path: Path, embedder: Embedder, plan: ContestPlan, contestant: Contestant) -> Bank:
-    settings, method = contestant.settings(plan.domain), contestant.method
-    return create_bank(
-        path, embedder=embedder, domain=plan.domain, method=method, parameters=settings
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class KeptContest:
-    """A contest as it is in its folder, finished or not.
-
-    Attributes:
-        compared: The games that all contestants who have begun have finished.
-        result: What those came to; None if there are none.
-    """
-
-    folder: Path
-    plan: ContestPlan
-    folders: Sequence[ContestantFolder]
-    compared: Sequence[GameInfo]
-    result: ContestResult | None
-
-    @property
-    def finished(self) -> bool:
-        """True if every contestant has played every game."""
-        return all(len(each.results) >= len(self.plan.games) for each in self.folders)
-
-
-def read_contest(folder: Path) -> KeptContest:
-    """Read a contest. Nothing is written."""
-    plan = read_plan(folder)
-    kept = [ContestantFolder(folder / name) for name in plan.folders]
-    begun = [each for each in kept if each.results]
-    compared = [g for g in plan.games if begun and all(g.name in each.results for each in begun)]
-    result = None
-    if (folder / RESULT).is_file():
-        result = read_json(folder / RESULT, ContestResult)
-    elif compared:
-        finishes = [
-            Finish(who, each.start or StartPoint(), [each.results[g.name] for g in compared])
-            for who, each in zip(plan.contestants, kept, strict=True)
-            if each in begun
-        ]
-        part = msgspec.structs.replace(plan, games=tuple(compared))
-        result = contest_result(part, finishes)
-    return KeptContest(folder, plan, kept, compared, result)

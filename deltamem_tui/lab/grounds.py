@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from deltamem_tui.errors import GameError
-from deltamem_tui.lab.contestants import Contestant, true_outcome
+from deltamem_tui.lab.contestants import Contestant, Memory, true_outcome
 from deltamem_tui.lab.environment import GameInfo
-from deltamem_tui.lab.memories import Memory
 from deltamem_tui.lab.plan import TrialResult
 from deltamem_tui.lab.play import Agent, Playthrough
 from deltamem_tui.lab.workers import Workers

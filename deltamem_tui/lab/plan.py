@@ -21,9 +21,8 @@ from msgspec import Struct, field
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import BankBusyError, UsageError
-from deltamem_tui.lab.contestants import Contestant
+from deltamem_tui.lab.contestants import Contestant, MemorySize
 from deltamem_tui.lab.environment import Count, Dollars, GameInfo
-from deltamem_tui.lab.memories import MemorySize
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.paths import CONTEST_PLAN
 from deltamem_tui.text import one_line
@@ -185,26 +184,17 @@ class ContestantFolder:
         """Keep what its memory began with."""
         files.replace(self.path / START, msgspec.json.encode(start))
 
-    def episodes(self) -> dict[str, Trajectory]:
+    def episodes(self) -> list[Trajectory]:
         """Return the episodes of finished games, in the order in which they were played."""
-        return {game: from_record(line) for game, line in self._episode_lines().items()}
-
-    def tasks(self) -> dict[str, str]:
-        """Return the task of each game that was played."""
-        lines = self._episode_lines()
-        return {game: one_line(str(line["task"])[:2000], 300) for game, line in lines.items()}
-
-    def _episode_lines(self) -> dict[str, dict[str, object]]:
-        found: dict[str, dict[str, object]] = {}
-        path = self.path / EPISODES
+        path, found = self.path / EPISODES, {}
         for number, line in _lines(path, dict[str, object]):
             facts = line.get("metadata")
             game = facts.get("game") if isinstance(facts, dict) else None
-            if not isinstance(game, str) or not isinstance(line.get("task"), str):
+            if not isinstance(game, str):
                 raise damaged(path, "an episode does not name its game", f"line {number}")
             if game in self.results:
-                found[game] = line
-        return found
+                found[game] = from_record(line)
+        return list(found.values())
 
 
 def keep_plan(folder: Path, plan: ContestPlan) -> None:
@@ -222,17 +212,6 @@ def keep_plan(folder: Path, plan: ContestPlan) -> None:
         raise UsageError("the folder holds something else", source=source, hint=other)
     files.make_folders(folder)
     files.replace(path, msgspec.json.format(msgspec.json.encode(plan)))
-
-
-def read_plan(folder: Path) -> ContestPlan:
-    """Read the plan of a contest's folder."""
-    if not (folder / CONTEST_PLAN).is_file():
-        hint = "`deltamem lab` says where a contest is kept"
-        raise UsageError("not a contest's folder", source=one_line(str(folder), 200), hint=hint)
-    plan = read_json(folder / CONTEST_PLAN, ContestPlan)
-    if not plan.games or not plan.contestants:
-        raise damaged(folder / CONTEST_PLAN, "it plans nothing")
-    return plan
 
 
 @contextmanager

@@ -17,8 +17,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.lab.contestants import Contestant
-from deltamem_tui.lab.memories import BankMemory, SharedEmbedder, as_it_was
+from deltamem_tui.lab.contestants import BankMemory, Contestant, SharedEmbedder, as_it_was
 from deltamem_tui.lab.plan import TrialResult
 from deltamem_tui.lab.result import Measure, measured
 from deltamem_tui.memory.banks import create_bank

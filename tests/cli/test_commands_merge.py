@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,13 +54,6 @@ def test_merging_into_a_bank_and_again(two: Program) -> None:
     assert again.err == "kitchen holds all of it already; nothing was changed\n"
     assert state_of(two.bank) == before
     assert two("verify", "kitchen").code == 0
-
-
-def test_merging_a_bank_with_itself_says_so(two: Program) -> None:
-    before = state_of(two.bank)
-    answer = two("merge", "kitchen", "kitchen")
-    assert "nothing was changed" in answer.err
-    assert state_of(two.bank) == before
 
 
 def test_two_clones_that_both_counted_are_told(two: Program) -> None:
@@ -183,9 +175,3 @@ def test_a_difference_is_shown_by_signs(two: Program) -> None:
 def test_what_diff_refuses(two: Program) -> None:
     assert two("diff", "kitchen").code == 2
     assert two("diff", "kitchen", "annex", "--tree", "bush").code == 2
-
-
-def git(folder: Path, *arguments: str) -> str:
-    call = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments]
-    done = subprocess.run(call, cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout

@@ -54,31 +54,6 @@ def test_a_secret_leaves_in_no_form(program: Program, form: str, name: str) -> N
     assert program("export", "kitchen", "--as", form, "--allow-secrets").code == 0
 
 
-def test_a_folder_that_is_something_else_is_never_replaced(program: Program) -> None:
-    (program.folder / "mine").mkdir()
-    (program.folder / "mine" / "thesis.txt").write_text("years of work")
-    answer = program("export", "kitchen", "--as", "skills", "-o", "mine", "--replace")
-    assert answer.code == 1
-    assert "not an export of skills" in answer.error
-    assert "--replace is for exports only" in answer.error
-    assert (program.folder / "mine" / "thesis.txt").read_text() == "years of work"
-
-
-def test_a_skill_that_was_changed_is_written_over_only_if_it_is_said(program: Program) -> None:
-    program("export", "kitchen", "--as", "skills")
-    skill = next(iter(sorted((program.folder / "kitchen-skills").glob("*/how.md"))))
-    before = skill.read_text()
-    skill.write_text(before.replace("microwave", "oven") + "mine\n")
-    answer = program("export", "kitchen", "--as", "skills", "--replace")
-    assert answer.code == 1
-    assert "changed since the export" in answer.error
-    assert "--discard-changes" in answer.error
-    assert skill.read_text() != before
-    said = program("export", "kitchen", "--as", "skills", "--replace", "--discard-changes")
-    assert said.code == 0
-    assert skill.read_text() == before
-
-
 @pytest.mark.parametrize(
     ("form", "name"),
     [

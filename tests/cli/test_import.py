@@ -17,7 +17,7 @@ from deltamem_tui.memory.episodes import importer
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers import reading
 from tests.bank.support import file_bytes
-from tests.cli.support import Program, heat, state_of, write_log
+from tests.cli.support import Program, heat, write_log
 
 SECRET = "sk-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7xC0uF"
 ADDRESS = "ada@lovelace.org"
@@ -38,13 +38,6 @@ def test_secrets_never_reach_the_bank_and_are_counted(program: Program) -> None:
     again = program.json("import", "kitchen", log).data
     assert (again["duplicates"], again["redaction"]) == (2, "secrets")
     assert again["redactions"] == again["files"][0]["redactions"] == {"openai key": 1}
-
-
-def test_addresses_are_taken_out_when_asked(program: Program) -> None:
-    data = program.json("import", "kitchen", program.log(LEAKY), "--redact-personal").data
-    assert sum(data["redactions"].values()) == 2
-    assert ADDRESS.encode() not in kept(program)
-    assert SECRET.encode() not in kept(program)
 
 
 def test_secrets_stay_only_when_asked_and_it_is_said(program: Program) -> None:
@@ -112,25 +105,6 @@ def test_a_declared_format_is_read(program: Program) -> None:
     assert list(episodes(Bank.open(program.bank)))[-1].domain == "town"
 
 
-@pytest.mark.parametrize(
-    ("toml", "words"),
-    [
-        ("tusk = 1", "my.toml: Object contains unknown field `tusk`"),
-        (None, "my.toml: cannot be read: No such file"),
-        (TOML.replace("mine", "native"), "my.toml, name: there is a format native already"),
-        (TOML.replace('task = "', 'task = "['), "my.toml, task: not a path expression"),
-    ],
-)
-def test_a_wrong_declaration_is_a_wrong_call(
-    program: Program, toml: str | None, words: str
-) -> None:
-    if toml is not None:
-        declare(program, toml)
-    answer = program("import", "kitchen", program.log(), "--format", "my.toml")
-    assert answer.code == 2
-    assert words in answer.error
-
-
 def test_episodes_of_another_domain_than_the_bank_s_are_told(empty: Program) -> None:
     empty("init", "new", "--embedder", "hashing", "--domain", "alfworld")
     records = [heat("apple") | {"domain": "town"}, heat("rice"), heat("egg") | {"domain": "sea"}]
@@ -140,27 +114,6 @@ def test_episodes_of_another_domain_than_the_bank_s_are_told(empty: Program) -> 
     answer = empty.json("import", "new", log)
     assert answer.data["domains"] == {"total": 3, "listed": {"town": 1, "alfworld": 1, "sea": 1}}
     assert "while the bank" not in empty("import", "new", log, "--domain", "town").err
-
-
-@pytest.mark.parametrize(
-    ("domain", "words"),
-    [
-        ("../../etc", "cannot be the name of a domain"),
-        ("Bad Dom/ain", "cannot be the name of a domain"),
-        ("x" * 300, "cannot be the name of a domain"),
-        ("alfwold", "did you mean alfworld?"),
-    ],
-)
-def test_a_domain_that_no_bank_could_have_is_refused_before_anything_is_read(
-    program: Program, domain: str, words: str
-) -> None:
-    before = state_of(program.bank)
-    answer = program("import", "no-such-bank", "no-such-log.jsonl", "--domain", domain)
-    assert answer.code == 2
-    assert words in answer.error
-    answer = program("import", "kitchen", program.log(heat("rice")), "--domain", domain)
-    assert answer.code == 2
-    assert state_of(program.bank) == before
 
 
 def test_a_domain_is_taken_without_what_a_terminal_would_act_on(program: Program) -> None:

@@ -132,16 +132,6 @@ def test_a_call_that_is_left_behind_is_told(
     assert note.text.startswith("1 call was still in flight")
 
 
-def test_a_frozen_bank_is_refused_before_anything_is_sent(
-    program: Program, server: ModelServer
-) -> None:
-    program("freeze", "kitchen")
-    answer = program(*call(server))
-    assert answer.code == 1
-    assert "frozen" in answer.error
-    assert server.requests == []
-
-
 def test_with_all_the_judge_stands_beside_log_and_person(
     program: Program, server: ModelServer
 ) -> None:

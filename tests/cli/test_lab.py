@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -161,30 +160,10 @@ def test_who_plays_and_who_writes_have_one_limit_on_cost(
     assert len(played) < len(server.requests) <= 9
 
 
-def test_a_program_plays(empty: Program, learning: tuple[str, ...]) -> None:
-    program = empty.folder / "player.py"
-    program.write_text(
-        "import json, sys\n"
-        "task = json.loads(sys.stdin.readline())\n"
-        "for line in task['memory'].splitlines():\n"
-        "    if line.startswith('> '):\n"
-        "        print(json.dumps({'action': line[2:], 'calls': 1}), flush=True)\n"
-        "        seen = json.loads(sys.stdin.readline())\n"
-        "        if seen['done']: break\n"
-    )
-    command = f"{sys.executable} {program}"
-    methods = ("--method", "raw", "--games", "1", "--parallel", "2")
-    found = empty.json(*learning, "--agent-command", command, *methods).data
-    assert found["agent"] == command
-    assert found["contestants"][0]["measures"]["calls"]["estimate"]["value"] > 0
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
         ("--protocol", "nonsense"),
-        ("--protocol", "online"),
-        ("--protocol", "none"),
         ("--method", "nonsense"),
         ("--method", "synapse:admission=coarse"),
         ("--order", "nonsense"),

@@ -216,19 +216,6 @@ def test_of_many_reasons_the_first_are_shown_and_the_rest_counted() -> None:
         assert lines == [*(f"error: a, line {at}: no {at}" for at in range(shown)), *more]
 
 
-def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    coloured, colourless, piped = Terminal(), Terminal(), io.StringIO()
-    Page(coloured).text("text", style="red")
-    monkeypatch.setenv("NO_COLOR", "1")
-    Page(colourless).text("text", style="red")
-    Page(piped).text("text", style="red")
-    assert coloured.getvalue() == "\x1b[31mtext\x1b[0m\n"
-    assert colourless.getvalue() == "text\n"
-    assert piped.getvalue() == "text\n"
-
-
 def test_an_outline_draws_guides_from_parents_to_children() -> None:
     page, stream = plain_page()
     page.outline([(0, "root"), (1, "a"), (2, "a1"), (2, "a2"), (1, "b"), (2, "b1"), (0, "next")])

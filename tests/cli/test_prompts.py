@@ -76,17 +76,6 @@ def test_a_users_file_overrules_a_single_one(
     assert "Judge <record" in program("prompts", "show", "judge", "--render", "kitchen", *flag).out
 
 
-def test_a_broken_prompt_does_not_hide_the_others(empty: Program) -> None:
-    own(empty, "no front matter")
-    answer = empty.json("prompts", "--prompts", "mine")
-    assert answer.code == 3
-    assert (
-        len(answer.data["prompts"]) == 4 * len(prompt_uses()) - 1
-    )  # each other domain has a judge of its own
-    assert len(answer.document["errors"]) == 1
-    assert answer.document["errors"][0]["source"] == "mine/generic/judge.md"
-
-
 def test_show_gives_the_source_as_it_is(empty: Program) -> None:
     answer = empty("prompts", "show", "judge", "--domain", "garden")
     assert answer.out == (PROMPTS / "generic/judge.md").read_text().rstrip("\n") + "\n"
@@ -144,21 +133,6 @@ def test_sound_files_pass_the_check(empty: Program) -> None:
     own(empty)
     assert empty.json("prompts", "check", "mine").data["checked"] == 1
     assert empty.json("prompts", "check", "--prompts", "mine").data["checked"] == total + 1
-
-
-def test_each_flaw_is_one_line_with_its_file(empty: Program) -> None:
-    own(empty, OWN + "{{ foo }}\n{{ bar }}\n")
-    answer = empty("prompts", "check", "mine")
-    assert answer.code == 1
-    assert answer.err.splitlines()[1:] == [
-        "error: mine/generic/judge.md: uses bar; its inputs are task",
-        "error: mine/generic/judge.md: uses foo; its inputs are task",
-    ]
-    own(empty, OWN, "alfworld/judge.md")
-    answer = empty.json("prompts", "check", "mine")
-    assert answer.code == 3
-    assert answer.data["sound"] == 1
-    assert len(answer.document["errors"]) == 2
 
 
 def test_exported_files_are_the_shipped_ones(empty: Program) -> None:

@@ -14,7 +14,6 @@ from deltamem_tui import paths
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab import environment as environments
 from deltamem_tui.lab.environment import GameInfo, environment_named
-from deltamem_tui.lab.environments import scienceworld
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.places import GENERATED
@@ -43,7 +42,7 @@ def test_a_missing_simulator_is_named_with_what_installs_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(environments, "find_spec", lambda _: None)
-    scienceworld.simulator.cache_clear()
+    environments.simulator.cache_clear()
     with pytest.raises(UsageError, match=r"scienceworld .*deltamem-tui\[scienceworld\]"):
         environment_named("scienceworld").games("dev")
     with pytest.raises(UsageError, match=r"alfworld and textworld .*deltamem-tui\[alfworld\]"):
@@ -55,7 +54,7 @@ def test_a_missing_java_and_missing_games_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    scienceworld.simulator.cache_clear()
+    environments.simulator.cache_clear()
     with pytest.raises(UsageError, match="Java"):
         environment_named("scienceworld").games("dev")
     with pytest.raises(UsageError, match="--games-from"):
@@ -160,7 +159,7 @@ def test_what_is_no_environment_is_refused(tmp_path: Path) -> None:
     reason="ScienceWorld is not installed",
 )
 def test_a_variation_begins_anew_each_time() -> None:
-    scienceworld.simulator.cache_clear()
+    environments.simulator.cache_clear()
     environment = environment_named("scienceworld")
     game = environment.load(environment.games("dev")[0])
     first = game.start()

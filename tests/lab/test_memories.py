@@ -6,9 +6,8 @@ import pytest
 
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import ConfigurationError, UsageError
-from deltamem_tui.lab.contestants import BASELINES, contestants, judged_by_chance
+from deltamem_tui.lab.contestants import BASELINES, baseline, contestants, judged_by_chance
 from deltamem_tui.lab.environment import GameInfo
-from deltamem_tui.lab.memories import baseline
 from deltamem_tui.lab.plan import drawn, in_order
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.lab.plan import TrialResult
-from deltamem_tui.lab.report import interval, signed
-from deltamem_tui.lab.result import SAMPLES, Estimate, measured
+from deltamem_tui.lab.result import SAMPLES, Estimate, interval, measured, signed
 from tests.effort import examples
 from tests.places import DOCS
 

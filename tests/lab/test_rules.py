@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.lab.agents.players import found_in, renamed
-from deltamem_tui.lab.agents.rules import RulesAgent
+from deltamem_tui.lab.agents.rules import RulesAgent, found_in, renamed
 from deltamem_tui.lab.environment import Game, Observation, Start
 from deltamem_tui.lab.play import AgentCost, Playthrough
 from tests.lab.house import House, Rooms

@@ -7,17 +7,347 @@ The explorer does so too, then tries the actions that the task names.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from hashlib import sha256
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.lab.agents.players import PLAYERS
+from deltamem_tui.lab.environment import Observation
 from deltamem_tui.lab.play import AgentCost, Playthrough
 from deltamem_tui.text import one_line
 
+_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•>]|(?:action|act)\s*\d*:)?\s*`?", re.IGNORECASE)
+_WARNING = re.compile(r"\[(?:FAILED|TRIED|UNEXPLORED|PARTIAL|TRAP)\]|\bnever\b|\bavoid\b|warning")
+_TAIL = re.compile(r"\s+(?:→|->|=>|\(|—|#)|[;`]|\.$")
+_TASK = re.compile(
+    r"(?:^|\n)\W*(?:task|when|goal|example|your task is to)\s*:?\s*(.+)", re.IGNORECASE
+)
+_FOUND = re.compile(r"^\W*(?:found: )?([a-z ]+?)(?: (?:was|were) found (?:on|in))?\s*:\s*(.+)$")
+_HOUSE_VERBS = ("go to", "take", "put", "move", "heat", "cool", "clean", "use", "slice", "toggle")
+_TAKE = re.compile(r"take (?P<thing>.+?) from (?P<place>.+)")
+_PUT = re.compile(r"(?:put|move) (?P<thing>.+?) (?:in/on|into|onto|in|on|to) (?P<place>.+)")
+_TREAT = re.compile(r"(?P<verb>heat|cool|clean) (?P<thing>.+?) with (?P<place>.+)")
+_SLOT = re.compile(r"[\[{<].+?[\]}>]")
+_SMALL = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the some of and it them two put place in on to with look at under find examine clean "
+        "heat cool cooled heated cleaned hot cold washed wash rinse chilled",
+    )
+)
+_LAB_VERBS = (
+    *("open", "close", "activate", "deactivate", "connect", "disconnect", "use", "look", "examine"),
+    *("read", "move", "pick up", "put down", "drop", "pour", "dunk", "mix", "go to", "eat"),
+    *("flush", "focus on", "wait", "wait1", "inventory", "0", "1", "2", "3"),
+)
+_DOORS = {
+    "hallway": ("art studio", "bedroom", "greenhouse", "kitchen", "living room", "workshop"),
+    "kitchen": ("bathroom", "hallway", "outside"),
+    "outside": ("foundry", "greenhouse", "kitchen"),
+    "greenhouse": ("hallway", "outside"),
+}
+_ROOM = re.compile(r"(?:This room is called the|called the|You move to the) ([\w ]+?)[.,]")
+_CHOICE = re.compile(r"^Only the first \[([\w ]+)\] of these that is there: (.+)$", re.MULTILINE)
+_WAY = re.compile(r"go to (?:the )?([\w ]+)")
+
+
+class TextPlayer:
+    """Plays one game by a text; a simulator's player says how a command is carried out.
+
+    A line that begins with a verb of the game is a command, what a warning covers is left alone,
+    and the names of a past task stand for those of the present one.
+
+    Args:
+        game: The game, at its start.
+        verbs: The first words of this game's commands.
+    """
+
+    def __init__(self, game: Playthrough, verbs: Sequence[str]) -> None:
+        self.game = game
+        self.start = game.start
+        self.verbs = tuple(f"{verb} " for verb in verbs)
+        self.last = Observation("", 0.0, done=False)
+
+    def play(self, text: str) -> None:
+        """Carry out a text until the game is over or the text ends."""
+        self.begin(text)
+        for task, command in self.commands(text):
+            if self.over:
+                break
+            names = self.renamed(task) if task else {}
+            for old, new in sorted(names.items(), key=lambda pair: -len(pair[0])):
+                whole = rf"(?<!\w){re.escape(old)}(?!\w)"
+                command = re.sub(whole, new, command, flags=re.IGNORECASE)  # noqa: PLW2901
+            self.carry_out(command)
+
+    @property
+    def over(self) -> bool:
+        """True if nothing more can be done."""
+        return self.game.over
+
+    def act(self, action: str) -> str:
+        """Take an action, and return what is seen; nothing when the game is over."""
+        if self.over:
+            return ""
+        self.last = self.game.act(action)
+        return self.last.text
+
+    def begin(self, text: str) -> None:
+        """Read the text beside its commands."""
+
+    def renamed(self, past: str) -> dict[str, str]:
+        """Map the names of a past task to those of the present one."""
+        return renamed(past, self.start.task)
+
+    def carry_out(self, command: str) -> None:
+        """Do what a command says, as well as it goes."""
+        self.act(command)
+
+    def commands(self, text: str) -> Iterator[tuple[str, str]]:
+        """Yield the commands of a text, each with the task that the text names for it."""
+        task, warned = "", False
+        for line in text.splitlines():
+            if line.startswith("#"):
+                warned = bool(_WARNING.search(line.lower()))
+            if named := _TASK.match(line):
+                task = named[1]
+            if warned or _WARNING.search(line):
+                continue
+            words = _MARK.sub("", line, count=1).strip()
+            if f"{words} ".lower().startswith(self.verbs):
+                yield task, _TAIL.split(words)[0].strip()
+
+
+def renamed(past: str, present: str) -> dict[str, str]:
+    """Map words of one task to those in their place in another."""
+    old, new = (re.findall(r"[\w'-]+", text) for text in (past, present))
+    names: dict[str, str] = {}
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "replace" and b - a <= 4 and d - c <= 4:
+            names.setdefault(" ".join(old[a:b]), " ".join(new[c:d]))
+    return {before: after for before, after in names.items() if len(before) > 2}
+
+
+def found_in(text: str) -> dict[str, list[str]]:
+    """Map things to the kinds of places that a text says they were found in, in its order."""
+    places: dict[str, list[str]] = {}
+    for line in text.lower().splitlines():
+        if found := _FOUND.match(line):
+            places.setdefault(found[1].strip(), []).extend(re.findall(r"[a-z]+", found[2]))
+    return places
+
+
+class AlfworldPlayer(TextPlayer):
+    """Takes `take egg 1 from fridge 2` as: get an egg; a fridge is where one was.
+
+    Going, opening and looking are done where an act needs them, not where the text has them;
+    where it goes before it uses a lamp, a lamp may stand.
+    """
+
+    def __init__(self, game: Playthrough) -> None:
+        super().__init__(game, _HOUSE_VERBS)
+        self.places = re.findall(r"\b([a-z]+ \d+)\b", self.start.scene)
+        self.visited: set[str] = set()
+        self.here = ""
+        self.named = ""  # the kind of place that the text last sent to
+        self.left: dict[str, str] = {}  # what was offered to be taken, and where
+        self.placed: set[str] = set()
+
+    def act(self, action: str) -> str:
+        """Take an action, and remember what else lies there."""
+        text = super().act(action)
+        if taken := _TAKE.fullmatch(action):  # full hands are offered nothing else to take
+            self.left.pop(taken["thing"], None)
+        for each in self.last.commands:
+            if took := _TAKE.fullmatch(each):
+                self.left[took["thing"]] = took["place"]
+        return text
+
+    def begin(self, text: str) -> None:
+        """Note where things were found before, and what the task is about."""
+        self.found = found_in(text)
+        self.nouns = _nouns(self.start.task)
+
+    def renamed(self, past: str) -> dict[str, str]:
+        """Map noun by noun, however the goal is put."""
+        nouns = _nouns(past)
+        same = len(nouns) == len(self.nouns)
+        return dict(zip(nouns, self.nouns, strict=True)) if same else super().renamed(past)
+
+    def carry_out(self, command: str) -> None:
+        """Do what a command says with the things that are here."""
+        if command.startswith("go to "):
+            self.named = self._thing(command.removeprefix("go to "), -1)
+        elif took := _TAKE.fullmatch(command):
+            self._take(self._thing(took["thing"], 0), self._thing(took["place"], -1))
+        elif put := _PUT.fullmatch(command):
+            if done := self._at(self._thing(put["place"], -1), r"(?:put|move) .+"):
+                self.placed.add(" ".join(done.split(" ")[1:3]))
+        elif treated := _TREAT.fullmatch(command):
+            self._at(_kind(treated["place"]), rf"{treated['verb']} .+")
+        elif command.startswith(("use ", "toggle ", "slice ")):
+            self._use(*command.split(" ", 1))
+
+    def _thing(self, words: str, which: int) -> str:
+        """Return the kind of thing that is meant; an open slot is filled from the task."""
+        if _SLOT.search(words):
+            return self.nouns[which] if self.nouns else ""
+        return _kind(words)
+
+    def _take(self, thing: str, place: str) -> None:
+        wanted = rf"take {thing} \d+ from .+"
+        if not self._offered(wanted):
+            self._search(wanted, [place, *self.found.get(thing, [])])
+        if action := self._offered(wanted):
+            self.act(action)
+
+    def _search(self, wanted: str, kinds: list[str]) -> None:
+        likely = [place for kind in kinds for place in self.places if _kind(place) == kind]
+        seen = [
+            at for thing, at in self.left.items() if re.fullmatch(wanted, f"take {thing} from x")
+        ]
+        others = sorted(self.places, key=_number)  # one of each kind, then the second of each
+        new = [place for place in (*likely, *others) if place not in self.visited]
+        for place in dict.fromkeys([*seen, *new]):
+            if self.over or self._offered(wanted):
+                return
+            self._visit(place)
+            if not self._offered(wanted) and f"open {place}" in self.last.commands:
+                self.act(f"open {place}")
+
+    def _at(self, kind: str, wanted: str) -> str:
+        """Go to a place of a kind, open it if it is closed, and do there what is wanted."""
+        self._go(kind)
+        if not self._offered(wanted) and f"open {self.here}" in self.last.commands:
+            self.act(f"open {self.here}")
+        if action := self._offered(wanted):
+            self.act(action)
+        return action
+
+    def _go(self, kind: str) -> None:
+        if _kind(self.here) == kind:
+            return
+        for place in self.places:
+            if _kind(place) == kind:
+                self._visit(place)
+                return
+
+    def _use(self, verb: str, what: str = "") -> None:
+        """Use a thing where it stands; a lamp is looked for where the text has it, then on."""
+        wanted = rf"{verb} {_kind(what)} \d+"
+        kinds = [self.named, *self.found.get(_kind(what), [])]
+        likely = [place for kind in kinds for place in self.places if _kind(place) == kind]
+        if verb in ("use", "toggle") and not self._offered(wanted):
+            for place in dict.fromkeys([*likely, *self.places]):
+                if self.over or self._offered(wanted):
+                    break
+                self._visit(place)
+        if action := self._offered(wanted):
+            self.act(action)
+
+    def _visit(self, place: str) -> None:
+        self.here = place
+        self.act(f"go to {place}")
+        self.visited.add(place)
+
+    def _offered(self, wanted: str) -> str:
+        fitting = (each for each in self.last.commands if re.fullmatch(wanted, each))
+        return next((each for each in fitting if not self._is_placed(each)), "")
+
+    def _is_placed(self, command: str) -> bool:
+        """Return True if a command would take away again what was put where it belongs."""
+        took = _TAKE.fullmatch(command)
+        return took is not None and took["thing"] in self.placed
+
+
+def _nouns(task: str) -> list[str]:
+    return [word for word in re.findall(r"[a-z]+", task.lower()) if word not in _SMALL]
+
+
+def _number(place: str) -> int:
+    return int(place.rsplit(" ", 1)[-1])
+
+
+def _kind(words: str) -> str:
+    return re.sub(r"\s*\d+$", "", words.strip())
+
+
+class ScienceWorldPlayer(TextPlayer):
+    """Walks by itself and opens doors on the way."""
+
+    def __init__(self, game: Playthrough) -> None:
+        super().__init__(game, _LAB_VERBS)
+        self.room = self._named(self.start.scene)
+        self.choices: dict[str, list[str]] = {}
+
+    def begin(self, text: str) -> None:
+        """Read which things are to be tried where the text leaves one open."""
+        found = _CHOICE.findall(text)
+        self.choices = {slot: names.split(", ") for slot, names in found}
+
+    def carry_out(self, command: str) -> None:
+        """Type a command, or walk to where it says."""
+        if command.startswith("open door"):
+            return  # doors are opened on the way
+        if way := _WAY.fullmatch(command):
+            self._walk(way[1])
+        elif open_place := next((slot for slot in self.choices if f"[{slot}]" in command), ""):
+            self._choose(command, open_place)
+        elif "[" not in command:
+            self.act(command)
+
+    def _choose(self, command: str, slot: str) -> None:
+        """Do it with the first of the things that there is, and stay with that."""
+        for name in self.choices[slot]:
+            if "No known action" not in self.act(command.replace(f"[{slot}]", name)):
+                self.choices[slot] = [name]
+                return
+
+    def _walk(self, room: str) -> None:
+        for step in _route(self.room, room):
+            if "not open" in self.act(f"go to {step}"):
+                self.act(f"open door to {step}")
+                self.act(f"go to {step}")
+            self.room = step
+
+    @staticmethod
+    def _named(scene: str) -> str:
+        if scene.startswith("This outside location"):
+            return "outside"
+        found = _ROOM.search(scene)
+        return found[1] if found else ""
+
+
+def _neighbours(room: str) -> list[str]:
+    back = [other for other, doors in _DOORS.items() if room in doors]
+    return list(dict.fromkeys([*_DOORS.get(room, ()), *back]))
+
+
+def _route(start: str, end: str) -> list[str]:
+    """Return the rooms to walk through, the last one included; none if there is no way."""
+    ways: dict[str, list[str]] = {start: []}
+    waiting = deque([start])
+    while waiting:
+        room = waiting.popleft()
+        if room == end:
+            return ways[room]
+        for other in _neighbours(room):
+            if other not in ways:
+                ways[other] = [*ways[room], other]
+                waiting.append(other)
+    return []
+
+
+PLAYERS: Mapping[str, Callable[[Playthrough], TextPlayer]] = {
+    "alfworld": AlfworldPlayer,
+    "scienceworld": ScienceWorldPlayer,
+}
+
+
 _MOVES = frozenset(("go", "goto", "walk", "open", "enter"))
 _IDLE = frozenset(("look", "examine", "inventory", "help", "wait", "check", "task", "close"))
-_SMALL = frozenset(
+_COMMON = frozenset(
     re.findall(
         r"\w+",
         "a an the some of and it them two to in on into onto at from with under put find your is "
@@ -83,7 +413,7 @@ def _deed(command: str) -> str:
     """Return what is done only once: a move, or any command to the same things."""
     if _verb(command) in _MOVES:
         return command
-    return "to " + " ".join(sorted(set(command.split()[1:]) - _SMALL))
+    return "to " + " ".join(sorted(set(command.split()[1:]) - _COMMON))
 
 
 def _verb(command: str) -> str:
@@ -91,4 +421,4 @@ def _verb(command: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [each for each in re.findall(r"[a-z]+", text.lower()) if each not in _SMALL]
+    return [each for each in re.findall(r"[a-z]+", text.lower()) if each not in _COMMON]

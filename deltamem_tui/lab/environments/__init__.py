@@ -1,1 +1,0 @@
-"""The simulators: ALFWorld and ScienceWorld."""
