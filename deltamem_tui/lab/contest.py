@@ -81,15 +81,8 @@ def hold(
 ) -> ContestResult:
     """Play what is left of a contest, and return what it came to.
 
-    Args:
-        plan: What is played.
-        tools: What is shared.
-        folder: Where it is kept.
-        log: The episodes that contestants learn before the games.
-        excluded: Records of the log that do not count, by the reason.
-        between: Called before each game and each episode that is learnt, in whatever thread; what
-            it raises ends the work.
-        advance: Called for each game that is finished.
+    `between` is called before each game and each episode that is learnt, in whatever thread; what
+    it raises ends the work. `excluded` counts records of the log that are left out, by reason.
     """
     plan.check()
     keep_plan(folder, plan)
@@ -260,13 +253,7 @@ def _side_by_side(
 
 
 def what_is_left(plan: ContestPlan, folder: Path, log: int) -> dict[str, float | None]:
-    """Return how much of a contest is left, and the means of its finished games.
-
-    Args:
-        plan: What is played.
-        folder: Where it is kept; nothing is written there.
-        log: The number of episodes that are learnt before the games.
-    """
+    """Return how much of a contest is left, and the means of its finished games."""
     done: list[TrialResult] = []
     left = learnt = 0
     for each, name in zip(plan.contestants, plan.folders, strict=True):

@@ -194,11 +194,7 @@ _HINT = (
 
 
 class AlfworldEnvironment:
-    """The games of ALFWorld; the score is 1 when the goal is reached.
-
-    Args:
-        games: Their folder or archive; the usual places if None.
-    """
+    """The games of ALFWorld; the score is 1 when the goal is reached."""
 
     name = "alfworld"
     domain = "alfworld"

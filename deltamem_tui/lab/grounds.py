@@ -86,14 +86,7 @@ class GameGround:
 
 
 class LogGround:
-    """A log: what a memory recalls for each episode, held against what is known of it.
-
-    Args:
-        learnt: The episodes that are learnt before.
-        asked: Those that are asked about, in their order.
-        kinds: The kind of task of each by its id; empty where it is unknown.
-        learns: True if memories learn each one after it was asked about.
-    """
+    """A log: what a memory recalls for each episode, held against what is known of it."""
 
     def __init__(
         self,

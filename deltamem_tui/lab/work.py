@@ -118,11 +118,7 @@ class WorkQuestions:
         self._asked = [(each, Needs.of(each)) for each in split.asked]
 
     def counts(self, name: str) -> Counter[str]:
-        """Return in how many learnt episodes each need of a kind occurs, the most frequent first.
-
-        Args:
-            name: A field of `Needs`.
-        """
+        """Count the learnt episodes with each need of a kind, the most frequent first."""
         found = Counter(need for each in self.learnt for need in getattr(each, name))
         return Counter(dict(found.most_common()))
 
@@ -237,16 +233,6 @@ def compared(
     """Return the measures of methods that learn by rules, and of three baselines.
 
     The differences are those from the first contestant.
-
-    Args:
-        split: What is learnt, and what is asked.
-        contestants: The methods, with their parameters.
-        embedder: Makes their vectors.
-        folder: An empty folder for their banks.
-        domain: The domain of the banks.
-        budget: Where each text is cut, in tokens.
-        advance: Called for each episode that is learnt or asked about.
-        stopped: Whether to give up.
     """
     questions, shared = WorkQuestions(split), SharedEmbedder(embedder)
 

@@ -32,12 +32,6 @@ _GRACE = 3.0  # seconds for an idle worker to end by itself
 class Workers:
     """Worker processes with one environment each; any number of threads may ask for games.
 
-    Args:
-        spec: The environment, as `environment_named` takes it.
-        count: The most games under way at once.
-        games: Where its games are, if that is told.
-        patience: Seconds after which a worker that does not answer is killed.
-
     Attributes:
         environment: The environment in this process, its simulator not loaded.
     """

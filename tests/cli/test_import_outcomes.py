@@ -11,44 +11,8 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat
-from tests.trajectory.readers.samples import records
-
-
-@pytest.mark.parametrize(
-    "side",
-    [
-        {"ada__calc-7": True, "ada__calc-8": 0.25},
-        [{"instance_id": "ada__calc-7", "resolved": True}, {"id": "ada__calc-8", "reward": 0.25}],
-        '{"id": "ada__calc-7", "success": "true"}\n{"id": "ada__calc-8", "success": false}\n',
-        "instance_id,resolved\nada__calc-7,1\nada__calc-8,0\n",
-        {"resolved_ids": ["ada__calc-7"], "unresolved_ids": ["ada__calc-8"]},
-        {"resolved": ["ada__calc-7"]},
-        ["ada__calc-7"],
-    ],
-    ids=["json", "records", "jsonl", "csv", "report", "resolved", "bare-list"],
-)
-def test_a_side_file_says_how_runs_ended_that_only_say_submitted(
-    program: Program, side: object
-) -> None:
-    for number in (7, 8):
-        (mini,) = records("mini-swe-agent")
-        asked, *rest = as_list(mini["messages"])[1:]
-        issue = {**as_mapping(asked), "content": f"Solve issue {number}."}
-        run = mini | {"instance_id": f"ada__calc-{number}", "messages": [issue, *rest]}
-        (program.folder / f"{number}.traj.json").write_text(json.dumps(run, indent=1))
-    path = program.folder / "outcomes"
-    path.write_text(side if isinstance(side, str) else json.dumps(side))
-    call = ("import", "kitchen", "7.traj.json", "8.traj.json", "--dry-run")
-    silent = program.json(*call).data["trajectories"]
-    assert [each["outcome_source"] for each in silent] == ["unknown", "unknown"]
-    told = program.json(*call, "--outcome", "outcomes").data["trajectories"]
-    assert [(each["success"], each["outcome_source"]) for each in told] == [
-        (True, "user"),
-        (False, "user"),
-    ]
 
 
 def unsaid(thing: str) -> dict[str, Any]:

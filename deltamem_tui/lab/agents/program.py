@@ -44,12 +44,7 @@ class ProgramMove(Struct, frozen=True):
 
 
 class ProgramAgent:
-    """Plays by a program of the user's; threads may share one.
-
-    Args:
-        command: The program and its arguments, as in a shell; no shell reads it.
-        timeout: Seconds that the program has for each answer.
-    """
+    """Plays by a program of the user's; threads may share one."""
 
     def __init__(self, command: str, *, timeout: float = 120.0) -> None:
         self.name, self._timeout = one_line(command, 200), timeout

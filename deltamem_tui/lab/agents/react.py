@@ -49,11 +49,6 @@ class ReActAgent:
     """Plays by asking a model; threads may share one.
 
     A game ends early if the model gives no action although it is told twice what is wrong.
-
-    Args:
-        client: The model; it counts, keeps, retries and limits.
-        domain: The domain of the prompt `agent`.
-        folders: Where prompts are looked for; the usual places if None.
     """
 
     def __init__(self, client: Client, domain: str, folders: Sequence[Path] | None = None) -> None:

@@ -57,10 +57,6 @@ class TextPlayer:
 
     A line that begins with a verb of the game is a command, what a warning covers is left alone,
     and the names of a past task stand for those of the present one.
-
-    Args:
-        game: The game, at its start.
-        verbs: The first words of this game's commands.
     """
 
     def __init__(self, game: Playthrough, verbs: Sequence[str]) -> None:
@@ -357,12 +353,7 @@ _COMMON = frozenset(
 
 
 class RulesAgent:
-    """Carries out a memory's text.
-
-    Args:
-        domain: The kind of environment whose commands it knows.
-        explores: Go on where the text ends, as far as the game says what it accepts.
-    """
+    """Carries out a memory's text."""
 
     def __init__(self, domain: str, *, explores: bool = False) -> None:
         self._player = PLAYERS.get(domain)
