@@ -356,17 +356,8 @@ class _Contest:
             return RulesExtractor(), RULES
         methods = [each.method for each in self.contestants if each.sort == "method"]
         wanted = [*methods, *(each.manifest.method for each in self.banks)] or ["deltamem"]
-        only_model = ModelOptions(
-            wishes.model,
-            wishes.api_base,
-            wishes.max_cost,
-            wishes.no_cache,
-            wishes.prompts,
-            wishes.timeout,
-            wishes.dry_run,
-        )
         made = extractor_for(
-            self.invocation, domain, wanted, extractor, only_model, budget=self._budget
+            self.invocation, domain, wanted, extractor, wishes, budget=self._budget
         )
         digest = hashlib.sha256()
         for folder in checked_prompts(self.invocation, wishes.prompts):

@@ -1,23 +1,24 @@
-"""Language models on the command line: chosen, and their kept answers."""
+"""Language models on the command line: chosen, their kept answers, and their prompts."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deltamem_tui import paths
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.options import ModelOptions, option
+from deltamem_tui.cli.options import ModelOptions, argument, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
-from deltamem_tui.errors import UsageError
+from deltamem_tui.errors import ConfigurationError, DeltaMemError, UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from deltamem_tui.llm.cache import BatchCaller, CacheInfo
     from deltamem_tui.llm.client import Client
@@ -161,3 +162,181 @@ def _cache_result(info: CacheInfo, action: str, notes: list[str]) -> Result:
             page.table(("model", "answers"), list(models.items()))
 
     return Result("cache", data, view=view, notes=notes)
+
+
+def prompts(
+    context: typer.Context, domain: options.Domain = None, prompts: options.Prompts = None
+) -> Result:
+    """List the prompts that models are asked with, and where each comes from.
+
+    A prompt is a file DOMAIN/NAME.md. One in the folder that --prompts or the setting
+    `prompts` names comes first, then one in your own folder of prompts, then the shipped one; a
+    domain without its own takes the generic one. Only the files that you changed are needed.
+    """
+    from deltamem_tui.memory.prompts import library
+    from deltamem_tui.trajectory.domains import GENERIC, key
+
+    folders = Invocation.of(context).settings(prompts=prompts).prompt_folders()
+    found = library.listing(folders)
+    named = [where for where, _ in found] if domain is None else [domain]
+    domains = {key(where): where for where in named}  # one of the spellings of each
+    # Each domain has all prompts: those that it shares with all others are the generic ones.
+    wanted = {
+        (domains[each], name)
+        for each in domains
+        for home, name in found
+        if key(home) in (each, GENERIC)
+    }
+    records: list[dict[str, Any]] = []
+    errors: list[ConfigurationError] = []
+    for where, name in sorted(wanted):
+        try:
+            prompt = library.find(where, name, folders)
+            digest = library.digest(prompt, folders)
+        except ConfigurationError as error:
+            if str(error) not in map(str, errors):  # a broken generic one is every domain's
+                errors.append(error)
+            continue
+        records.append(
+            {
+                "domain": where,
+                "prompt": name,
+                "file": f"{prompt.path.parent.name}/{prompt.path.name}",
+                "purpose": prompt.purpose,
+                "digest": digest,
+                "from": _origin(prompt.path),
+                "path": prompt.path,
+            }
+        )
+
+    def view(page: Page) -> None:
+        columns = ("domain", "prompt", "file", "purpose", "digest", "from")
+        page.table(columns, [[record[column] for column in columns] for record in records])
+
+    status = Result.verdict(len(records), errors)
+    return Result("prompts", {"prompts": records}, tuple(errors), status, view=view)
+
+
+def _origin(path: Path) -> str:
+    """Return where a prompt file comes from: `shipped`, or the folder that it is in."""
+    folder = path.parent.parent
+    if folder.resolve() == paths.shipped_prompts_folder().resolve():
+        return "shipped"
+    return one_line(str(folder))
+
+
+Name = Annotated[str, argument("NAME", "A prompt's name.")]
+Render = Annotated[
+    str | None, option("--render", "BANK", "Fill it in with an episode of a bank. Nothing is sent.")
+]
+EpisodeId = Annotated[
+    str | None, option("--episode", "ID", "With --render: this episode, by its id.")
+]
+
+
+def prompt(
+    context: typer.Context,
+    name: Name,
+    domain: options.Domain = None,
+    prompts: options.Prompts = None,
+    render: Render = None,
+    episode: EpisodeId = None,
+) -> Result:
+    """Show a prompt, as it is or filled in."""
+    from deltamem_tui.memory.prompts import library
+
+    invocation = Invocation.of(context)
+    folders = invocation.settings(prompts=prompts).prompt_folders()
+    if render is not None:
+        return _rendered(invocation, render, name, domain, episode, folders)
+    found = library.find(domain or "generic", name, folders)
+    text = library.file_text(found.path)
+    included = [path for path in library.sources(found, folders) if path != found.path]
+    data = {
+        "domain": found.path.parent.name,
+        "prompt": name,
+        "digest": library.digest(found, folders),
+        "from": _origin(found.path),
+        "path": found.path,
+        "includes": included,
+        "text": text,
+    }
+    notes = [f"{one_line(str(found.path))}, {data['digest']}"]
+    if included:
+        notes.append(f"includes {', '.join(one_line(str(path)) for path in included)}")
+    return Result("prompts", data, view=lambda page: page.text(text.rstrip("\n")), notes=notes)
+
+
+def _rendered(
+    invocation: Invocation,
+    bank: str,
+    name: str,
+    domain: str | None,
+    episode: str | None,
+    folders: tuple[Path, ...],
+) -> Result:
+    from deltamem_tui.memory.runs.preview import preview
+
+    opened = invocation.open(bank)
+    text = preview(opened, name, domain=domain, episode_id=episode, folders=folders)
+    data = {"bank": opened.name, "prompt": name, "text": text}
+    notes = ["nothing was sent; a model gets the episode cut to its window"]
+    return Result("prompts", data, view=lambda page: page.text(text), notes=notes)
+
+
+Folder = Annotated[Path | None, argument("DIR", "Only this folder; all in use if not given.")]
+
+
+def check(context: typer.Context, folder: Folder = None, prompts: options.Prompts = None) -> Result:
+    """Check the prompt files of a folder, or all in use."""
+    from deltamem_tui.memory.methods import prompt_uses
+    from deltamem_tui.memory.prompts.check import files, flaws
+
+    folders = Invocation.of(context).settings(prompts=prompts).prompt_folders()
+    if folder is not None:
+        if not folder.is_dir():
+            raise UsageError("there is no such folder", source=one_line(str(folder)))
+        folders = (folder, *(each for each in folders if each.resolve() != folder.resolve()))
+    looked = [folder] if folder else {each.resolve(): each for each in folders[::-1]}.values()
+    uses = prompt_uses()
+    found = {path: flaws(path, each, folders, uses) for each in looked for path in files(each)}
+    # A flaw is what was looked for, not a wrong call, which has an exit code of its own.
+    errors = tuple(
+        DeltaMemError(flaw.message, source=flaw.source, position=flaw.position, hint=flaw.hint)
+        for each in found.values()
+        for flaw in each
+    )
+    sound = sum(not each for each in found.values())
+    data = {"checked": len(found), "sound": sound, "files": list(found)}
+    notes = [f"{sound} of {len(found)} files are sound"]
+    if not found:
+        notes = ["no prompt files here: they are called DOMAIN/NAME.md"]
+    return Result("prompts", data, errors, Result.verdict(sound, errors), notes=notes)
+
+
+Target = Annotated[Path, argument("DIR", "Where the files go.")]
+Names = Annotated[list[str] | None, argument("[NAME]...", "Only these prompts.")]
+Replace = Annotated[bool, flag("--replace", "Write over files that differ.")]
+
+
+def export(
+    context: typer.Context,  # noqa: ARG001 - a command's first parameter
+    folder: Target,
+    names: Names = None,
+    domain: options.Domain = None,
+    replace: Replace = False,
+) -> Result:
+    """Copy the shipped prompts into a folder, to be edited."""
+    from deltamem_tui.memory.prompts.library import export
+
+    folder = folder.expanduser()
+    shipped = paths.shipped_prompts_folder()
+    done = export(shipped, folder, names=names or [], domain=domain, replace=replace)
+    notes = [f"wrote {len(done.written)} files"]
+    if done.same:
+        notes[0] += f"; {len(done.same)} were there already"
+    notes.append(
+        f"they count with `--prompts {one_line(str(folder))}`, or `prompts = …` in deltamem.toml; "
+        "delete those that you leave as they are"
+    )
+    return Result("prompts", {"written": done.written, "same": done.same}, notes=notes)

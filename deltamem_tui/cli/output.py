@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from deltamem_tui.cli.page import Page, is_terminal
 from deltamem_tui.cli.result import ExitCode, Result
@@ -25,12 +25,8 @@ _SHOWN_ERRORS = 20  # reasons; more would drown what was printed before
 _PATIENCE = 1.0  # seconds before a progress bar appears
 
 
-class Advance(Protocol):
-    """Moves a progress bar."""
-
-    def __call__(self, steps: int = 1, label: str | None = None) -> None:
-        """Go on by `steps` of the total, and perhaps change the label."""
-        ...
+Advance = Callable[..., None]
+"""Moves a progress bar by so many steps, one if not given, and perhaps changes its `label`."""
 
 
 class Output:
@@ -96,7 +92,7 @@ class Output:
         """
         bar = None if self.json else _progress_bar(self._stderr)
         if bar is None:
-            yield _stand_still
+            yield lambda *_, **__: None
             return
         task = bar.add_task(one_line(label), total=total)
         begun = time.monotonic()
@@ -129,10 +125,6 @@ def _error_lines(errors: Sequence[DeltaMemError]) -> Iterator[str]:
     yield from (one_line(line) for line, _ in shown)
     if more := len(errors) - sum(count for _, count in shown):
         yield f"and {more:,} more: see `--json`"
-
-
-def _stand_still(steps: int = 1, label: str | None = None) -> None:
-    """Show nothing."""
 
 
 def _progress_bar(stream: TextIO) -> Progress | None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.policies.admission import POLICIES, admitted_by
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.readers.native import from_record, to_line
 from tests.cli.support import Program, heat
 
 SOURCES: list[dict[str, Any]] = [{}, {"source": "unknown"}, {"source": None}]
@@ -39,15 +36,6 @@ def test_an_end_that_a_log_states_without_a_source_is_its_own_word(
     assert (taken["success"], taken["outcome_source"]) == (True, "stated")
     data = learned(program, policy)
     assert (data["learned"], data["waiting"], data["not_admitted"]) == (1, OTHERS, 0)
-
-
-@pytest.mark.parametrize("policy", BELIEVING_LOGS)
-def test_so_it_is_in_a_bank_that_another_program_wrote(program: Program, policy: str) -> None:
-    episode = replace(from_record(heat("bread")), outcome=Outcome(True, source="unknown"))
-    with Bank.open(program.bank).writing() as changes:
-        changes.put_episode_line(episode.id, to_line(episode))
-        changes.log("import", {"trajectories": [episode.id]})
-    assert learned(program, policy)["learned"] == 1
 
 
 @pytest.mark.parametrize("policy", BELIEVING_LOGS)

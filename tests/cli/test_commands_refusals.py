@@ -125,6 +125,8 @@ def test_a_broken_tree(program: Program) -> None:
         EXTRACT,
         ("parameters", "kitchen", "task.d_max=9"),
         ("freeze", "kitchen"),
+        ("compact", "kitchen"),
+        ("reembed", "kitchen", "--embedder", "hashing"),
     ],
 )
 def test_a_frozen_bank(program: Program, call: tuple[str, ...]) -> None:

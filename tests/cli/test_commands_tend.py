@@ -84,19 +84,6 @@ def test_compact_says_what_it_saves_and_saves_it(program: Program) -> None:
     assert state_of(program.bank) == after
 
 
-def test_a_frozen_bank_is_neither_compacted_nor_reembedded(
-    program: Program, small: SmallEmbedder
-) -> None:
-    program("freeze", "kitchen")
-    before = state_of(program.bank)
-    for words in (("compact", "kitchen"), ("reembed", "kitchen", "--embedder", "small")):
-        answer = program(*words)
-        assert answer.code == 1
-        assert "the bank is frozen (`deltamem bank unfreeze` allows writing" in answer.error
-    assert state_of(program.bank) == before
-    assert program.json("compact", "kitchen", "--dry-run").data["bytes_saved"] > 0
-
-
 def test_reembed_gives_new_vectors_and_says_what_that_means(
     program: Program, small: SmallEmbedder
 ) -> None:

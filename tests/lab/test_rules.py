@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.lab.agents.rules import RulesAgent, found_in, renamed
+from deltamem_tui.lab.agents.rules import RulesAgent
 from deltamem_tui.lab.environment import Game, Observation, Start
 from deltamem_tui.lab.play import AgentCost, Playthrough
 from tests.lab.house import House, Rooms
@@ -117,18 +117,6 @@ def test_scienceworlds_agent_walks_by_itself_and_opens_doors_on_the_way() -> Non
         "go to bathroom",
         "focus on water",
     ]
-
-
-def test_tasks_are_compared_by_what_was_replaced() -> None:
-    assert renamed("boil lead. Then focus on it", "boil ice cream. Then focus on it") == {
-        "lead": "ice cream"
-    }
-    assert renamed("the same", "the same") == {}
-
-
-def test_places_are_read_from_lines_that_say_where_things_were() -> None:
-    text = "mug: fridge 4, shelf 1\n- Found: plate was found on: countertop\nno place here"
-    assert found_in(text) == {"mug": ["fridge", "shelf"], "plate": ["countertop"]}
 
 
 def test_a_domain_without_a_player_is_refused() -> None:
