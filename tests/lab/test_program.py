@@ -77,6 +77,7 @@ def test_a_game_ends_by_the_program_or_by_the_limit(
         ("print('hello', flush=True)", "wrote 'hello', which is not an action"),
         ("say(action=7)", "not an action: .*action"),
         ("say(action='look', cost=-1)", "not an action: .*cost"),
+        ("say(thought='hm')", "without an action"),
         (f"print('x' * {LONGEST_LINE + 9}, flush=True)", "which is not an action"),
         ("hear(); raise ValueError('no\\x1b[31m key')", "code 1: ValueError: no key"),
         ("while True: hear()", "no answer within 0.5 s"),
@@ -93,6 +94,8 @@ def test_a_program_that_misbehaves_is_told_in_one_line(
 
 
 def test_what_is_no_command_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not named"):
+        ProgramAgent(" ")
     with pytest.raises(UsageError, match="not a command"):
         ProgramAgent("'unclosed")
     with pytest.raises(UsageError, match="cannot be started"):

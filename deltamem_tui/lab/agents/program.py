@@ -52,6 +52,8 @@ class ProgramAgent:
             self._command = shlex.split(command)
         except ValueError as error:
             raise self._problem(f"is not a command: {error}") from error
+        if not self._command:
+            raise self._problem("is not named")
 
     def play(self, game: Playthrough, memory: str) -> AgentCost:
         """Have a program play."""
@@ -61,8 +63,8 @@ class ProgramAgent:
                 program = subprocess.Popen(
                     self._command, **pipe, stderr=printed, start_new_session=True
                 )
-            except (OSError, IndexError) as error:
-                raise self._problem(f"cannot be started: {error}") from error
+            except OSError as error:
+                raise self._problem(f"cannot be started: {error.strerror}") from error
             with program:
                 try:
                     cost = self._played(program, game, memory)
@@ -107,6 +109,8 @@ class ProgramAgent:
         except msgspec.MsgspecError as error:
             wrote = one_line(line.decode("utf-8", "replace"), 80)
             raise self._problem(f"wrote {wrote!r}, which is not an action: {error}") from error
+        if not move.stop and not clean(move.action).strip():
+            raise self._problem("wrote a line without an action")
         return move
 
     def _answer(self, program: subprocess.Popen[bytes], question: bytes) -> bytes:
