@@ -47,11 +47,6 @@ class DeltaMemApp(FailureKeeper):
 
     `NO_COLOR` removes every colour, including the shades of grey that textual leaves: the styles
     for terminal colours show by reverse and bold what others show by colour.
-
-    Args:
-        folder: The banks folder.
-        bank: A bank to open at once; the list of banks if None.
-        configuration: Theme, keys, and what a new bank is made with.
     """
 
     TITLE = "DeltaMem"
@@ -303,14 +298,7 @@ def run(
     configuration: Configuration,
     tell: Callable[[str], None],
 ) -> None:
-    """Run the browser until the user quits.
-
-    Args:
-        folder: The banks folder.
-        bank: A bank to open at once; the list of banks if None.
-        configuration: The settings.
-        tell: Writes a line to the terminal, once the browser has given it back.
-    """
+    """Run the browser until the user quits."""
     require_screen()
     app = DeltaMemApp(folder, bank, configuration)
     app.run()

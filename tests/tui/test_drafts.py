@@ -11,7 +11,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TEXT_LIMIT
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core import texts as programs
-from deltamem_tui.tui.core.state import Drafts, drafts_file
 from deltamem_tui.tui.widgets.dialogs import DraftDialog
 from tests.tui.support import Person, browse
 
@@ -118,16 +117,3 @@ def test_an_editor_that_fails_loses_nothing(
         assert "MY WORDS" in person.screen
 
     browse(folder, story, "kitchen")
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"task/a": 1}', "{"])
-def test_a_file_that_somebody_spoilt_holds_nothing(tmp_path: Path, text: str) -> None:
-    file = drafts_file(tmp_path)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    drafts = Drafts(tmp_path)
-    assert drafts.of(("task", "a")) is None
-    drafts.keep(("task", "a"), "é")
-    assert Drafts(tmp_path).of(("task", "a")) == "é"
-    drafts.drop(("task", "a"))
-    assert not file.exists()

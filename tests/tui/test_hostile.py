@@ -130,7 +130,7 @@ def test_drafts_notes_and_forms_show_it_harmlessly(hostile: Path) -> None:
     async def story(person: Person) -> None:
         for number, text in enumerate((*WORST, *TEXTS[6:9])):
             place = person.trees.shown.tree_name, person.node.id
-            person.trees.home.drafts.keep(place, text)
+            person.trees.home.drafts[place] = text
             await person.press("e")
             assert isinstance(person.app.screen, DraftDialog)
             assert_harmless(person.screen)

@@ -46,35 +46,6 @@ def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-HUGE = "a line of a log that went in by mistake\n" * 1000
-
-
-def test_a_huge_edit_is_written_only_if_that_is_meant(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        before = person.node
-        person.app.texts.editor = edited({"1. find it": HUGE})  # type: ignore[assignment]
-        await person.press("ctrl+e")
-        assert isinstance(person.app.screen, ConfirmDialog)
-        assert "10,015 tokens, 40,0" in person.screen
-        assert "It had 18 tokens before" in person.screen
-        assert "Write such a long text?" in person.screen
-        await person.press("n")
-        assert person.said[-1] == "nothing was written; your text is kept, e offers it again"
-        assert person.node == before
-        person.app.texts.editor = lambda text: text
-        await person.press("ctrl+e", "y")
-        assert isinstance(person.app.screen, ConfirmDialog)
-        await person.press("y")
-        assert HUGE.strip() in person.node.text
-        assert person.said[-1].startswith("edited ")
-        person.app.texts.editor = edited({"a line": "one line"})  # type: ignore[assignment]
-        await person.press("ctrl+e")
-        assert isinstance(person.app.screen, ConfirmDialog), "it grew again"
-        await person.press("n")
-
-    browse(folder, story, "kitchen")
-
-
 def test_an_edit_of_what_another_changed_meanwhile_is_refused(folder: Path) -> None:
     async def story(person: Person) -> None:
         def edit(text: str) -> str:

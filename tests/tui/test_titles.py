@@ -12,7 +12,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.tui.models.nodes import chain_sections, detail
 from deltamem_tui.tui.models.sections import title_of
-from deltamem_tui.tui.widgets.text_pane import Piece, pieces_of, repeated_words, sequences
 from tests.tui.support import SKILLS
 
 
@@ -34,44 +33,6 @@ def test_siblings_that_part_late_are_told_apart_and_no_node_says_what_its_parent
     ]
     assert title_of(("heat it", "stir", "b"), 30, "heat it") == "stir"
     assert title_of(("", "", "0123"), 30) == "0123"
-
-
-def slowly_repeated(words: list[str], above: list[list[str]]) -> list[bool]:
-    """Each stretch of three words between the edges of the line, looked for everywhere."""
-    padded = ["^", *words, "$"]
-    marks = [False] * len(padded)
-    for begin in range(len(padded)):
-        stretch = padded[begin : begin + 3]
-        for line in above:
-            other = ["^", *line, "$"]
-            length = min(3, len(padded))
-            if len(stretch) == length and any(
-                other[place : place + length] == stretch for place in range(len(other))
-            ):
-                marks[begin : begin + length] = [True] * length
-    return marks[1:-1]
-
-
-@given(
-    st.lists(st.sampled_from("abc"), min_size=1, max_size=9),
-    st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=9), max_size=4),
-)
-def test_a_word_is_repeated_in_a_sequence_that_stands_above(
-    words: list[str], above: list[list[str]]
-) -> None:
-    known = sequences(["\n".join(" ".join(line) for line in above)])
-    assert repeated_words(words, known) == slowly_repeated(words, above)
-
-
-def test_a_long_repetition_is_left_out_of_a_chain_but_for_its_label() -> None:
-    above = sequences(["When: heat some object and put it in a place\n1. find it"])
-    line = "When: heat some object and put it in a box"
-    assert pieces_of(line, above, brief=True) == [
-        Piece("When: … ", repeats=True),
-        Piece("box", repeats=False),
-    ]
-    assert pieces_of("3. find it", above) == [Piece("3. find it", repeats=True)]
-    assert pieces_of("", above) == [Piece("", repeats=False)]
 
 
 def test_a_node_and_its_chain_say_what_they_repeat(folder: Path) -> None:

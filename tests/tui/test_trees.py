@@ -194,28 +194,6 @@ def test_copy_goes_to_terminal_and_local_clipboard(
     browse(folder, story, "kitchen")
 
 
-def test_what_is_selected_by_the_mouse_is_what_is_copied(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import pyperclip
-
-    monkeypatch.setattr(pyperclip, "copy", lambda _: None)
-
-    async def story(person: Person) -> None:
-        lines = person.screen.splitlines()
-        top = lines.index(" When")
-        left = lines[top + 1].index("some object")
-        await person.pilot.mouse_down(offset=(left, top + 1))
-        await person.pilot.hover(offset=(left + 3, top + 1))
-        await person.pilot.mouse_up(offset=(left + 3, top + 1))
-        await person.press("y")
-        assert person.app.clipboard == "some"
-        await person.press("shift+tab", "shift+tab", "j")
-        assert not person.app.screen.get_selected_text()
-
-    browse(folder, story, "kitchen")
-
-
 def test_the_pager_gets_the_whole_text(folder: Path) -> None:
     async def story(person: Person) -> None:
         read: list[str] = []

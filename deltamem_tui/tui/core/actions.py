@@ -43,16 +43,7 @@ TOGETHER: tuple[tuple[Scope, ...], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing that a person can do.
-
-    Attributes:
-        name: What `[keys]` calls it.
-        keys: The keys it has at first; none if only the palette does it.
-        title: A sentence that palette and help say of it.
-        scope: Where it can be done.
-        brief: What the bottom line calls it; empty keeps it out of there.
-        method: What textual calls it.
-    """
+    """One thing that a person can do."""
 
     name: str
     keys: tuple[str, ...]
@@ -91,7 +82,6 @@ ACTIONS: tuple[Action, ...] = (
         ("install_bank", "i", "Import a bank from an archive", "import"),
         ("export_bank", "X", "Export the bank into one file", "export"),
         ("merge_banks", "M", "Merge other banks into this one", "merge"),
-        ("compare_banks", "d", "Show what differs between the bank and another"),
         ("freeze_bank", "Z", "Freeze or unfreeze the bank"),
         ("verify_bank", "V", "Verify every file of the bank"),
         ("rename_bank", "e", "Edit the bank's name"),
@@ -241,11 +231,7 @@ def key_of(name: str, keys: Mapping[str, str]) -> str:
 
 
 def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys that a person chose, named as textual names them.
-
-    Args:
-        keys: Per action its keys, several of them with commas between.
-    """
+    """Return the keys that a person chose, named as textual names them."""
     names = [action.name for action in ACTIONS]
     chosen: dict[str, tuple[str, ...]] = {}
     for name, words in keys.items():

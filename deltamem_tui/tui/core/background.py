@@ -30,12 +30,7 @@ _THREAD = "deltamem: "
 
 @dataclass
 class LookupFailed(Message):
-    """What a screen wanted to look up could not be found out.
-
-    Attributes:
-        name: What was being done.
-        error: Why it failed.
-    """
+    """What a screen wanted to look up could not be found out."""
 
     name: str
     error: DeltaMemError
@@ -49,15 +44,7 @@ def look_up(
     *,
     ended: Callable[[], object] | None = None,
 ) -> Worker[None]:
-    """Find something out for a screen. A later call of the same name cancels this one.
-
-    Args:
-        owner: The screen that asks; it gets `LookupFailed` if there is an error.
-        name: What is being done.
-        work: Does it in a thread; may ask now and then whether it was cancelled.
-        show: Takes what was found, on the screen's thread.
-        ended: Called after that, and after an error.
-    """
+    """Find something out for a screen. A later call of the same name cancels this one."""
 
     def run(worker: Worker[None]) -> None:
         try:
@@ -100,13 +87,7 @@ class Inquiry:
     def ask(
         self, work: Callable[[Stopped], T], show: Callable[[T], object], *, at_once: bool = False
     ) -> None:
-        """Find something out, once what is under way has ended.
-
-        Args:
-            work: Does it; may ask now and then whether it was cancelled.
-            show: Takes what was found.
-            at_once: Whether what is under way is given up, because it is out of date.
-        """
+        """Find something out, once what is under way has ended."""
         if self.under_way and not at_once:
             self._next = lambda: self.ask(work, show)
             return

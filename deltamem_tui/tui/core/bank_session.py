@@ -18,7 +18,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.tui.core import state
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.notes import Notes
-from deltamem_tui.tui.core.state import BankState, Drafts
+from deltamem_tui.tui.core.state import BankState
 from deltamem_tui.tui.core.work import Attention, BankChange, NodeTarget, UserPosition
 
 
@@ -68,31 +68,13 @@ class TreesPage(Protocol):
 
 
 class OpenBank:
-    """A bank from when it is opened until it is closed.
-
-    Args:
-        path: The bank.
-        bank: A handle that shows one commit.
-        stamp: What its files looked like before it was read.
-
-    Attributes:
-        path: The bank.
-        bank: The bank as it was last read.
-        left: How it was left the last time.
-        drafts: What the user wrote and could not save.
-        screens: The screens that were made for it, by name.
-        followers: Called when the bank was read.
-        trees: The screen of its trees, if it was made.
-        is_reading: Whether it is being read again.
-        is_closed: Whether it was closed: it shows nothing that still comes in.
-        target: A node to look at once the bank was read again.
-    """
+    """A bank from when it is opened until it is closed."""
 
     def __init__(self, path: Path, bank: Bank, stamp: Stamp) -> None:
         self.path = path
         self.bank = bank
         self.left = state.load(path)
-        self.drafts = Drafts(path)
+        self.drafts: dict[tuple[str, str], str] = {}
         self.screens: dict[str, Screen[Any]] = {}
         self.followers: list[Callable[[], None]] = []
         self.trees: TreesPage | None = None
@@ -108,12 +90,7 @@ class OpenBank:
         return self.left.screen if has_nodes else "episodes"
 
     def take(self, bank: Bank, stamp: Stamp) -> None:
-        """Show what the bank says now.
-
-        Args:
-            bank: A handle that shows one commit.
-            stamp: What its files looked like before it was read.
-        """
+        """Show what the bank says now."""
         self.is_reading = False
         self.bank, self._stamp = bank, stamp
         for follow in self.followers:
@@ -184,22 +161,7 @@ class VisitedScreen(Protocol):
 
 
 class BankSession:
-    """One bank at a time.
-
-    Args:
-        app: The program.
-        attention: Whether the user still waits.
-        notes: What the user is told.
-        key_of: Returns the first key of an action.
-        bank_screen: Makes a screen of a bank, by name.
-        list_screen: Makes the list of banks, the cursor on a bank.
-        bank: A bank to open at once; the list of banks if None.
-
-    Attributes:
-        home: The open bank; None if none is open.
-        edits: What was written here, and by no other process.
-        new_bank: A bank that was just made: it asks for logs when it is shown.
-    """
+    """One bank at a time."""
 
     def __init__(
         self,
@@ -223,6 +185,7 @@ class BankSession:
         self.edits = SessionEdits()
         self.new_bank: Path | None = None
         self._links: list[Visit] = []
+        self._drafts: dict[Path, dict[tuple[str, str], str]] = {}
 
     @property
     def bank(self) -> Bank:
@@ -239,11 +202,17 @@ class BankSession:
         if self._named is None:
             return self._list_screen(None)
         try:
-            self.home = OpenBank(self._named, *read_bank(self._named))
+            self.home = self._opened(self._named, *read_bank(self._named))
         except DeltaMemError as error:
             self._notes.report(error)
             return self._list_screen(self._named)
         return self._screen(self.home, self.home.first_screen)
+
+    def _opened(self, path: Path, bank: Bank, stamp: Stamp) -> OpenBank:
+        """Return a bank as it is opened, with what could not be saved in it before."""
+        home = OpenBank(path, bank, stamp)
+        home.drafts = self._drafts.setdefault(path, {})
+        return home
 
     def begin(self) -> None:
         """Look from time to time whether the open bank was written."""
@@ -275,7 +244,7 @@ class BankSession:
             opens = self._key_of("open_bank")
             self._notes.notify(f"{one_line(path.name)} has been read; {opens} opens it")
             return
-        home = self.home = OpenBank(path, bank, stamp)
+        home = self.home = self._opened(path, bank, stamp)
         self._links.clear()
         self._app.push_screen(self._screen(home, home.first_screen))
 

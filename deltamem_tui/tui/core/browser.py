@@ -22,11 +22,7 @@ from deltamem_tui.tui.models.sections import Section
 
 
 class BrowserScreen(Protocol):
-    """A screen of the program that is not a dialog.
-
-    Attributes:
-        SCOPES: The scopes whose actions it has, for help and palette.
-    """
+    """A screen of the program that is not a dialog."""
 
     SCOPES: ClassVar[tuple[Scope, ...]]
 

@@ -77,23 +77,14 @@ ShowForm = Callable[[FormContent, Callable[[FormAnswer | None], None]], None]
 
 
 class AnswerRefusedError(UsageError):
-    """What was filled in on a line cannot be used.
-
-    Attributes:
-        field: The name of the line.
-    """
+    """What was filled in on a line cannot be used."""
 
     field: str = ""
 
 
 @contextmanager
 def about(field: str, *kinds: type[DeltaMemError]) -> Iterator[None]:
-    """Mark errors of the block as being about a line that was filled in.
-
-    Args:
-        field: The line's name.
-        kinds: Which errors are about it; all if none is named.
-    """
+    """Mark errors of the block as being about a line that was filled in."""
     try:
         yield
     except AnswerRefusedError:

@@ -18,12 +18,7 @@ from deltamem_tui.text import clean, one_line
 
 
 def remedies(key_of: Callable[[str], str], *, bank_is_open: bool) -> Mapping[Remedy, str]:
-    """Return what the browser calls each remedy.
-
-    Args:
-        key_of: Returns the first key of an action.
-        bank_is_open: Whether a bank is shown, and not the list of banks.
-    """
+    """Return what the browser calls each remedy."""
     unfreeze = key_of("freeze" if bank_is_open else "freeze_bank")
     return {
         Remedy.ALLOW_WRITING: f"{unfreeze} unfreezes it",
@@ -80,12 +75,7 @@ _HISTORY = 50
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something the program says.
-
-    Attributes:
-        text: What it says.
-        severity: `information`, `warning` or `error`.
-    """
+    """Something the program says."""
 
     text: str
     severity: str = "information"
@@ -98,17 +88,7 @@ class Note:
 
 
 class Notes:
-    """Shows notes in the bottom line, each long enough to be read.
-
-    Args:
-        app: The program.
-        adapt: Puts an error into terms that fit where the user is.
-
-    Attributes:
-        changed: Published when another note, or none, is shown.
-        current: The note that is shown; None if there is none.
-        history: The last notes, oldest first.
-    """
+    """Shows notes in the bottom line, each long enough to be read."""
 
     def __init__(
         self, app: App[None], adapt: Callable[[DeltaMemError], DeltaMemError] = lambda error: error

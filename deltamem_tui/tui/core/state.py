@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
-import orjson
 from msgspec import MsgspecError, Struct, json
 from textual.theme import BUILTIN_THEMES
 
@@ -77,55 +75,6 @@ def write_quietly(file: Path, text: bytes) -> None:
         draft = file.with_suffix(".new")
         draft.write_bytes(text)
         draft.replace(file)
-
-
-Place = tuple[str, str]
-"""A tree and the id of a node: what a text is of."""
-
-
-class Drafts:
-    """The texts of one bank that could not be saved, or not yet."""
-
-    def __init__(self, bank: Path) -> None:
-        self._file = drafts_file(bank)
-        self._mine: dict[str, str] = {}  # for when the folder cannot be written
-
-    def of(self, place: Place) -> str | None:
-        """Return the text that was written for a node, if there is one."""
-        return self._all().get("/".join(place))
-
-    def keep(self, place: Place, text: str) -> None:
-        """Keep a text until it is saved, or its author discards it."""
-        self._mine["/".join(place)] = text
-        self._write(self._all())
-
-    def drop(self, place: Place) -> None:
-        """Let a text go."""
-        self._mine.pop("/".join(place), None)
-        left = self._all()
-        if left.pop("/".join(place), None) is not None:
-            self._write(left)
-
-    def _all(self) -> dict[str, str]:
-        """Return the texts, those of another browser too; a file that cannot be read has none."""
-        try:
-            record = orjson.loads(self._file.read_bytes())
-        except (OSError, ValueError):
-            record = {}
-        texts = record.items() if isinstance(record, dict) else ()
-        return {name: text for name, text in texts if isinstance(text, str)} | self._mine
-
-    def _write(self, texts: Mapping[str, str]) -> None:
-        if texts:
-            write_quietly(self._file, orjson.dumps(texts))
-            return
-        with contextlib.suppress(OSError):
-            self._file.unlink(missing_ok=True)
-
-
-def drafts_file(bank: Path) -> Path:
-    """Return where the texts of the bank in a folder are kept."""
-    return state_file(bank).with_suffix(".drafts.json")
 
 
 def checked_theme(name: str | None) -> str:

@@ -27,11 +27,7 @@ Keep = Callable[[str], None]
 
 
 class SpoiltEditError(UsageError):
-    """An editor ended in a way that means: change nothing. What was typed is not lost.
-
-    Attributes:
-        text: The text as the editor left it.
-    """
+    """An editor ended in a way that means: change nothing. What was typed is not lost."""
 
     def __init__(self, message: str, text: str) -> None:
         super().__init__(message, hint="the next edit offers what you typed")
@@ -39,12 +35,7 @@ class SpoiltEditError(UsageError):
 
 
 class Texts:
-    """Hands texts to the user's programs and to the clipboard.
-
-    Attributes:
-        editor: Lets the user edit a text.
-        pager: Lets the user read a text.
-    """
+    """Hands texts to the user's programs and to the clipboard."""
 
     def __init__(self, app: App[None], notes: Notes) -> None:
         self._app = app
@@ -53,13 +44,7 @@ class Texts:
         self.pager: Callable[[str], None] = lambda text: self._suspended(lambda: paged(text))
 
     def edit(self, text: str, then: Keep, keep: Keep) -> None:
-        """Let the user edit a text in `$EDITOR`.
-
-        Args:
-            text: The text.
-            then: Takes the text afterwards, unless the editor failed.
-            keep: Takes what was typed if it did.
-        """
+        """Let the user edit a text in `$EDITOR`."""
         try:
             after = self.editor(text)
         except SuspendNotSupported:
@@ -82,11 +67,7 @@ class Texts:
             self._notes.report(error)
 
     def copy(self, text: str) -> None:
-        """Copy text, by the terminal (OSC 52) and to the local clipboard.
-
-        If some was selected by the mouse, it copies that instead.
-        """
-        text = self._app.screen.get_selected_text() or text
+        """Copy text, by the terminal (OSC 52) and to the local clipboard."""
         self._app.copy_to_clipboard(text)
 
         def copied(locally: bool) -> None:
@@ -118,11 +99,7 @@ def copy_locally(text: str) -> bool:
 
 
 def edited(text: str) -> str:
-    """Let the user edit a text.
-
-    Returns:
-        The text as the editor left it.
-    """
+    """Let the user edit a text."""
     command = _command(("VISUAL", "EDITOR"), ("nano", "vim", "vi"), "editor")
     return _run(command, text)
 

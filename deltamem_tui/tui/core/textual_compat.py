@@ -19,11 +19,7 @@ def pop_result_callback(screen: Screen[Any]) -> None:
 
 
 class FailureKeeper(App[None]):
-    """The part of the program that ends it on a defect.
-
-    Attributes:
-        failure: The error that ended the browser, if one did.
-    """
+    """The part of the program that ends it on a defect."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

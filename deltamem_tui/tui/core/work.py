@@ -101,12 +101,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """Work that wrote nothing ended.
-
-    Attributes:
-        summary: What was found, as a sentence.
-        warning: Whether it is bad news.
-    """
+    """Work that wrote nothing ended."""
 
     summary: str
     warning: bool = False
@@ -114,15 +109,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class BankChange:
-    """Something was written to a bank.
-
-    Attributes:
-        path: The bank.
-        summary: What was done, as a sentence.
-        node: Tree and id of the node to look at now, if there is one.
-        warning: Whether the summary warns.
-        opens: Whether a user who waits is to be shown the bank: it is new.
-    """
+    """Something was written to a bank."""
 
     path: Path
     summary: str
@@ -197,12 +184,7 @@ def report_unfinished(work: Progress, report: Callable[[str], None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class UserPosition:
-    """Where the user was when something was requested.
-
-    Attributes:
-        screen: The screen in front, without the dialogs over it.
-        inputs: How many keys, pastes and clicks had come.
-    """
+    """Where the user was when something was requested."""
 
     screen: Screen[Any] | None
     inputs: int
@@ -258,13 +240,6 @@ class Work:
     What is planned may write, or cost money, and one key begins it. So a plan comes up by itself
     only in front of a user who has waited for it. A user who went on, by as little as one key,
     is notified that it is ready, and opens it.
-
-    Attributes:
-        changed: Published whenever `state` or `plan` has changed.
-        bank_changed: Called with each change of a bank, and where the user was.
-        failed: Called when work has failed.
-        plan: A plan that is ready and waits to be opened.
-        unfinished: Work that went on when the user left.
     """
 
     def __init__(
@@ -296,17 +271,7 @@ class Work:
         can_stop: bool = False,
         retry: Retry | None = None,
     ) -> bool:
-        """Start something long.
-
-        Args:
-            name: What is being done.
-            job: Does it, in a thread.
-            can_stop: Whether it looks at `Progress.stopped` while it goes on.
-            retry: Asks again if it, or what it plans, fails.
-
-        Returns:
-            Whether it was started; if not, the user was notified of what goes on.
-        """
+        """Start something long."""
         if not self.is_free():
             return False
         app, position = self._app, self._attention.position()

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.transfer.merging import Merge
 
 _MOST_LINES = 20
-_TITLE = 100
 _SHOWN = 60
 _MEGABYTE = 1_000_000
 
@@ -152,12 +151,7 @@ def _frozen_section(bank: Bank) -> Section:
 
 
 def verify(path: Path, progress: Progress) -> Info:
-    """Check every file of the bank at `path`.
-
-    Args:
-        path: The bank.
-        progress: Asked between two parts of the bank whether to stop.
-    """
+    """Check every file of the bank at `path`."""
     from deltamem_tui.bank.upkeep import verify as checks
 
     bank = Bank.open(path)
@@ -209,15 +203,7 @@ def delete(path: Path, expected: BankContents) -> BankChange:
 
 
 def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder: str) -> WorkPlan:
-    """Seal the bank at `path` and look it through for secrets.
-
-    Args:
-        path: The bank.
-        out: The file, or the folder for it; empty: here, called like the bank.
-        episodes: Whether its episodes go along.
-        journal: Whether its history goes along.
-        builder: Who built it; unchanged if empty.
-    """
+    """Seal the bank at `path` and look it through for secrets."""
     from deltamem_tui.memory.reports.transfer import view_export
     from deltamem_tui.memory.transfer.export import prepare
 
@@ -350,33 +336,6 @@ def merge_choices(path: Path, folder: Path) -> tuple[dict[str, str], dict[str, s
             why[name] = f"another embedder, {model}"
     choices = bank_choices(folder, path)
     return {name: what for name, what in choices.items() if name not in why}, why
-
-
-def differences(before: Path, after: Path) -> list[Section]:
-    """Return what differs between two banks: nodes first, then episodes and settings."""
-    from deltamem_tui.bank.diff import diff
-
-    first, second = Bank.open(before), Bank.open(after)
-    common = [name for name in first.collections if name in second.collections]
-    found = diff(first, second, common)
-    names = one_line(first.name, 40), one_line(second.name, 40)
-    sections = [Section(f"{names[0]} (−) beside {names[1]} (+)")]
-    for name, tree in found.trees.items():
-        display = display_of(second, name)
-        lines = [f"− {one_line(display.of_title(each), _TITLE)}" for each in tree.removed]
-        lines += [f"+ {one_line(display.of_title(each), _TITLE)}" for each in tree.added]
-        changed = {each.node.id: each.node for each in (*tree.changed, *tree.moved)}
-        lines += [f"~ {one_line(display.of_title(each), _TITLE)}" for each in changed.values()]
-        counts = f"{len(tree.removed):,} − · {len(tree.added):,} + · {len(changed):,} ~"
-        sections.append(Section(f"{display.title}: {counts}", _cut(lines) or "the same"))
-    episodes = found.episodes
-    alone = f"{len(episodes.removed):,} − · {len(episodes.added):,} +"
-    otherwise = f"{len(episodes.changed):,} ~ · {len(episodes.learnt):,} learnt in only one"
-    sections.append(Section("Episodes", f"{alone} · {otherwise}"))
-    if found.manifest:
-        settings = (f"{each.name}: {each.before} → {each.after}" for each in found.manifest)
-        sections.append(Section("Settings", _cut(settings), quiet=True))
-    return sections
 
 
 def _sections(found: Iterable[ReportSection]) -> list[Section]:

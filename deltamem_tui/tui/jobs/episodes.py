@@ -148,14 +148,7 @@ def _summary(found: ImportReport) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """Which language model shall distil, as a user wants it.
-
-    Attributes:
-        model: Its name as litellm knows it.
-        max_cost: US dollars that are never passed; None for no limit.
-        concurrency: The most requests at a time.
-        address: A server of one's own; empty for the provider's.
-    """
+    """Which language model shall distil, as a user wants it."""
 
     model: str
     max_cost: float | None = None

@@ -31,13 +31,7 @@ _SHOWN = 5
 
 
 def undo_last(path: Path, own: SessionEdits, *, again: bool = False) -> BankChange | WorkPlan:
-    """Undo the last change by hand to the bank at `path`; ask first if it was not made here.
-
-    Args:
-        path: The bank.
-        own: What this browser did: it is undone unasked.
-        again: Whether to redo what was undone last instead.
-    """
+    """Undo the last change by hand to the bank at `path`; ask first if it was not made here."""
     bank = Bank.open(path)
     found = editing.redoable(bank) if again else _undoable(bank)
     if found is None:
@@ -154,15 +148,7 @@ def plan_for_one(path: Path, episode_id: str, *, success: bool | None) -> WorkPl
 def plan_for_all(
     path: Path, ids: Sequence[str], shown_by: str, *, success: bool, then: str
 ) -> WorkPlan | BankChange:
-    """Give a verdict on all these episodes; ask first unless it fills gaps alone.
-
-    Args:
-        path: The bank.
-        ids: The episodes.
-        shown_by: The filter that shows them; empty for none.
-        success: The verdict.
-        then: The key that learns from them.
-    """
+    """Give a verdict on all these episodes; ask first unless it fills gaps alone."""
     bank, count = Bank.open(path), counted(len(ids), "episode")
     found = overturned_by(bank, ids, success=success)
     ends = _ENDS[success][len(ids) != 1]

@@ -43,18 +43,7 @@ ALL_EPISODES: EpisodeArrangement = Arrangement("", Filter(), "import")
 
 @dataclass(frozen=True, slots=True)
 class EpisodeLine:
-    """What the list says of an episode.
-
-    Attributes:
-        task: Its goal on one line.
-        outcome: `success`, `failure` or `unknown`.
-        source: Who says so.
-        steps: How many steps it has.
-        learnt: Whether it was learnt.
-        nodes: How many living nodes it gave.
-        refused: Whether it waits because it could not be learnt.
-        doubt: Why it needs a verdict; empty if that was not asked for.
-    """
+    """What the list says of an episode."""
 
     task: str
     outcome: str
@@ -74,13 +63,7 @@ class EpisodeLine:
 
 
 class EpisodeBook:
-    """Episodes of a bank at one commit: all of them in order of import, or as they are arranged.
-
-    Attributes:
-        bank: The bank.
-        ids: The episodes' ids.
-        doubts: Why some need a verdict, if they are sorted by that.
-    """
+    """Episodes of a bank at one commit: all of them in order of import, or as they are arranged."""
 
     def __init__(
         self, bank: Bank, nodes: Mapping[str, NodePlaces], refusals: Mapping[str, str]

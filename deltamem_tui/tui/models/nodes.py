@@ -161,12 +161,7 @@ _LIMIT = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The episodes that a node was learnt from.
-
-    Attributes:
-        kept: The ids of those that the bank has.
-        missing: The ids of the others: their records did not come with the bank.
-    """
+    """The episodes that a node was learnt from."""
 
     kept: tuple[str, ...]
     missing: tuple[str, ...]
@@ -201,10 +196,6 @@ def steps_repeated(payload: Mapping[str, str], steps: Sequence[Step]) -> list[in
     Nodes do not record the steps that they were made of. A step counts if action and answer have
     three quarters of the words of one clause of what the node says below its first text.
     Placeholders, numbers and what is in brackets are left out.
-
-    Args:
-        payload: The node's texts; the first says when it holds.
-        steps: The steps of its episode.
     """
     texts = list(payload.values())
     clauses = list(_clauses("\n".join(texts[1:] or texts)))[:_LIMIT]

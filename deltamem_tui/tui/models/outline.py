@@ -220,13 +220,7 @@ OrderT = TypeVar("OrderT", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Arrangement(Generic[OrderT]):
-    """What is shown, and in which order.
-
-    Attributes:
-        text: The filter as it was typed.
-        wanted: The same, read.
-        order: How it is sorted; of nodes, siblings.
-    """
+    """What is shown, and in which order."""
 
     text: str
     wanted: Filter
@@ -259,13 +253,7 @@ class ArrangedNodes:
 
 
 def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool]) -> ArrangedNodes:
-    """Filter and sort the trees.
-
-    Args:
-        bank: The bank.
-        arrangement: Filter and order.
-        stopped: Asked now and then whether the answer is still wanted.
-    """
+    """Filter and sort the trees."""
     wanted, families = arrangement.wanted, {}
 
     def due(tree: Tree) -> Mask:
@@ -285,13 +273,7 @@ def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool
 
 
 class Outline:
-    """The lines of one tree's outline.
-
-    Attributes:
-        family: Who is whose child.
-        rows: Per line, its node's row.
-        expanded: The rows that are expanded.
-    """
+    """The lines of one tree's outline."""
 
     def __init__(self, family: Family, expanded: Collection[int] = ()) -> None:
         self.family = family

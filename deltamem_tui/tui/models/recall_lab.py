@@ -16,14 +16,10 @@ from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedd
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.models.nodes import entry_of
-from deltamem_tui.tui.models.sections import Section
 
 CANDIDATES = 20
 _KEPT_QUESTIONS = 200
-_NEAREST = 3
-_TITLE_WIDTH = 80
 _SHORT_TITLE = 40
-NOTHING_THERE = "nothing is known of this"
 NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
 
@@ -152,11 +148,6 @@ def match_lines(
 
     Those of another rule come first, and below them a line that says which it is: their scores
     are not compared with the threshold.
-
-    Args:
-        bank: The bank.
-        found: The collection's answer.
-        usual: Its answer with the bank's own numbers, if `found` is with others.
     """
     if found is None:
         return []
@@ -196,29 +187,6 @@ def change_text(found: CollectionRecall | None, usual: CollectionRecall | None) 
     gained, lost = len(now - before), len(before - now)
     parts = [f"{sign}{count}" for sign, count in (("+", gained), ("−", lost)) if count]
     return f"{' '.join(parts) or 'same'} {'match' if gained + lost == 1 else 'matches'}"
-
-
-def near_misses(bank: Bank, answer: LabAnswer) -> list[Section]:
-    """Per collection that recalls nothing, the nearest nodes and how much they miss."""
-    sections: list[Section] = []
-    for found in answer.found.collections.values() if answer.found else ():
-        if found is None or found.chains or not display_of(bank, found.collection).asked:
-            continue
-        display = display_of(bank, found.collection)
-        lines = [
-            f"{each.score:.3f}{_missed_by(found, each)}  "
-            f"{one_line(display.of_title(each.node), _TITLE_WIDTH)}"
-            for each in found.candidates[:_NEAREST]
-        ]
-        body = "\n".join(lines) or NOTHING_THERE
-        sections.append(Section(f"Nearest in the {display.title}", body, quiet=True))
-    return sections
-
-
-def _missed_by(found: CollectionRecall, candidate: Candidate) -> str:
-    """Return how much is missing to the threshold; empty if there is none."""
-    missing = found.threshold - candidate.score
-    return f" ({missing:.3f} below)" if found.threshold > -1 and missing > 0 else ""
 
 
 def why_matched(bank: Bank, found: CollectionRecall | None) -> str:

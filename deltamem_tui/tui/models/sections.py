@@ -38,11 +38,7 @@ class Section:
     marked: bool = False
 
     def shown_body(self, read_key: str = "") -> str:
-        """Return the body, cleaned; of a very long one the beginning, and how much is left.
-
-        Args:
-            read_key: The key that shows all of it; empty if there is none.
-        """
+        """Return the body, cleaned; of a very long one the beginning, and how much is left."""
         body = clean(self.body)
         left = len(body) - SHOWN_CHARACTERS
         if left <= 0:

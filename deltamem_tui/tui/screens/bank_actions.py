@@ -21,7 +21,6 @@ from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.work import BankChange, Progress, Retry
 from deltamem_tui.tui.jobs import agent_sessions, banks
 from deltamem_tui.tui.jobs.agent_sessions import AgentSessions
-from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 
 
 def is_own(browser: Browser, path: Path) -> bool:
@@ -137,27 +136,6 @@ def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
         )
 
     browser.forms.ask("Bring your agent's sessions", lines, begin)
-
-
-def compare(browser: Browser, screen: Screen[None], path: Path) -> None:
-    """Ask which bank to compare with, and show what differs."""
-    others = banks.bank_choices(browser.folder, but=path)
-    if not others:
-        browser.notes.notify("there is no other bank to compare it with")
-        return
-
-    def begin(answer: FormAnswer, retry: Retry) -> None:
-        retry.forget()
-        other = paths.find_bank(answer["other"], browser.folder)
-        look_up(
-            screen,
-            "comparing the banks",
-            lambda _: banks.differences(path, other),
-            lambda found: screen.app.push_screen(ReadingDialog(found)),
-        )
-
-    line = FormLine("other", "With", next(iter(others)), choices=others)
-    browser.forms.ask(f"Compare {path.name}", [line], begin, bank=path)
 
 
 def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:

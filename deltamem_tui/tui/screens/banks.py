@@ -33,7 +33,7 @@ from deltamem_tui.tui.widgets.text_pane import TextPane, columns, line_of
 
 _OF_ONE_BANK = (
     *("open_bank", "freeze_bank", "verify_bank", "export_bank", "merge_banks"),
-    *("compare_banks", "rename_bank", "delete_bank"),
+    *("rename_bank", "delete_bank"),
 )
 """The names of the actions that are about the bank under the cursor."""
 
@@ -103,7 +103,7 @@ class BankLine:
         """The names of the actions that can be done with the bank."""
         own = not self.place.shipped
         able = {
-            **dict.fromkeys(("open_bank", "verify_bank", "export_bank", "compare_banks"), True),
+            **dict.fromkeys(("open_bank", "verify_bank", "export_bank"), True),
             "freeze_bank": own and not self.locked,
             "merge_banks": own and not self.locked and not self.frozen,
         }
@@ -165,11 +165,7 @@ def shown_path(path: Path) -> str:
 
 
 class BankList(LineList):
-    """One bank a line.
-
-    Attributes:
-        banks: The banks.
-    """
+    """One bank a line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -203,11 +199,7 @@ class BankList(LineList):
 
 
 class BanksScreen(Screen[None]):
-    """All banks, and what is known of the one under the cursor, or how to begin.
-
-    Args:
-        left: The bank that the user comes from, if no list was shown before.
-    """
+    """All banks, and what is known of the one under the cursor, or how to begin."""
 
     SCOPES: ClassVar[tuple[Scope, ...]] = ("banks", "list", "app")
     BINDINGS: ClassVar = [*bindings("banks")]
@@ -361,7 +353,3 @@ class BanksScreen(Screen[None]):
     def action_merge_banks(self) -> None:
         if path := self._path:
             bank_actions.merge(self.browser, path)
-
-    def action_compare_banks(self) -> None:
-        if path := self._path:
-            bank_actions.compare(self.browser, self, path)

@@ -31,12 +31,7 @@ def bottom_bars(scopes: Sequence[Scope]) -> Iterator[Widget]:
 
 
 class BankScreen(Screen[None]):
-    """A screen of the bank that is open. It catches up when the bank changes.
-
-    Attributes:
-        SCOPES: The scopes whose actions it has, for help and palette.
-        home: The open bank that it belongs to.
-    """
+    """A screen of the bank that is open. It catches up when the bank changes."""
 
     SCOPES: ClassVar[tuple[Scope, ...]] = ()
     BINDINGS: ClassVar = [*bindings("bank")]
@@ -129,16 +124,7 @@ class BankScreen(Screen[None]):
     def change(
         self, name: str, work: Callable[[Bank], str], node: tuple[str, str] | None = None
     ) -> bool:
-        """Write to the bank that the screen shows, with a handle of its own.
-
-        Args:
-            name: What is being done.
-            work: Does it, and says what was done.
-            node: Tree and id of the node to look at afterwards.
-
-        Returns:
-            Whether it was started; if not, the user was notified of what goes on.
-        """
+        """Write to the bank that the screen shows, with a handle of its own."""
         path = self.home.path
         return self.browser.work.start(
             name, lambda _: BankChange(path, work(Bank.open(path)), node)

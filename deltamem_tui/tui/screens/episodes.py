@@ -48,11 +48,7 @@ _Books = tuple[EpisodeBook, EpisodeBook]
 
 
 class EpisodeList(LineList):
-    """One episode a line.
-
-    Attributes:
-        book: The episodes; None until they were read.
-    """
+    """One episode a line."""
 
     def __init__(self) -> None:
         super().__init__()

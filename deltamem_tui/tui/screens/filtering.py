@@ -24,17 +24,6 @@ FoundT = TypeVar("FoundT")
 class ListFilter(Vertical, Generic[OrderT, FoundT]):
     """The line of a filter, there while one types and while it filters, and what it lets through.
 
-    Args:
-        work: What the thread does that arranges the list.
-        language: The conditions that can be typed.
-        orders: The orders, one after another.
-        arrangement: What is shown at first.
-        find: Returns what the thread does for an arrangement.
-        show: Shows what was found.
-        focus: Gives the list the focus.
-        typed: Called when the line says something else.
-        begins: Called when all was shown so far, and will not be any more.
-
     Attributes:
         arrangement: What is to be shown, and in which order.
         shown_as: How the list is arranged, as one sees it; None until it was shown.
@@ -147,9 +136,6 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
 
         Args:
             leave_inner: Leaves what was entered after the filter. Returns whether there was any.
-
-        Returns:
-            Whether there was anything to leave.
         """
         if self._line.has_focus or self._line.value != self.arrangement.text:
             self._close()

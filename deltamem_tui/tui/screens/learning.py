@@ -8,7 +8,7 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError, UsageError
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.work import Outcome, Progress, Retry
@@ -76,12 +76,7 @@ def _place(typed: str) -> str:
 
 
 def ask_what_learns(screen: BankScreen, one_by_one: Callable[[], None]) -> None:
-    """Ask by what to learn from the waiting episodes; if none is ready, ask how they ended.
-
-    Args:
-        screen: The screen of the bank.
-        one_by_one: Lets the user judge them one by one.
-    """
+    """Ask by what to learn from the waiting episodes; if none is ready, ask how they ended."""
     if not screen.writable():
         return
     browser, bank = screen.browser, screen.bank
@@ -117,15 +112,7 @@ def ask_how_ended(
     shown_by: str,
     one_by_one: Callable[[], None],
 ) -> None:
-    """Ask how some episodes ended, and write it in one commit.
-
-    Args:
-        screen: The screen of the bank.
-        ids: The episodes.
-        title: What is asked.
-        shown_by: The filter that shows them; empty for none.
-        one_by_one: Lets the user judge them one by one.
-    """
+    """Ask how some episodes ended, and write it in one commit."""
     if not screen.writable():
         return
     browser, path = screen.browser, screen.home.path
@@ -183,29 +170,10 @@ def _ask_for_writer(screen: BankScreen) -> None:
 
 
 def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
-    """Ask which model is to judge those of some episodes that have no outcome, if any has none."""
+    """Ask which model is to judge those of some episodes that have no outcome."""
     if not screen.writable():
         return
-    path, browser = screen.bank.path, screen.browser
-    position = browser.attention.position()
-
-    def ask(found: Sequence[str]) -> None:
-        notify = browser.notes.notify
-        if not found:
-            notify("no episode that is shown waits for an outcome; a judge only fills a gap")
-        elif browser.attention.is_at(position):
-            _ask_for_judge(screen, path, ids, len(found))
-        else:
-            key = browser.key_of("judge_by_model")
-            notify(f"{counted(len(found), 'episode')} can be judged; {key} asks by which model")
-
-    look_up(screen, "looking for what to judge", lambda _: to_judge(Bank.open(path), ids), ask)
-
-
-def _ask_for_judge(screen: BankScreen, path: Path, ids: Sequence[str], count: int) -> None:
-    browser, configuration = screen.browser, screen.browser.configuration
-    shown = counted(len(ids), "episode")
-    preview = [f"{count:,} of {shown} that are shown: waiting, and without an outcome"]
+    path, browser, configuration = screen.bank.path, screen.browser, screen.browser.configuration
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["model"]:
@@ -220,7 +188,7 @@ def _ask_for_judge(screen: BankScreen, path: Path, ids: Sequence[str], count: in
         return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
 
     lines = _model_lines(configuration, "such as openai/gpt-4o-mini")
-    browser.forms.ask("Let a model judge", lines, begin, bank=path, preview=lambda *_: preview)
+    browser.forms.ask("Let a model judge", lines, begin, bank=path)
 
 
 def _model_lines(configuration: Configuration, hint: str) -> tuple[FormLine, ...]:

@@ -229,10 +229,7 @@ class MemoryScreen(BankScreen):
             self._go_to(target)
 
     def _go_to(self, target: NodeTarget) -> None:
-        """Put the cursor on a node, without a filter if the filter hides it.
-
-        The cursor of a user who went on is left alone: the next key would be for another node.
-        """
+        """Put the cursor on a node, without a filter if the filter hides it."""
         tree, node_id = target.tree, target.node_id
         if not self.browser.attention.is_at(target.position):
             return

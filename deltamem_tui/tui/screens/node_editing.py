@@ -19,13 +19,12 @@ from deltamem_tui.memory import editing
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.writers.failure_markers import marks_in
-from deltamem_tui.text import clean, count_tokens, counted, one_line
+from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.work import BankChange, Progress, Retry, WorkPlan
 from deltamem_tui.tui.jobs.outcomes import undo_last
 from deltamem_tui.tui.models.nodes import subtree_preview
-from deltamem_tui.tui.models.sections import SHOWN_CHARACTERS, Section
 from deltamem_tui.tui.screens.base import BankScreen
 
 
@@ -77,23 +76,6 @@ def read_document(document: str, collection: Collection) -> dict[str, str]:
     return dict(zip(collection.fields, texts, strict=True))
 
 
-def size_warning(before: Mapping[str, str], after: Mapping[str, str]) -> Section | None:
-    """Return a warning about a text that is longer than a node's text should be; else None.
-
-    More than a pane shows whole is not a lesson that was read: it is most likely a file that
-    went into the editor by mistake, and every agent whose question matches pays for it.
-    """
-    old, new = "\n".join(before.values()), "\n".join(after.values())
-    if len(new) <= max(SHOWN_CHARACTERS, len(old)):
-        return None
-    return Section(
-        f"{counted(count_tokens(new), 'token')}, {counted(len(new), 'character')}",
-        f"It had {counted(count_tokens(old), 'token')} before. An agent whose question "
-        "matches this node, or one below it, is given all of it.",
-        warning=True,
-    )
-
-
 _SIMILAR = 8
 _LEAST_SIMILARITY = 0.5
 
@@ -121,12 +103,7 @@ def similar_nodes(tree: Tree, node: Node) -> list[SimilarNode]:
 
 @dataclass(frozen=True, slots=True)
 class ChosenNode:
-    """A node that the user looks at.
-
-    Attributes:
-        tree: Its tree.
-        node: The node as it was read.
-    """
+    """A node that the user looks at."""
 
     tree: str
     node: Node
@@ -138,16 +115,7 @@ class ChosenNode:
 
 
 class NodeEditor:
-    """Changes the node that a screen shows.
-
-    Args:
-        screen: The screen.
-        chosen: Returns the node that it shows; None if there is none.
-        show_move: Shows which node is being moved.
-
-    Attributes:
-        moving: The node that waits for its new parent to be chosen.
-    """
+    """Changes the node that a screen shows."""
 
     def __init__(
         self,
@@ -189,18 +157,14 @@ class NodeEditor:
     # The texts
 
     def edit(self, *, outside: bool = False) -> None:
-        """Edit the node's texts, or go on with what could not be saved.
-
-        Args:
-            outside: Whether in the user's own editor.
-        """
+        """Edit the node's texts, or go on with what could not be saved."""
         from deltamem_tui.tui.widgets.dialogs import DraftDialog
 
         screen, chosen = self._screen, self._writable_node()
         if not chosen or not screen.browser.work.is_free():  # what one types could not be written
             return
         before = self._document(chosen, chosen.node.payload)
-        draft = screen.home.drafts.of(chosen.place)
+        draft = screen.home.drafts.get(chosen.place)
         if draft is None or draft == before:
             self._edit_text(chosen, before, outside=outside)
             return
@@ -229,7 +193,7 @@ class NodeEditor:
             self._screen.browser.texts.edit(
                 document,
                 lambda after: self._edited(chosen, after),
-                lambda after: drafts.keep(chosen.place, after),
+                lambda after: drafts.update({chosen.place: after}),
             )
             return
 
@@ -237,20 +201,17 @@ class NodeEditor:
             if after is not None:
                 self._edited(chosen, self._document(chosen, after))
 
-        def keep(typed: Mapping[str, str]) -> None:
-            drafts.keep(chosen.place, self._document(chosen, typed))
-
         labels = {name: _about(name, collection, display) for name in collection.fields}
-        self._screen.app.push_screen(EditFieldsDialog(labels, texts, keep), answered)
+        self._screen.app.push_screen(EditFieldsDialog(labels, texts), answered)
 
     def _edited(self, chosen: ChosenNode, after: str) -> None:
-        """Keep the text as a draft until it is written; a huge one only if that is meant."""
+        """Keep the text as a draft until it is written."""
         drafts, browser = self._screen.home.drafts, self._screen.browser
         if after == self._document(chosen, chosen.node.payload):
-            drafts.drop(chosen.place)
+            drafts.pop(chosen.place, None)
             browser.notes.notify("nothing was changed")
             return
-        drafts.keep(chosen.place, after)
+        drafts[chosen.place] = after
         kept = f"your text is kept, {browser.key_of('edit')} offers it again"
         try:
             texts = read_document(after, self._shape(chosen)[0])
@@ -258,18 +219,7 @@ class NodeEditor:
         except DeltaMemError as error:
             browser.notes.report(_telling(error, kept))
             return
-        warning = size_warning(chosen.node.payload, payload)
-        if warning is None:
-            self._write_text(chosen, payload, kept)
-            return
-
-        def answered(sure: bool | None) -> None:
-            if sure:
-                self._write_text(chosen, payload, kept)
-            else:
-                browser.notes.notify(f"nothing was written; {kept}")
-
-        browser.confirm("Write such a long text?", [warning], answered)
+        self._write_text(chosen, payload, kept)
 
     def _write_text(self, chosen: ChosenNode, payload: Mapping[str, str], kept: str) -> None:
         drafts = self._screen.home.drafts
@@ -279,7 +229,7 @@ class NodeEditor:
                 editing.edit(bank, chosen.tree, chosen.node, payload)
             except DeltaMemError as error:
                 raise _telling(error, kept) from error
-            drafts.drop(chosen.place)
+            drafts.pop(chosen.place, None)
             return f"edited {chosen.node.id}"
 
         self._write("writing the edit", work, chosen.place)

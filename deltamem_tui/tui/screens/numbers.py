@@ -60,12 +60,7 @@ def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
 
 @dataclass(frozen=True, slots=True)
 class TrialNumbers:
-    """A method's numbers as they were typed, and as the bank has them.
-
-    Attributes:
-        typed: What counts in the lab.
-        stored: What the bank had when it was last read.
-    """
+    """A method's numbers as they were typed, and as the bank has them."""
 
     typed: Settings
     stored: Settings
@@ -121,11 +116,7 @@ def why_not(title: str, number: Setting) -> str:
 
 
 def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
-    """Change the numbers that were typed over, and leave the others as they were last written.
-
-    Returns:
-        What the numbers of the lab are now, as a sentence.
-    """
+    """Change the numbers that were typed over, and leave the others as they were last written."""
     change_settings(bank, "recall lab", lambda numbers: _with_changes(numbers, trial.changes))
     saved = []
     for name, numbers in lab_numbers(bank).items():
@@ -136,16 +127,7 @@ def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
 
 
 class NumberInput(LineInput):
-    """A line as wide as every name that the number can have. The arrow keys move the number.
-
-    Args:
-        tree: The collection whose answer the number changes.
-        number: The number.
-
-    Attributes:
-        collection: The same.
-        number: The same.
-    """
+    """A line as wide as every name that the number can have. The arrow keys move the number."""
 
     BINDINGS: ClassVar = [
         Binding("up", "nudge(1)", "More", show=False),

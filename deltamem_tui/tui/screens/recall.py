@@ -33,7 +33,6 @@ from deltamem_tui.tui.models.recall_lab import (
     answer,
     change_text,
     match_lines,
-    near_misses,
     why_matched,
 )
 from deltamem_tui.tui.models.sections import Section, title_of
@@ -60,11 +59,7 @@ _MARKS = {"▶": "good", "+": "good", "−": "warning", " ": "quiet"}
 
 
 class MatchList(LineList):
-    """The candidates of one collection, each with its score.
-
-    Attributes:
-        lines: What is shown.
-    """
+    """The candidates of one collection, each with its score."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
@@ -109,13 +104,7 @@ def _penalty(candidate: Candidate) -> str:
 
 
 class AnswerPane(Vertical):
-    """The answer of a collection: its numbers, its candidates, and why.
-
-    Attributes:
-        collection: The collection.
-        numbers: The lines for its numbers.
-        matches: Its candidates.
-    """
+    """The answer of a collection: its numbers, its candidates, and why."""
 
     SCOPED_CSS = False  # how much room there is, the screen above knows
     DEFAULT_CSS = """
@@ -130,8 +119,7 @@ class AnswerPane(Vertical):
     RecallScreen.-low AnswerPane .numbers { display: none; }
     RecallScreen.-low.-numbers AnswerPane .numbers { display: block; }
     AnswerPane MatchList { height: 1fr; min-height: 2; }
-    AnswerPane .why { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
-    .-low AnswerPane .why { max-height: 2; }
+    AnswerPane .why { height: auto; padding: 0 1; color: $text-muted; }
     """
 
     def __init__(self, tree: str, display: Display, numbers: Sequence[NumberInput]) -> None:
@@ -358,8 +346,7 @@ class RecallScreen(BankScreen):
             pane.head(counted(len(self.bank.tree(tree)), "node"), change_text(found, usual))
         context = given.found.context if given.found else ""
         self._told.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
-        nearest = [] if context else near_misses(self.bank, given)
-        self._told.show([*_folded(context or NOTHING_RECALLED), *nearest])
+        self._told.show(_folded(context or NOTHING_RECALLED))
         self._follow()
 
     # What can be done

@@ -118,12 +118,7 @@ def _task(past: Past, number: int) -> str:
 
 
 def verdict(found: BankReport, key: Callable[[str], str]) -> list[Section]:
-    """Return in words what a bank is worth, and what to do next.
-
-    Args:
-        found: What is known of it.
-        key: Returns the key of an action.
-    """
+    """Return in words what a bank is worth, and what to do next."""
     counts, nodes = found.counts, found.nodes
     failures = sum(each.failures for each in counts.trees.values())
     lines = [f"{counted(counts.learnt, 'episode')} learnt, {counts.waiting:,} waiting."]

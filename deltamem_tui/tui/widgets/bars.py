@@ -39,9 +39,6 @@ _WRITING = frozenset(
 class KeyBar(Widget):
     """Keys with what they do; a click on one does it.
 
-    Args:
-        scopes: The scopes of the screen: the keys of the first come first.
-
     Attributes:
         idle: The names of the actions that have nothing to work on now; their keys are not shown.
     """

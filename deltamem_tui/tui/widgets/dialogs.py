@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple, TypeVar
 
 from rich.text import Text
@@ -37,21 +37,13 @@ class Dialog(ModalScreen[AnswerT]):
 
     Textual would take the second answer for one of whatever is in front by then, and give that
     up as well.
-
-    Attributes:
-        IS_BOX: Whether it is a box over the middle of the screen.
-        answered: Whether it was answered; if not, the program ended before.
     """
 
     IS_BOX: ClassVar[bool] = True
-    answered = False
 
     def dismiss(self, result: AnswerT | None = None) -> AwaitComplete:
         """Answer, unless that was done before."""
-        if not self.is_active:
-            return AwaitComplete()
-        self.answered = True
-        return super().dismiss(result)
+        return super().dismiss(result) if self.is_active else AwaitComplete()
 
     DEFAULT_CSS = """
     Dialog.-box { align: center middle; }
@@ -91,12 +83,7 @@ class Dialog(ModalScreen[AnswerT]):
 
 
 class Key(NamedTuple):
-    """A key of a dialog.
-
-    Attributes:
-        words: The key and what it does.
-        action: The action of the dialog that a click does; empty for none.
-    """
+    """A key of a dialog."""
 
     words: str
     action: str = ""
@@ -230,7 +217,7 @@ class DraftDialog(Dialog[bool | None]):
 
 
 class ReadingDialog(Dialog[None]):
-    """Something to read: the last notes, what differs between two banks."""
+    """Something to read: the last notes."""
 
     BINDINGS: ClassVar = [Binding("escape,q,N", "dismiss(None)", "Close")]
 
@@ -253,7 +240,6 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
     Args:
         labels: What each text says.
         texts: The texts.
-        keep: Told what was typed, if the program ends before the user has answered.
     """
 
     IS_BOX = False
@@ -279,13 +265,11 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
         self,
         labels: Mapping[str, str],
         texts: Mapping[str, str],
-        keep: Callable[[Mapping[str, str]], None] = lambda _: None,
     ) -> None:
         super().__init__()
         self._labels = labels
         self._texts = self._typed = dict(texts)
         self._areas = {name: TextArea(texts[name], soft_wrap=True) for name in labels}
-        self._keep = keep
         self._asked = False
 
     def compose(self) -> ComposeResult:
@@ -306,10 +290,6 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
         if self._asked:
             self._asked = False
             self.query_one(KeyLine).show(_KEYS)
-
-    def on_unmount(self) -> None:
-        if not self.answered and self._typed != self._texts:
-            self._keep(self._typed)
 
     def action_leave(self) -> None:
         """Cancel; what was typed is thrown away only if that is asked for twice."""

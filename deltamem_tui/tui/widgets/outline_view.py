@@ -31,12 +31,7 @@ from deltamem_tui.tui.widgets.text_pane import columns, line_of
 
 
 class Outlines(Horizontal):
-    """An outline a tree, side by side; where there is no room, the one that is looked at.
-
-    Attributes:
-        views: Per tree, its outline.
-        tree_name: The tree that is looked at.
-    """
+    """An outline a tree, side by side; where there is no room, the one that is looked at."""
 
     SCOPED_CSS = False  # how much room there is, the screen above knows
     DEFAULT_CSS = """
@@ -160,17 +155,7 @@ class OutlineLine:
 
 
 class OutlineView(LineList):
-    """One tree as an outline.
-
-    Args:
-        tree_name: The tree.
-
-    Attributes:
-        tree_name: The tree.
-        outline: What is shown; None until the bank was read.
-        shown_as: How the tree is shown.
-        moving: The id of the node that is being moved; empty if none is.
-    """
+    """One tree as an outline."""
 
     BINDINGS = [*bindings("tree")]  # noqa: RUF012 - textual reads it so
 

@@ -15,7 +15,6 @@ from rich.text import Text
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
-from textual.selection import Selection
 from textual.strip import Strip
 
 from deltamem_tui.memory.views.filters import occurrences
@@ -41,12 +40,7 @@ WordSequence = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a line.
-
-    Attributes:
-        text: What it says.
-        repeats: Whether it is said above, or beside, as well.
-    """
+    """A stretch of a line."""
 
     text: str
     repeats: bool
@@ -179,10 +173,7 @@ _WIDEST = 100
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A folded line: its section, the name of its style, its text or the pieces of it.
-
-    The style itself is looked up when the line is drawn: a theme may have changed since.
-    """
+    """A folded line: its section, the name of its style, its text or the pieces of it."""
 
     section: int
     style: str
@@ -190,12 +181,7 @@ class _Line:
 
 
 class TextPane(ScrollView, can_focus=True):
-    """Sections of text, one of which may be the current one.
-
-    Attributes:
-        sections: What is shown.
-        current: The section that is marked; None for no marks at all.
-    """
+    """Sections of text, one of which may be the current one."""
 
     COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
         *("pane--title", "pane--warning", "pane--quiet", "pane--current", "pane--new"),
@@ -224,6 +210,7 @@ class TextPane(ScrollView, can_focus=True):
         &:ansi > .pane--quiet { color: ansi_default; text-style: dim; }
     }
     """
+    ALLOW_SELECT = False
     BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
@@ -257,10 +244,7 @@ class TextPane(ScrollView, can_focus=True):
                 self._to_current()
 
     def _to_current(self) -> None:
-        """Scroll to the current section, else to the top.
-
-        The pane may have no scrollbar yet, without which textual would not scroll.
-        """
+        """Scroll to the current section, else to the top."""
         start = self._starts[self.current] if self.current is not None and self._starts else 0
         self.scroll_to(y=start, animate=False, force=True)
 
@@ -281,24 +265,11 @@ class TextPane(ScrollView, can_focus=True):
             marked = folded.section == self.current or self.sections[folded.section].marked
             mark = "▌ " if marked else "  "
             text = Text(end="").append(mark, self._style("title")).append_text(text)
-        if self.text_selection and (span := self.text_selection.get_span(line)):
-            start, end = span
-            selected = self.screen.get_component_rich_style("screen--selection")
-            text.stylize(selected, start, len(text) if end < 0 else end)
-        return strip_of(text, self.app.console, width, self.rich_style).apply_offsets(0, line)
-
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the text selected by the mouse, in lines as they are folded, without marks."""
-        gutter = "" if self.current is None else " " * _GUTTER
-        drawn = (gutter + "".join(piece.text for piece in line.pieces) for line in self._lines)
-        lines = selection.extract("\n".join(drawn)).split("\n")
-        return "\n".join(line.removeprefix(gutter) for line in lines), "\n"
+        return strip_of(text, self.app.console, width, self.rich_style)
 
     def _fold(self) -> None:
         width = self._room
         self._folded_at = width
-        if self.is_attached and self.text_selection:
-            self.screen.clear_selection()
         self._lines, self._starts = [], []
         if width:
             room = width - (_GUTTER if self.current is not None else 0)
