@@ -19,10 +19,8 @@ from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.views.statistics import TreeStatistics
-if TYPE_CHECKING:
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.upkeep.verify import Flaw
+    from deltamem_tui.memory.views.statistics import TreeStatistics
 
 
 def list_(context: typer.Context) -> Result:

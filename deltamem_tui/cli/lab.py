@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,7 +16,7 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
 from deltamem_tui.cli.logs import logs_as_bank
 from deltamem_tui.cli.models import checked_prompts, extractor_for, model_client
-from deltamem_tui.cli.options import ModelOptions, argument, option, spread
+from deltamem_tui.cli.options import ModelOptions, argument, flag, option, spread
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
@@ -26,8 +26,7 @@ from deltamem_tui.llm.cost import Budget
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.lab.grounds import Ground
-    from deltamem_tui.lab.play import Agent
+    from deltamem_tui.lab.grounds import Agent, Ground
     from deltamem_tui.lab.result import ContestResult
     from deltamem_tui.trajectory.model import Trajectory
 
@@ -39,10 +38,9 @@ class ContestOptions(ModelOptions):
     """The options of both kinds of contests."""
 
     protocol: Annotated[
-        str | None,
-        option(
+        Literal["none", "online", "frozen", "unfrozen"] | None,
+        flag(
             "--protocol",
-            "none|online|frozen|unfrozen",
             "No memories; empty ones that learn from each game; ones that have learnt and are not "
             "written; or that go on learning. If not given: frozen where something was learnt, "
             "else online.",
@@ -70,10 +68,8 @@ class ContestOptions(ModelOptions):
         option("--games", "N", "How many, evenly of all kinds; all if not given.", min=1),
     ] = None
     order: Annotated[
-        str,
-        option(
-            "--order", "recorded|kinds|shuffled", "As they are, in blocks of one kind, or shuffled."
-        ),
+        Literal["recorded", "kinds", "shuffled"],
+        flag("--order", "As they are, in blocks of one kind, or shuffled."),
     ] = "recorded"
     seed: Annotated[int, option("--seed", "N", "The seed of --games, --order, --judge-error.")] = 0
     judge_error: Annotated[
@@ -159,7 +155,7 @@ def play(
         facts = {
             "environment": environment.name,
             "split": chosen,
-            "games": in_order(games, contest.order, wishes.seed),
+            "games": in_order(games, wishes.order, wishes.seed),
             "limit": environment.limit,
             "agent": player.name,
             "own": _own_file(what),
@@ -214,7 +210,7 @@ def replay(
             raise UsageError(what, hint=hint)
         kinds = kinds_of((*log, *asked), domain, kind_field)
         games = [GameInfo(each.id, "", kinds[each.id]) for each in asked]
-        ordered = in_order(drawn(games, wishes.games, wishes.seed), contest.order, wishes.seed)
+        ordered = in_order(drawn(games, wishes.games, wishes.seed), wishes.order, wishes.seed)
         by_id = {each.id: each for each in asked}
         learns = contest.protocol in ("online", "unfrozen")
         ground = LogGround(log, [by_id[e.name] for e in ordered], kinds, learns=learns)
@@ -228,7 +224,6 @@ class _Contest:
     def __init__(self, invocation: Invocation, wishes: ContestOptions, stop: Interruption) -> None:
         from deltamem_tui.bank.bank import Bank
         from deltamem_tui.lab.contestants import BASELINES, contestants
-        from deltamem_tui.lab.plan import ORDERS, PROTOCOLS, chosen
         from deltamem_tui.memory.methods import names
 
         self.invocation, self.wishes, self.stop = invocation, wishes, stop
@@ -243,9 +238,8 @@ class _Contest:
         places = {name: invocation.bank(name) for name in wishes.bank or ()}
         self.contestants = contestants(methods, places)
         self.banks = [Bank.open(each.bank) for each in self.contestants if each.bank]
-        usual = "frozen" if wishes.learn_from or self.banks else "online"
-        self.protocol = chosen("protocol", wishes.protocol or usual, PROTOCOLS)
-        self.order = chosen("order", wishes.order, ORDERS)
+        learnt = bool(wishes.learn_from or self.banks)
+        self.protocol = wishes.protocol or ("frozen" if learnt else "online")
 
     def agent(self, name: str, command: str | None, domain: str) -> Agent:
         """Return who plays: a program, an agent without a model, or a model."""
@@ -304,7 +298,7 @@ class _Contest:
         plan = ContestPlan(
             contestants=self.contestants,
             protocol=self.protocol,
-            order=self.order,
+            order=wishes.order,
             seed=wishes.seed,
             judge_error=wishes.judge_error,
             banks=tuple(digest_of_bank(each) for each in self.banks),

@@ -23,12 +23,10 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.tree import Counts, Tree
     from deltamem_tui.memory.display import Display
-if TYPE_CHECKING:
-    from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.node import Node
     from deltamem_tui.memory.editing import Change
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -31,9 +31,7 @@ from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.typed import decoded, decoder_of
 
 Protocol = Literal["none", "online", "frozen", "unfrozen"]
-PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 Order = Literal["recorded", "kinds", "shuffled"]
-ORDERS: tuple[Order, ...] = get_args(Order)
 
 RESULT, START, RESULTS, EPISODES = "result.json", "start.json", "results.jsonl", "episodes.jsonl"
 LOG = "log"
@@ -250,16 +248,6 @@ def in_order(games: Sequence[GameInfo], order: Order, seed: int) -> tuple[GameIn
     elif order == "shuffled":
         random.Random(seed).shuffle(found)  # noqa: S311 - a seed is wanted
     return tuple(found)
-
-
-def chosen(what: str, name: str, known: Sequence[T]) -> T:
-    """Return the one of some names that was given."""
-    for each in known:
-        if each == name:
-            return each
-    raise UsageError(
-        f"unknown {what} {one_line(name, 40)!r}", hint=f"one of {', '.join(map(str, known))}"
-    )
 
 
 def digest_of_episodes(episodes: Iterable[Trajectory]) -> str:

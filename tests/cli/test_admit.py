@@ -36,14 +36,3 @@ def test_an_end_that_a_log_states_without_a_source_is_its_own_word(
     assert (taken["success"], taken["outcome_source"]) == (True, "stated")
     data = learned(program, policy)
     assert (data["learned"], data["waiting"], data["not_admitted"]) == (1, OTHERS, 0)
-
-
-@pytest.mark.parametrize("policy", BELIEVING_LOGS)
-@pytest.mark.parametrize("source", ["unknown", "judge", "user"])
-def test_an_episode_of_unknown_end_waits_whoever_is_admitted(
-    program: Program, policy: str, source: str
-) -> None:
-    unknown = heat("bread", success=None) | {"outcome": {"source": source}}
-    program("import", "kitchen", program.log(unknown, heat("soup")))
-    data = learned(program, policy)
-    assert (data["learned"], data["waiting"], data["not_admitted"]) == (1, OTHERS + 1, 0)

@@ -59,19 +59,6 @@ def test_what_each_reader_makes_of_a_log(program: Program) -> None:
     assert state_of(program.bank) == before
 
 
-def test_why_outcomes_are_unknown(program: Program) -> None:
-    chat = [{"role": "user", "content": "Heat it."}, {"role": "assistant", "content": "I do."}]
-    scores = ["85%", "85%", 100, True]
-    rows = [{"messages": [*chat, chat[1]], "id": str(n), "score": s} for n, s in enumerate(scores)]
-    path = program.log(*rows)
-    percent = "`score` says 85%, neither a verdict nor a reward"
-    listed = {percent: 2, percent.replace("85%", "100"): 1}
-    trial = program.json("formats", "try", path).data["logs"][0]["trials"][0]
-    assert (trial["successes"], trial["failures"], trial["unknown"]) == (1, 0, 3)
-    assert trial["reasons"] == {"total": 3, "listed": listed}
-    assert f"log.jsonl: 2 outcomes are unknown: {percent}\n" in program("formats", "try", path).err
-
-
 def test_no_secret_of_a_log_is_shown(program: Program) -> None:
     key = "ghp_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5"
     refused = heat("soup") | {"metadata": {key: 1}}

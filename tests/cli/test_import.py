@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.cli.output import Advance, Output
 from deltamem_tui.memory.episodes import importer
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers import reading
@@ -105,23 +103,6 @@ def test_a_declared_format_is_read(program: Program) -> None:
     assert list(episodes(Bank.open(program.bank)))[-1].domain == "town"
 
 
-def test_episodes_of_another_domain_than_the_bank_s_are_told(empty: Program) -> None:
-    empty("init", "new", "--embedder", "hashing", "--domain", "alfworld")
-    records = [heat("apple") | {"domain": "town"}, heat("rice"), heat("egg") | {"domain": "sea"}]
-    log = empty.log(*records)
-    told = "2 episodes are of town, sea, while the bank is of alfworld"
-    assert told in empty("import", "new", log, "--dry-run").err
-    answer = empty.json("import", "new", log)
-    assert answer.data["domains"] == {"total": 3, "listed": {"town": 1, "alfworld": 1, "sea": 1}}
-    assert "while the bank" not in empty("import", "new", log, "--domain", "town").err
-
-
-def test_a_domain_is_taken_without_what_a_terminal_would_act_on(program: Program) -> None:
-    log = program.log(heat("rice", success=None))
-    assert program("import", "kitchen", log, "--domain", " to\x1b[31mwn ").code == 0
-    assert list(episodes(Bank.open(program.bank)))[-1].domain == "town"
-
-
 def test_a_folder_without_files_is_no_import(program: Program) -> None:
     (program.folder / "nothing").mkdir()
     answer = program("import", "kitchen", "nothing")
@@ -134,26 +115,6 @@ def test_the_table_of_files_is_headed_on_a_pipe_too(program: Program) -> None:
     (at,) = [number for number, line in enumerate(lines) if line.startswith("format\t")]
     head, row = lines[at].split("\t"), lines[at + 1].split("\t")
     assert dict(zip(head, row, strict=True))["duplicates"] == "4"
-
-
-def test_whoever_waits_is_told_how_many_bytes_are_left(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[tuple[str, int | None, list[int]]] = []
-
-    @contextmanager
-    def progress(_: Output, label: str, total: int | None = None) -> Iterator[Advance]:
-        counts: list[int] = []
-        shown.append((label, total, counts))
-        yield lambda steps=1, label=None: counts.append(steps)
-
-    monkeypatch.setattr(Output, "progress", progress)
-    log = Path(program.log(*(heat(f"egg {number}") for number in range(1000))))
-    assert program("import", "kitchen", str(log)).code == 0
-    ((label, total, counts),) = shown
-    assert (label, total) == ("reading", log.stat().st_size)
-    assert sum(counts) == total
-    assert len(counts) > 1
 
 
 @pytest.mark.parametrize("presses", [1, 2])

@@ -16,9 +16,8 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.lab.contest import Tools, hold
 from deltamem_tui.lab.contestants import Contestant, contestants
 from deltamem_tui.lab.environment import GameInfo, Observation, Start
-from deltamem_tui.lab.grounds import GameGround
+from deltamem_tui.lab.grounds import AgentCost, GameGround, Playthrough
 from deltamem_tui.lab.plan import ContestPlan, digest_of_episodes
-from deltamem_tui.lab.play import AgentCost, Playthrough
 from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory

@@ -11,7 +11,7 @@ import pytest
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.agents.program import LONGEST_LINE, ProgramAgent
-from deltamem_tui.lab.play import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import AgentCost, Playthrough
 from tests.lab.house import HouseEnvironment
 
 TALK = """

@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.errors import ModelUnavailableError, PromptTooLongError
 from deltamem_tui.lab.agents.react import ModelMove, ReActAgent, read_move
-from deltamem_tui.lab.play import Playthrough
+from deltamem_tui.lab.grounds import Playthrough
 from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.trajectory.model import Step

@@ -7,7 +7,7 @@ import pytest
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.agents.rules import RulesAgent
 from deltamem_tui.lab.environment import Game, Observation, Start
-from deltamem_tui.lab.play import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import AgentCost, Playthrough
 from tests.lab.house import House, Rooms
 
 

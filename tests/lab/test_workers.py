@@ -16,8 +16,7 @@ from deltamem_tui.errors import GameError, UsageError
 from deltamem_tui.lab.agents.rules import RulesAgent
 from deltamem_tui.lab.contestants import Contestant, NoMemory
 from deltamem_tui.lab.environment import GameInfo, environment_named
-from deltamem_tui.lab.grounds import GameGround
-from deltamem_tui.lab.play import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import AgentCost, GameGround, Playthrough
 from deltamem_tui.lab.workers import Workers
 from tests.places import ROOT
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.environment import Count, Dollars
-from deltamem_tui.lab.play import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import AgentCost, Playthrough
 from deltamem_tui.text import clean, one_line
 
 LONGEST_LINE = 1_000_000

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.lab.environment import Start
-from deltamem_tui.lab.play import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import AgentCost, Playthrough
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
 from deltamem_tui.llm.client import Answer, Client, NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage

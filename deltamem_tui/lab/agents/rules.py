@@ -14,7 +14,7 @@ from hashlib import sha256
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.environment import Observation
-from deltamem_tui.lab.play import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import AgentCost, Playthrough
 from deltamem_tui.text import one_line
 
 _MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•>]|(?:action|act)\s*\d*:)?\s*`?", re.IGNORECASE)
