@@ -175,9 +175,7 @@ def learn(
 
 
 def _is_early(learnt: int) -> bool:
-    """Return whether first thresholds are looked for after so many episodes: after 0, 10, 20, 40,
-    80.
-    """
+    """Return whether first thresholds are due: after 0, 10, 20, 40, 80 … episodes."""
     tens, rest = divmod(learnt, 10)
     return not rest and not tens & (tens - 1)
 

@@ -141,10 +141,7 @@ def chances(facts: Sequence[PlaceFact], thing: str, among: Sequence[str] = ()) -
 
 
 def _share_of_any(facts: Sequence[PlaceFact]) -> dict[str, float]:
-    """Per kind of place the share of looks that find the thing, whatever is sought.
-
-    Things that were sought tell most; else it is the mean over all kinds of things.
-    """
+    """Per kind of place the share of looks that find the thing, whatever is sought."""
     lying, found = Counter[str](), Counter[str]()
     looked, searched = Counter[str](), Counter[str]()
     for fact in facts:

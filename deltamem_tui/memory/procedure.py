@@ -85,9 +85,7 @@ def opened(text: str, names: Mapping[str, str]) -> str:
 
 
 def _is_list_of_remarks(node: Node) -> bool:
-    """Return whether a delta's numbers may count remarks: in a delta only the rules number all
-    steps.
-    """
+    """Return whether a delta's numbers may count remarks."""
     numbered = _STEP.match(node.payload["execution_procedure"])
     return bool(numbered) and node.origin.extractor not in ("rules", "user")
 

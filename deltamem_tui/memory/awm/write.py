@@ -272,9 +272,6 @@ def write_by_rules(
 
     They are the patterns of two actions or more that two of its tasks or more have in common, the
     weightiest first. Where there are none, as with a single task, it is the shortest way.
-
-    Raises:
-        ExtractionError: Something else is wanted.
     """
     if purpose != INDUCE:
         raise ExtractionError(f"AWM does not write {purpose} by rules")

@@ -95,9 +95,6 @@ def filed(
 ) -> Node:
     """Return a new node. A kind or a place comes from no episode: it has the same id in every
     bank.
-
-    Raises:
-        ExtractionError: It says nothing, or far too much.
     """
     fields = COLLECTIONS[collection].fields
     payload = cleaned(texts, fields, DISPLAY[collection].optional)
@@ -160,11 +157,7 @@ def questions(episode: Trajectory) -> Mapping[str, str]:
 
 
 def _surroundings(index: Index, task: str, scene: str) -> Surroundings:
-    """Return where a question belongs, as the bank's memories are filed.
-
-    Its kinds are the rules'; where they understand nothing, that of the most similar task, and
-    that by which this very environment is filed.
-    """
+    """Return where a question belongs, as the bank's memories are filed."""
     bank = index.bank
     domain, env = bank.manifest.domain, env_of(bank.manifest.domain, scene)
     kind, of_env = task_kind(domain, task), domain_for(domain).env_kind(scene) if env else ""
@@ -239,10 +232,7 @@ def _failures(index: Index, place: Surroundings) -> list[Candidate]:
 
 
 def _exemplars(index: Index, place: Surroundings, most: int) -> list[Candidate]:
-    """Return the successes of a kind: those here first, then by the similarity of their tasks.
-
-    Of equal ones that with fewer steps goes first, then the newer one.
-    """
+    """Return the successes of a kind: those here first, then by the similarity of their tasks."""
     tree, root = index.bank.tree(TASKS), index.root(TASKS, place.kind)
     if root is None:
         return []
@@ -335,11 +325,7 @@ def _example(bank: Bank, chain: Sequence[Node], rule: str, budget: int) -> str:
 
 
 def _told_steps(source: Trajectory) -> tuple[list[str], str]:
-    """Return steps with what came back, and how the title goes on.
-
-    They are those that a replay proves are enough, where the rules can tell; else all that had an
-    effect.
-    """
+    """Return steps with what came back, and how the title goes on."""
     _, moves = moves_of(source)
     proved = [at for at, move in enumerate(moves) if move.is_needed]
     steps = [source.steps[at] for at in proved or effective_steps(source)]

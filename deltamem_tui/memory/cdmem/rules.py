@@ -41,9 +41,6 @@ def write_by_rules(
 
     Insights are made from the notes, all members of their list; the environment of a failure as it
     is known so far is the input `env_memory`.
-
-    Raises:
-        ExtractionError: There is nothing to write from.
     """
     if episode is None:
         if not notes:

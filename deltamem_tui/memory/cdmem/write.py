@@ -70,11 +70,7 @@ _MEMORY_LINES = 200
 
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
-    """Plan an episode's short-term memory, its environment, and the insights it makes due.
-
-    Raises:
-        ExtractionError: The writer could make nothing of the episode.
-    """
+    """Plan an episode's short-term memory, its environment, and the insights it makes due."""
     kinds = resolve_kinds(bank, episode, writer, partial(_known_kinds, bank))
     episode, domain = kinds.episode, episode.domain or bank.manifest.domain
     stated = "" if kinds.env.name == OTHER else kinds.env.name
@@ -264,16 +260,7 @@ class Induction:
 def induce(
     index: Index, collection: str, root: Node, nodes: Sequence[Node], size: int, writer: Writer
 ) -> Induction:
-    """Return the insights of a list after its oldest batch of new members.
-
-    Args:
-        index: The bank.
-        collection: The half of the index.
-        root: The list.
-        nodes: All its members, in order of birth.
-        size: How many new ones make a batch.
-        writer: Who concludes.
-    """
+    """Return the insights of a list after its oldest batch of new members."""
     name, kind = INSIGHTS[collection], root.payload["text"]
     tree, known = index.bank.tree(name), index.root(INSIGHTS[collection], kind, root.label)
     present = index.below(name, known)

@@ -182,15 +182,7 @@ def _share(best: NDArray[np.float64], threshold: float) -> float:
 
 
 def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Return the threshold that most questions reach with their own kind and fewest with another.
-
-    Args:
-        pairs: Per question, its best score among its kind and its best among the others.
-
-    Returns:
-        The middle of the best stretch between two scores, the lowest such stretch; None if
-        no threshold is better than one that lets everything pass.
-    """
+    """Return the threshold that most questions reach with their own kind, fewest with another."""
     if not pairs:
         return None
     own, other = (np.sort(np.array(scores)) for scores in zip(*pairs, strict=True))

@@ -53,11 +53,7 @@ if TYPE_CHECKING:
 
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
-    """Plan what an episode changes in both trees: equations 4 and 5, and 8 where a chain is due.
-
-    Raises:
-        ExtractionError: The writer could make nothing of it.
-    """
+    """Plan what an episode changes in both trees: equations 4 and 5, and 8 where a chain is due."""
     settings = of_bank(bank, Parameters)
     found = _recalled(bank, episode, settings, writer.name, embedder)
     results: dict[str, CollectionResult] = {}
@@ -280,11 +276,7 @@ def fuse(
 
 
 def _fused_root(name: str, chain: Sequence[Node], extraction: Extraction, writer: str) -> Node:
-    """Return the new root of a fused chain. It is a failure only if the whole chain is.
-
-    It comes from the chain's nodes and from no episode, so that it has the same id whether
-    it is made while learning or later.
-    """
+    """Return the new root of a fused chain. It is a failure only if the whole chain is."""
     if extraction.payload is None:
         raise ExtractionError(f"nothing was fused: {extraction.reason}")
     label: Label = "failure" if all(node.label == "failure" for node in chain) else "success"

@@ -130,5 +130,5 @@ METHOD = Method(
     recall=late("deltamem_tui.memory.memp.recall:recall"),
     rank=late("deltamem_tui.memory.memp.recall:rank"),
     plan=late("deltamem_tui.memory.memp.write:plan"),
-    write_by_rules=late("deltamem_tui.memory.memp.rules:write_by_rules"),
+    write_by_rules=late("deltamem_tui.memory.memp.write:write_by_rules"),
 )

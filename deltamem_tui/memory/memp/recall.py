@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.lexical import terms
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.context import fenced
-from deltamem_tui.memory.domain import goal_of
+from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.memp.definition import (
     FACT_DEPTH,
     KEY,
@@ -26,7 +27,6 @@ from deltamem_tui.memory.memp.definition import (
     RECORD_DEPTH,
     MempNumbers,
 )
-from deltamem_tui.memory.memp.rules import task_facts
 from deltamem_tui.memory.method import rank_by_similarity
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
@@ -38,8 +38,9 @@ from deltamem_tui.memory.vectors.search import (
     cosines,
     scan_by_use,
 )
+from deltamem_tui.memory.wording import distinct
 from deltamem_tui.memory.work_context import with_context
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
+_WORDS = 4
+_READ = 2000  # characters of a task
 _LABELS = {"script": "How", "trajectory": "What was done"}
 
 
@@ -141,11 +144,7 @@ def _by_chance(tree: Tree, task: str, vector: Vector, most: int) -> list[Candida
 def _by_facts(
     tree: Tree, facts: Mapping[str, str], vector: Vector, embedder: Embedder, most: int
 ) -> list[Candidate]:
-    """AveFact: the mean cosine of the facts that a record has of the question's.
-
-    A record matches if it has at least half of them, so that no single lucky fact wins. Of equal
-    means that of more facts goes first, then the task's own cosine.
-    """
+    """AveFact: the mean cosine of the facts that a record has of the question's."""
     import numpy as np
 
     rows = _records(tree)
@@ -173,10 +172,7 @@ def _by_facts(
 
 
 def _fact_names(tree: Tree) -> NDArray[np.object_]:
-    """Return the name of the fact that each row holds, empty for a record. object [rows].
-
-    Later snapshots read just the new rows.
-    """
+    """Return the name of the fact that each row holds, empty for a record. object [rows]."""
     import numpy as np
 
     snapshot = tree.snapshot
@@ -210,3 +206,17 @@ def context_entries(domain: str, task: str, records: Sequence[Node]) -> list[str
             "\n".join([f"### Procedure {number}", f"Task: {fenced(node.payload[KEY])}", *told])
         )
     return entries
+
+
+def task_facts(domain: str, task: str) -> dict[str, str]:
+    """Return the facts of a task, name to value.
+
+    The names are the domain's; where it has none, or a task is not in its words, they are `verb`
+    and `nouns`.
+    """
+    task = one_line(task[:_READ])
+    facts = domain_for(domain).task_facts(task)
+    if not facts and (words := distinct(terms(task))):
+        facts = {"verb": words[0], "nouns": " ".join(words[1:])}
+    short = {name: value.strip(" .,:;'\"").split()[:_WORDS] for name, value in facts.items()}
+    return {name: " ".join(words) for name, words in short.items() if words}

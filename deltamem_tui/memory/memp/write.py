@@ -1,7 +1,13 @@
-"""MemP's plans: an episode is credited, and becomes a record, repairs one, or teaches nothing."""
+"""MemP's plans: an episode is credited, and becomes a record, repairs one, or teaches nothing.
+
+A repair by rules adds to a script what went wrong: `[TRAP]` with the first prescribed step that
+was refused, else `[MISSING]` with the step of the goal that was never reached and is not
+prescribed, else `[TRAP]` with a prescribed step that was repeated to no effect.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,12 +18,15 @@ from deltamem_tui.bank.credit import UNIT, shown_to
 from deltamem_tui.bank.node import Label, Node, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.domain import domain_for
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes import stored_episodes
+from deltamem_tui.memory.findings import blanked, failure_of, fruitless, moves_of
 from deltamem_tui.memory.memp.definition import (
     ADJUST,
     COLLECTIONS,
     FACTS,
+    KEY,
     OPTIONAL,
     PROCEDURES,
     SCRIPT,
@@ -25,8 +34,7 @@ from deltamem_tui.memory.memp.definition import (
     fact_payload,
     record_payload,
 )
-from deltamem_tui.memory.memp.recall import recalled
-from deltamem_tui.memory.memp.rules import ACTION
+from deltamem_tui.memory.memp.recall import recalled, task_facts
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import (
     Change,
@@ -38,22 +46,31 @@ from deltamem_tui.memory.plan import (
     addition,
     deletion,
 )
+from deltamem_tui.memory.procedure import numbered
 from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.writers.extraction import Call, Extraction
+from deltamem_tui.memory.wording import key
+from deltamem_tui.memory.writers.extraction import (
+    NO_INPUTS,
+    Call,
+    Extraction,
+    Inputs,
+    extraction_of,
+)
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, counted
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode
 
+TRAP, MISSING = "[TRAP]", "[MISSING]"
+ACTION = "Action: "
+_MOST_NOTES = 3
+_MOST_STEPS = 150
+_STEP = re.compile(r"\d+\. (.+)")
 _LONGEST = 100_000  # characters of a trajectory, up to which it is kept to the letter
 
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
-    """Credit what was recalled; then plan a record, a repair, or nothing.
-
-    Raises:
-        ExtractionError: The writer could make nothing of it.
-    """
+    """Credit what was recalled; then plan a record, a repair, or nothing."""
     numbers, tree = of_bank(bank, MempNumbers), bank.tree(PROCEDURES)
     shown = _shown_to(bank, episode, numbers, embedder)
     living = [each for each in shown if tree.find(each.node)]
@@ -95,10 +112,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
 def _shown_to(
     bank: Bank, episode: Trajectory, numbers: MempNumbers, embedder: Embedder
 ) -> list[ShownNode]:
-    """Return the records that an episode was shown, best first.
-
-    Its receipts say that, if it has any of this memory; else it is what would be recalled now.
-    """
+    """Return the records that an episode was shown, best first."""
     of_procedures = [
         [each for each in receipt.entries if each.collection == PROCEDURES]
         for receipt in episode.receipts
@@ -114,11 +128,7 @@ def _shown_to(
 
 
 def _is_useless(bank: Bank, episode: Trajectory, shown: ShownNode, numbers: MempNumbers) -> bool:
-    """Return whether a record was shown often enough and succeeded too seldom, as it says now.
-
-    Only what receipts say was shown tells against a record. What would have been recalled
-    mostly shows how hard such tasks are.
-    """
+    """Return whether a record was shown often enough and succeeded too seldom, as it says now."""
     if numbers.least_recalls is None:
         return False
     tree = bank.tree(PROCEDURES)
@@ -223,3 +233,68 @@ def steps_of(episode: Trajectory) -> str:
     if sum(len(text) for _, text in steps) > _LONGEST:
         steps = [(label, text if len(text) <= room else f"{text[:room]}…") for label, text in steps]
     return "\n".join(label + text for label, text in steps)
+
+
+def write_by_rules(
+    purpose: str,
+    episode: Trajectory | None,
+    notes: Sequence[Node],
+    inputs: Inputs = NO_INPUTS,  # noqa: ARG001 - the rules have the names of facts themselves
+) -> Extraction:
+    """Write a script, facts or a repair."""
+    if episode is None or (purpose == ADJUST and not notes):
+        raise ExtractionError(f"there is nothing to write {purpose} from")
+    if purpose == ADJUST:
+        return _adjusted(episode, notes[-1])
+    if purpose == FACTS:
+        facts = task_facts(episode.domain, episode.task).items()
+        pairs = [{"name": name, "value": value} for name, value in facts]
+        return extraction_of(pairs, "the facts of the task")
+    domain, moves = moves_of(episode)
+    steps = domain.source_left_open(domain.procedure(moves))[:_MOST_STEPS]
+    script = {"script": "\n".join(numbered(steps))} if steps else None
+    return Extraction(script, "the steps that had an effect")
+
+
+def _adjusted(episode: Trajectory, record: Node) -> Extraction:
+    note, why = _note(episode, record)
+    lines = record.payload["script"].splitlines()
+    known = [line for line in lines if line.startswith((TRAP, MISSING))]
+    if not note or note in known:
+        return Extraction(None, "the failure shows no step that the record got wrong")
+    steps = [line for line in lines if line not in known]
+    script = "\n".join([*steps, *[*known, note][-_MOST_NOTES:]])
+    return Extraction({"diagnosis": why, "script": script}, why)
+
+
+def _note(episode: Trajectory, record: Node) -> tuple[str, str]:
+    """Return the line that a failure adds to a record, and why; both empty if it shows nothing."""
+    steps, own = prescribed(record, episode.domain), goal_of(episode.domain, record.payload[KEY])
+    attempts = {key(each.action): each for each in reversed(fruitless(episode))}
+    met = [each for step in steps if (each := attempts.get(key(step)))]
+    is_own = own.trigger == goal_of(episode.domain, episode.task).trigger
+    missing = failure_of(episode).missing
+    if refused := next((each for each in met if each.refused), None):
+        return f"{TRAP} {refused.action} → {refused.answer}", "a prescribed step was refused"
+    if missing and is_own and not _tells(steps, missing):
+        return f"{MISSING} {missing}", "a step of the goal was not reached"
+    if met and not missing:
+        return f"{TRAP} {met[0].action} → {met[0].answer}", "a prescribed step led nowhere"
+    return "", ""
+
+
+def _tells(steps: Sequence[str], wanted: str) -> bool:
+    """Return whether steps tell to do one of the goal, and twice if it is about a second thing."""
+    words = key(wanted).split()
+    first = [word for word in words if word != "second"]
+    return sum(key(step).split()[: len(first)] == first for step in steps) > words.count("second")
+
+
+def prescribed(record: Node, domain: str) -> list[str]:
+    """Return the actions that a record tells to do, in order, the names of its task left open."""
+    lines = record.payload["script"].splitlines()
+    if steps := [found[1] for line in lines if (found := _STEP.fullmatch(line))]:
+        return steps
+    done = record.payload["trajectory"].splitlines()
+    actions = [line.removeprefix(ACTION) for line in done if line.startswith(ACTION)]
+    return list(blanked(Trajectory(record.payload[KEY], domain=domain), actions))

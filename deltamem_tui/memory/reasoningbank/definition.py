@@ -93,8 +93,8 @@ METHOD = Method(
     rules={BY_ENTRY: "an entry's lessons come with it; a score is the similarity of its task"},
     prompts=PROMPTS,
     settings=ReasoningBankSettings,
-    recall=late("deltamem_tui.memory.reasoningbank.recall:recall"),
-    rank=late("deltamem_tui.memory.reasoningbank.recall:rank"),
+    recall=late("deltamem_tui.memory.reasoningbank.write:recall"),
+    rank=late("deltamem_tui.memory.reasoningbank.write:rank"),
     plan=late("deltamem_tui.memory.reasoningbank.write:plan"),
     write_by_rules=late("deltamem_tui.memory.reasoningbank.write:write_by_rules"),
 )

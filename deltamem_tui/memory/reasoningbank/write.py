@@ -2,20 +2,27 @@
 
 What the episode was shown is credited first; then a writer makes lessons of it, and the entry is
 written with them: there is never an entry that nothing can be learnt from.
+
+Recall takes the nearest entries with all their lessons, without a threshold. Of equal scores a
+success comes first, then what was of use more often, then the newer one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, born
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.domain import domain_for
+from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.findings import (
@@ -40,8 +47,11 @@ from deltamem_tui.memory.plan import (
 )
 from deltamem_tui.memory.procedure import filled, numbered
 from deltamem_tui.memory.reasoningbank.definition import (
+    BY_ENTRY,
     CONTRAST,
     DIFFERENCES,
+    DISPLAY,
+    ENTRY_DEPTH,
     FAILURE,
     FIELDS,
     LESSONS,
@@ -52,15 +62,21 @@ from deltamem_tui.memory.reasoningbank.definition import (
     TRIALS,
     ReasoningBankSettings,
 )
-from deltamem_tui.memory.reasoningbank.recall import rank
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.rules_extractor import skimmed
-from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.vectors.search import nodes_with_key
+from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key, scan_by_use
 from deltamem_tui.memory.wording import condense, distinct, listed, shortened
+from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, extraction_of
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import clean, counted
+from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _ANSWER_WORDS = 60
 _SHOWN = 8
@@ -72,11 +88,7 @@ def plan(
     writer: Writer,
     embedder: Embedder,
 ) -> Plan[LearnResult]:
-    """Plan an entry with lessons, and credit for the lessons that are recalled.
-
-    Raises:
-        ExtractionError: The writer could make nothing of it.
-    """
+    """Plan an entry with lessons, and credit for the lessons that are recalled."""
     tree, task = bank.tree(LESSONS), clean(episode.task).strip()
     success = bool(episode.outcome.success)
     label: Label = "success" if success else "failure"
@@ -148,11 +160,7 @@ class Trials:
 def _earlier_trials(
     bank: Bank, episode: Trajectory, task: str, embedder: Embedder
 ) -> Trials | None:
-    """Return the trials that the newest entry of an episode's task and scene knows of.
-
-    None if trials are not compared, the task was not tried in this scene, or the bank does not
-    have those episodes.
-    """
+    """Return the trials that the newest entry of an episode's task and scene knows of."""
     most = of_bank(bank, ReasoningBankSettings).trials - 1
     if not most:
         return None
@@ -215,12 +223,7 @@ def write_by_rules(
     notes: Sequence[Node],
     inputs: Inputs = NO_INPUTS,
 ) -> Extraction:
-    """Return the lessons of an episode, or of several trials of its task.
-
-    Raises:
-        ExtractionError: There is no episode.
-        OutcomeUnknownError: How it ended is not known.
-    """
+    """Return the lessons of an episode, or of several trials of its task."""
     if episode is None:
         raise ExtractionError("lessons are written from an episode")
     if episode.outcome.success is None:
@@ -294,10 +297,7 @@ def _of_failure(episode: Trajectory, task: str, names: Mapping[str, str]) -> lis
 
 
 def _of_trials(own: list[Item], known: list[Item], task: str, told: str) -> list[Item]:
-    """Return what separates the trials, then the present one's lessons, then earlier ones.
-
-    Of two with one title the newer one stays; of two plans that of fewer lines.
-    """
+    """Return what separates the trials, then the present one's lessons, then earlier ones."""
     when = f"The task is: {task}. Not if it asks for more than that."
     difference = [_lesson(_DIFFERENCE, when, told)] if told else []
     chosen: dict[str, Item] = {}
@@ -308,3 +308,66 @@ def _of_trials(own: list[Item], known: list[Item], task: str, told: str) -> list
     if not difference:
         chosen.pop(_DIFFERENCE, None)
     return list(chosen.values())[:MOST_OF_TRIALS]
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Recall the lessons of the nearest entries."""
+    task = clean(query.task).strip()
+    if not task:
+        return RecallResult({LESSONS: None}, "")
+    vector = embedder.embed_queries([task])[0]
+    found = rank(bank, LESSONS, task, vector, query.count, query.settings)
+    entries = partial(context_entries, bank.manifest.domain, task)
+    return with_context(bank, query, {LESSONS: found}, embedder, entries)
+
+
+def rank(
+    bank: Bank,
+    collection: str,
+    text: str,
+    vector: NDArray[np.float32],
+    count: int,
+    settings: Settings | None = None,
+) -> CollectionRecall:
+    """Return the lessons for a text, each with its entry as a chain; see `Method.rank`."""
+    tree, k = bank.tree(collection), of_bank(bank, ReasoningBankSettings, settings).k
+    scan = scan_by_use(tree, weighting_of(bank), _without_lessons)
+    found: list[Candidate] = []
+    recalled = 0
+    for place, (row, similarity, score) in enumerate(scan.best(vector, 0.0, max(k, count))):
+        lessons = map(tree.node_at, map(int, tree.child_rows(row)))
+        found += [Candidate(each, similarity, 0.0, score, BY_ENTRY) for each in lessons]
+        recalled = len(found) if place < k else recalled
+    chains = tuple(tree.chain(each.node.id) for each in found[:recalled])
+    candidates = tuple(found[: max(count, recalled)])
+    return CollectionRecall(collection, text, -1.0, candidates, chains, BY_ENTRY)
+
+
+def _without_lessons(tree: Tree) -> NDArray[np.bool_]:
+    """Return which rows are no entry with a lesson. bool [rows]."""
+    import numpy as np
+
+    index, left_out = tree.snapshot.index, np.ones(len(tree.dead), dtype=np.bool_)
+    # A parent is named by the row of its first line, and found by that of its last.
+    lessons = (tree.depth > ENTRY_DEPTH) & ~tree.dead
+    left_out[tree.snapshot.current[index["parent"][lessons]]] = False
+    return left_out
+
+
+def context_entries(domain: str, task: str, lessons: Sequence[Node]) -> list[str]:
+    """Return the lessons as they stand in a prompt, in their order, each once."""
+    names = dict(goal_of(domain, task).slots)
+    return list(dict.fromkeys(_entry(lesson, names) for lesson in lessons))
+
+
+def _entry(lesson: Node, names: Mapping[str, str]) -> str:
+    texts = {name: fenced(filled(text, names)) for name, text in lesson.payload.items()}
+    warning = f" ({DISPLAY[LESSONS].warning})" if lesson.label == "failure" else ""
+    lines = [
+        f"### Lesson{warning}: {one_line(texts['title'])}".removesuffix(": "),
+        f"{DISPLAY[LESSONS].label('description')}: {one_line(texts['description'])}",
+    ]
+    if content := texts["content"]:
+        gap = "\n" if "\n" in content else " "
+        lines.append(f"{DISPLAY[LESSONS].label('content')}:{gap}{content}")
+    return "\n".join(lines)

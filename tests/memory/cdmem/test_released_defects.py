@@ -10,7 +10,6 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.cdmem import definition as uses
-from deltamem_tui.memory.cdmem.definition import ENV_INSIGHTS, ENVIRONMENTS, TASK_INSIGHTS
 from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -56,25 +55,6 @@ def test_a_reflection_is_kept_however_its_type_is_written(bank: Bank, kind: str)
     shown = context(bank, MUG, ROOMS[0])
     assert "- search: lost" in shown
     assert "Next time: look" in shown
-
-
-def test_an_environment_is_a_set_of_receptacles_not_a_sentence(bank: Bank) -> None:
-    learn(bank, episode(MUG, ROOMS[0], success=False), EchoWriter())
-    learn(bank, episode(MUG, ROOMS[1], success=False, at=1), EchoWriter())
-    assert ROOMS[0] != ROOMS[1]
-    assert sum(node.depth == 2 for node in bank.tree(ENVIRONMENTS)) == 1
-    assert context(bank, MUG, ROOMS[1]).count("- search: lost") == 2
-
-
-def test_env_insights_come_from_the_env_index_across_kinds_of_task(tmp_path: Path) -> None:
-    bank, writer = new_bank(tmp_path / "bank", batch=2), EchoWriter()
-    learn(bank, episode(MUG, ROOMS[0]), writer)
-    learn(bank, episode(EGG, ROOMS[2], at=1), writer)
-    assert writer.batches == [(uses.FUNCTIONS, ("lamp: shines 0", "lamp: shines 1"), ())]
-    assert len(bank.tree(TASK_INSIGHTS)) == 0
-    found = recall(bank, PEN, episode(PEN, ROOMS[1]).environment)[ENV_INSIGHTS]
-    assert found
-    assert len(found.chains) == 2
 
 
 def test_short_term_memories_are_written_from_all_that_the_paper_names(bank: Bank) -> None:

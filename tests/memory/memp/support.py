@@ -17,7 +17,7 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.memp.definition import ADJUST, FACTS, KEY, PROCEDURES, SCRIPT, MempNumbers
-from deltamem_tui.memory.memp.rules import task_facts
+from deltamem_tui.memory.memp.recall import task_facts
 from deltamem_tui.memory.plan import CollectionResult
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.memp.definition import KEY, PROCEDURES, MempNumbers
-from deltamem_tui.memory.memp.rules import task_facts
+from deltamem_tui.memory.memp.recall import task_facts
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Trajectory
 from tests.effort import examples

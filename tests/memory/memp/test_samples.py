@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Node, Origin, born
-from deltamem_tui.memory.memp import rules
+from deltamem_tui.memory.memp import write as rules
 from deltamem_tui.memory.memp.definition import (
     ADJUST,
     FACTS,
