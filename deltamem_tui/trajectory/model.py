@@ -97,7 +97,6 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
 
 
 def _texts_in(value: object) -> Iterator[str]:
-    """Yield the texts in a JSON value, keys included."""
     if isinstance(value, str):
         yield value
     inner = [*value, *value.values()] if isinstance(value, Mapping) else value
@@ -110,7 +109,6 @@ def _changed_in_step(change: Callable[[str, str], str], number: int, name: str, 
 
 
 def _changed(value: object, change: Callable[[str], str]) -> object:
-    """Return a JSON value with each text in it changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
@@ -258,10 +256,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         return orjson.dumps((self.task, self.environment, rows))
 
     def with_texts(self, change: Callable[[str, str], str]) -> Trajectory:
-        """Return the same episode, each of its texts changed.
-
-        `change` is told what a text is, and it.
-        """
+        """Return the same episode, each of its texts changed."""
         source, outcome = self.source, self.outcome
         return replace(
             self,

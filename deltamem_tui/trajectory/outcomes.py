@@ -64,12 +64,7 @@ def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
 
 
 def together(outcomes: Mapping[str, Outcome]) -> Outcome:
-    """Return what several places of one record say of the same episode, the first one first.
-
-    Returns:
-        The first verdict and the first reward. Of unknown outcome if nothing is said, or if two
-        places contradict each other outright; then the reason says so.
-    """
+    """Return what several places of one record say of the same episode, the first one first."""
     known = {name: each for name, each in outcomes.items() if each.source != "unknown"}
     if are_contradictory(known.values()):
         shown = ", ".join(f"{name} {_shown(each)}" for name, each in known.items())
@@ -100,11 +95,7 @@ def attributed(outcome: Outcome) -> Outcome:
 
 
 def are_contradictory(outcomes: Collection[Outcome]) -> bool:
-    """Return True if two of the outcomes cannot both be true, from whatever reward on is a success.
-
-    A verdict and a reward contradict each other only if nothing was paid for a success, or all
-    of it for a failure.
-    """
+    """Return True if two of the outcomes cannot both be true, whatever reward is a success."""
     ends = {each.success for each in outcomes if each.success is not None}
     rewards = (each.reward for each in outcomes if each.success is None)
     paid = [each for each in rewards if each is not None]
@@ -191,11 +182,7 @@ def recorded(
     flags: tuple[str, ...] = FLAG_KEYS,
     rewards: tuple[str, ...] = REWARD_KEYS,
 ) -> Outcome:
-    """Return what a record says under keys that are known to mean the outcome.
-
-    Returns:
-        What `together` makes of them, `explained` if that is nothing.
-    """
+    """Return what a record says under keys that are known to mean the outcome."""
     outcomes = _under(record, flags, rewards)
     outcome = together(outcomes)
     if outcome == _NOTHING:
@@ -204,12 +191,7 @@ def recorded(
 
 
 def recorded_anywhere(record: Row, otherwise: Outcome = _NOTHING) -> Outcome:
-    """Return what a record of a run says of how it ended, at all places where such records do.
-
-    Returns:
-        What `together` makes of it. If that is nothing, `otherwise`, or an unknown outcome whose
-        reason is what stands where an outcome could and is none.
-    """
+    """Return what a record of a run says of how it ended, at all places where such records do."""
     outcomes = _under(record) | {key: _worded(record, key) for key in _WORD_KEYS if key in record}
     for place, keys in _PLACES.items():
         inner = _under(_inner(record, place), *keys)
@@ -244,7 +226,6 @@ def _inner(record: Row, place: str) -> Row:
 
 
 def _reasons(record: Row) -> Iterator[Outcome]:
-    """Yield why nothing is known of a record that states nothing, the likeliest reason first."""
     yield recorded(record)
     for place, keys in _PLACES.items():
         if reason := recorded(_inner(record, place), *keys).reason:
@@ -261,11 +242,7 @@ def _reasons(record: Row) -> Iterator[Outcome]:
 
 
 def reward_under(record: Row, key: str) -> Outcome:
-    """Return what a record states under the key of a reward, on the scale that it names beside it.
-
-    Returns:
-        As `stated`; of unknown outcome, with the reason, if the scale cannot be made out.
-    """
+    """Return what a record states under the key of a reward, on the scale named beside it."""
     value = number(record.get(key))
     if value is None:
         return stated(record.get(key))
@@ -318,10 +295,7 @@ def unread(key: str, value: object, why: str = _NEITHER) -> Outcome:
 
 
 def is_tally(record: Row, key: str) -> bool:
-    """Return True if the number under `key` is a count, as others beside it are.
-
-    A nought beside a one (`passed` 1, `failed` 0) says the same as flags and as counts.
-    """
+    """Return True if the number under `key` is a count, as others beside it are."""
     value = number(record.get(key))
     numbers = (number(record.get(other)) for other in _TALLIES)
     beside = [other for other in numbers if other is not None and other.is_integer()]
@@ -358,13 +332,7 @@ class Score:
 
 
 def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
-    """Return the outcome that scores state together.
-
-    Returns:
-        What all of them say, a verdict and a reward together. A model's judgement counts only
-        where there is no other. Of unknown outcome if none is about the task, or if they
-        disagree; then the reason says so.
-    """
+    """Return the outcome that scores state together."""
     given = list(scores)
     record = {score.key: score.value for score in given}
     asked = [score for score in given if any_name or score.key in _ABOUT_THE_TASK]

@@ -16,10 +16,7 @@ _EMPTIED = re.compile(r"\s*<hook_context>\s*</hook_context>[ \t]*")
 
 
 def without_recalled(trajectory: Trajectory) -> Trajectory:
-    """Return the episode without the contexts that its agent was given, wherever its log has them.
-
-    A fence that does not end is the writer's own words.
-    """
+    """Return the episode without the contexts that its agent was given."""
     if FENCE.encode() not in trajectory.searchable:
         return trajectory
     return trajectory.with_texts(lambda _, text: _left(text))

@@ -1,7 +1,4 @@
-"""Receipts: which nodes an agent had recalled, handed out by a bank and brought back by episodes.
-
-Only what was recalled can have helped or harmed.
-"""
+"""Receipts of recalled nodes, handed out by a bank and brought back by episodes."""
 
 from __future__ import annotations
 

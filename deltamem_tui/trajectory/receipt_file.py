@@ -23,14 +23,7 @@ NAME = "receipt"
 
 @dataclass(slots=True)
 class ReceiptFile:
-    """The receipts that a person gives for an import.
-
-    Attributes:
-        by_name: Those for episodes that the person named, by that name, or by their own id.
-        by_task: The others, by the digest of their task.
-        joined: The ids of those that were found to be an episode's, with the episodes' ids.
-        unclear: The ids of episodes that several different receipts could be for.
-    """
+    """The receipts that a person gives for an import."""
 
     by_name: Mapping[str, list[Receipt]] = field(default_factory=dict)
     by_task: Mapping[str, list[Receipt]] = field(default_factory=dict)
@@ -80,7 +73,6 @@ class ReceiptFile:
 
 
 def _differ(receipts: Iterable[Receipt]) -> bool:
-    """Return True if some receipts name different nodes."""
     return len({frozenset((e.collection, e.node) for e in each.entries) for each in receipts}) > 1
 
 
@@ -112,7 +104,6 @@ def read_receipts(path: str) -> ReceiptFile:
 
 
 def _lines(records: Iterable[Any]) -> Iterator[tuple[Receipt, str]]:
-    """Yield each receipt, and the name of its episode if it has one."""
     for item in records:
         if isinstance(item, RecordError):
             raise item

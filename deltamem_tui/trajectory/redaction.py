@@ -31,7 +31,6 @@ def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajector
 
 
 def _texts(trajectory: Trajectory) -> list[str]:
-    """Return all that was said and shown in the episode, and why it ended as it did."""
     parts = [trajectory.task, trajectory.environment, trajectory.outcome.reason]
     for step in trajectory.steps:
         parts += (step.thought, step.action, step.observation)
@@ -41,7 +40,6 @@ def _texts(trajectory: Trajectory) -> list[str]:
 
 
 def _argument_texts(value: object, name: str = "") -> list[str]:
-    """Return the texts in a call's arguments, each behind its name as an assignment is."""
     if isinstance(value, Mapping):
         return [text for key, each in value.items() for text in _argument_texts(each, str(key))]
     if isinstance(value, list):
@@ -50,7 +48,6 @@ def _argument_texts(value: object, name: str = "") -> list[str]:
 
 
 def _notes(trajectory: Trajectory) -> list[str]:
-    """Return the short texts that describe an episode, each fact behind its name."""
     source, facts = trajectory.source, trajectory.metadata
     notes = [trajectory.domain, trajectory.agent, source.file, source.format, source.position]
     return [*notes, *facts, *(f"{key}={value}" for key, value in facts.items())]

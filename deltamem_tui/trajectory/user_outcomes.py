@@ -61,11 +61,7 @@ class UserOutcomes:
     only_identified: bool = False
 
     def apply(self, trajectory: Trajectory) -> Trajectory:
-        """Return the episode with the user's outcome, if its log states none.
-
-        A word for all fills gaps only; a file that names this very episode also counts more
-        than what a judge model, or a person before, is on record with.
-        """
+        """Return the episode with the user's outcome, if its log states none."""
         said = trajectory.outcome
         if said.known and (said.source == "stated" or self.are_for_all):
             return trajectory
@@ -79,10 +75,7 @@ class UserOutcomes:
 
     @property
     def must_name_one(self) -> bool:
-        """True if they are only to be believed if an id names an episode that is read.
-
-        A list says that all others failed, and nearly every text can be taken for a list.
-        """
+        """True if they are only to be believed if an id names an episode that is read."""
         return self.only_identified and self.otherwise is not None and bool(self.by_id)
 
     def verdict_on(self, trajectory: Trajectory) -> bool | None:
@@ -142,7 +135,6 @@ def _given(*, success: bool) -> Outcome:
 
 
 def _resolved(ids: Iterable[str]) -> UserOutcomes:
-    """Return what a list of resolved ids says: all others failed."""
     return UserOutcomes(
         dict.fromkeys(ids, _given(success=True)), _given(success=False), only_identified=True
     )
@@ -227,7 +219,6 @@ def _check_columns(names: list[str], number: int) -> None:
 
 
 def _from_document(value: object, success_at: float) -> UserOutcomes:
-    """Return what one JSON value says: a list, a report, or a mapping from id to outcome."""
     if isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
             return _resolved(value)
@@ -318,7 +309,6 @@ def _check_bare(row: Mapping[str, object], position: str) -> None:
 
 
 def _outcome(value: object, position: str, success_at: float) -> Outcome:
-    """Return one outcome from a flag, a number, or a mapping that holds success, reward or both."""
     outcome, problem = stated(value), value
     if isinstance(value, dict):
         places = {key: _stated_in(value, key) for key in _VALUE_KEYS if _is_filled(value, key)}

@@ -1,8 +1,4 @@
-"""The gate that every episode passes on its way in: clean, complete, and not too large.
-
-Readers build trajectories as freely as their formats allow; what always holds of an episode is
-seen to here, once.
-"""
+"""The gate that every episode passes on its way in: clean, complete, and not too large."""
 
 from __future__ import annotations
 
@@ -76,7 +72,6 @@ def checked(trajectory: Trajectory) -> Trajectory:
 
 
 def _plain(value: object) -> object:
-    """Return text and mappings of classes of their own as the plain ones."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Mapping):
@@ -94,7 +89,6 @@ def misfit(error: str) -> str:
 
 
 def _with_short_arguments(trajectory: Trajectory) -> Trajectory:
-    """Return the episode with the arguments of its calls cut to what is useful of them."""
     steps = trajectory.steps
     short = tuple(each if each.arguments is None else _short_step(each) for each in steps)
     if all(map(is_, short, steps)):
@@ -113,7 +107,6 @@ def _short_step(step: Step) -> Step:
 
 
 def _short(value: object, depth: int) -> object:
-    """Return a JSON value with long texts cut, and what is too deep or large as a text."""
     if isinstance(value, str):
         return value if len(value) <= _TEXT_CHARACTERS else _cut(value)
     if value is None or isinstance(value, bool | float):

@@ -22,10 +22,7 @@ def workspace(
     tools: Iterable[str] = (),
     directory: str = "",
 ) -> str:
-    """Return the environment text of a coding agent, a line for everything that is known.
-
-    A clone address becomes `owner/name`, and the user's home folder `~`.
-    """
+    """Return the environment text of a coding agent, a line for everything that is known."""
     lines = (
         ("Repository", repository_name(repository)),
         ("Language", language.strip()),

@@ -1,8 +1,4 @@
-"""The bytes of a log, unpacked: how they begin, its lines, its JSON values, an archive's members.
-
-Nothing is parsed here. What cannot be read comes as an error in its place, and what follows it
-after it, as far as the bytes can be told apart.
-"""
+"""The bytes of a log, unpacked: its head, lines, JSON values, or an archive's members."""
 
 from __future__ import annotations
 
@@ -74,10 +70,7 @@ class Content:
     progress: ReadProgress | None = field(default=None, repr=False, compare=False)
 
     def head(self) -> bytes:
-        """Return the first 64 KB, or the whole first line where that is longer.
-
-        Of compressed data that is cut short, what there is; the cut is reported when it is read.
-        """
+        """Return the first 64 KB, or the whole first line where that is longer."""
         head = b""
         try:
             with self._open(None) as stream:
@@ -181,11 +174,7 @@ class Content:
         return names
 
     def member_values(self, names: list[str]) -> Iterator[Value | RecordError]:
-        """Yield the content of members, one for each name. Nothing is ever written to disk.
-
-        One that cannot be read is an error in its place. What unpacks out of all proportion
-        ends the reading: the archive is then not what it says.
-        """
+        """Yield the content of members, one for each name. Nothing is ever written to disk."""
         left = self._most_unpacked
         with zipfile.ZipFile(self.path) as archive:
             for name in names:
@@ -216,10 +205,7 @@ class Content:
         return max(most, self.limits.expansion_free_bytes)
 
     def _open(self, progress: ReadProgress | None) -> io.BufferedReader:
-        """Return the bytes, unpacked, as UTF-8 without a byte order mark.
-
-        The stream raises `RecordError` where compressed or UTF-16 data is damaged.
-        """
+        """Return the bytes, unpacked, as UTF-8 without a byte order mark."""
         try:
             raw = _ProgressFile(self.path, progress) if progress else io.FileIO(self.path)
             stream: io.BufferedReader = io.BufferedReader(raw, _BUFFER)
@@ -254,7 +240,6 @@ class Content:
         return io.BufferedReader(io.BytesIO(text.encode("utf-8", "replace")))
 
     def _stopped(self, error: RecordError | OSError, position: str) -> RecordError:
-        """Return why a log cannot be read on from here."""
         if isinstance(error, OSError):
             error = RecordError(f"cannot be read on: {error.strerror or error}")
         return located(error, self.name, position)
@@ -270,8 +255,6 @@ class Content:
 
 
 class _ProgressFile(io.FileIO):
-    """A file that tells how much of it was read."""
-
     def __init__(self, path: Path, progress: ReadProgress) -> None:
         super().__init__(path)
         self._progress = progress

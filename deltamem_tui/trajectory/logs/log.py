@@ -1,8 +1,4 @@
-"""A log, opened: what it looks like, and its lines or JSON records one at a time.
-
-What a log is, its content says, never its name: `.jsonl` files hold indented JSON,
-`.json` files hold lines, and any of them may be gzip.
-"""
+"""A log, opened: what it looks like, and its lines or JSON records one at a time."""
 
 from __future__ import annotations
 
@@ -91,7 +87,6 @@ def output_lines(notebook: object) -> Iterator[tuple[int, int, str]]:
 
 
 def _printed(output: object) -> str:
-    """Return an output's text; printing may be cut into many outputs, anywhere in a line."""
     if not isinstance(output, dict):
         return ""
     if output.get("output_type") == "stream" and output.get("name") == "stderr":

@@ -159,10 +159,7 @@ class Preview:
 
 
 def sampled(value: object) -> object:
-    """Return a value with the first entries of its wide objects and lists, upper levels first.
-
-    Detection looks at values many times over, so what it looks at is bounded.
-    """
+    """Return a value with the first entries of its wide objects and lists, upper levels first."""
     top: list[Any] = [value]
     waiting: list[Any] = [top]
     left, is_cut = _ENTRIES_IN_ALL, False

@@ -9,6 +9,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import IO
 
@@ -108,14 +109,15 @@ def _matching(pattern: str, limits: LogLimits) -> Iterator[FoundLog]:
             hint=Remedy.NAME_LOG,
         )
     # Names are distinguished by their path below the part of the pattern that is fixed.
-    fixed = _fixed_part(pattern)
+    fixed = Path(*takewhile(lambda part: not glob.has_magic(part), Path(pattern).parts))
     files = [file for match in matches for file in _files_of(Path(match), "**" not in pattern)]
     if not files:
         raise TrajectoryError(
             "only folders without files match this", source=one_line(pattern, 200)
         )
     for file in files:
-        yield FoundLog(Log(_shown(_below(file, fixed)), file, limits), named=False)
+        name = file.relative_to(fixed) if file.is_relative_to(fixed) else Path(file.name)
+        yield FoundLog(Log(_shown(name), file, limits), named=False)
 
 
 def _expanded(pattern: str) -> set[str]:
@@ -139,21 +141,10 @@ def _folders_in(top: str) -> Iterator[str]:
 
 
 def _files_of(match: Path, folders: bool) -> Iterator[Path]:
-    """Yield the file that a pattern matches, or those below the folder that it matches."""
     if not match.is_dir():
         yield match
     elif folders:
         yield from _files_below(match)
-
-
-def _fixed_part(pattern: str) -> Path:
-    parts = Path(pattern).parts
-    magic = next(index for index, part in enumerate(parts) if glob.has_magic(part))
-    return Path(*parts[:magic])
-
-
-def _below(file: Path, folder: Path) -> Path:
-    return file.relative_to(folder) if file.is_relative_to(folder) else Path(file.name)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
@@ -192,7 +183,6 @@ def _copied(pipe: IO[bytes], name: str, limits: LogLimits) -> Log:
 
 
 def _pipe_name(path: Path) -> str:
-    """Return what a pipe is called: one that the shell made has only a number."""
     return f"pipe {path.name}" if path.name.isdecimal() else _shown(PurePath(path.name))
 
 

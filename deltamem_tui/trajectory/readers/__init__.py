@@ -1,7 +1,4 @@
-"""Readers: any agent's log in, trajectories out. One module per format.
-
-`read_logs` is the way in; `registry` lists the formats; `native` also writes.
-"""
+"""Readers: any agent's log in, trajectories out. One module per format."""
 
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.readers.native import from_record, to_line, to_record

@@ -76,7 +76,6 @@ def _protocol_messages(record: Json) -> Iterator[Json]:
 
 
 def _protocol_message(item: Json) -> Json:
-    """Return one observation or action as the message that it is in a chat."""
     kind, text = as_text(item.get("class_")), without_images(as_text(item.get("content")))
     thought = as_text(item.get("description")).strip()
     if kind == "text_observation":
@@ -103,7 +102,6 @@ def _protocol_message(item: Json) -> Json:
 
 
 def _page(item: Json, kind: str) -> str:
-    """Return a page in words, with a note that there was a picture of it."""
     parts = [f"URL: {item['url']}" if item.get("url") else ""]
     parts.append(as_text(item.get("axtree") or item.get("html")))
     if kind == "image_observation" or item.get("image_observation"):
@@ -166,23 +164,18 @@ def _atif(conversation: Conversation, record: Json, document: Json) -> Trajector
         metadata=facts
         or {"id": as_text(document.get("session_id")), "agent": as_text(agent.get("name"))},
     )
-    paid = [number(as_mapping(each.get("extra")).get("reward")) for each in own if _is_agents(each)]
+    acts = [as_mapping(each.get("extra")) for each in own if each.get("source") == "agent"]
+    paid = [number(each.get("reward")) for each in acts]
     if len(paid) != len(found.steps):
         paid = [None] * len(found.steps)
-    rewarded = (
-        step if reward is None else replace(step, reward=reward)
-        for step, reward in zip(found.steps, paid, strict=True)
+    rewarded = tuple(
+        replace(step, reward=each) for step, each in zip(found.steps, paid, strict=True)
     )
-    domain = as_text(extra.get("domain"))
-    return replace(found, domain=domain, steps=tuple(rewarded))
+    return replace(found, domain=as_text(extra.get("domain")), steps=rewarded)
 
 
 def _is_copied(step: Json) -> bool:
     return step.get("is_copied_context") is True
-
-
-def _is_agents(step: Json) -> bool:
-    return step.get("source") == "agent"
 
 
 def _atif_outcome(record: Json, extra: Json) -> Outcome:

@@ -62,10 +62,7 @@ _EXAMPLE = "part of a solved example"
 
 
 def thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str]:
-    """Return what an agent thought and did: the action is empty where a labelled thought is all.
-
-    If agents were told to act `in_fences`, a command that ends a reply is its action.
-    """
+    """Return what an agent thought and did: the action is empty where a labelled thought is all."""
     labelled = _THOUGHT.match(text)
     begin = labelled.end() if labelled else 0
     found = _ACTION.search(text) or _CALL.search(text)
@@ -84,7 +81,6 @@ def thought_and_action(text: str, *, in_fences: bool = False) -> tuple[str, str]
 
 
 def _observation_of(text: str) -> str:
-    """Return what an environment answered, without the label that some put before it."""
     found = _OBSERVATION.match(text) or _ELEMENT_ANSWER.match(text)
     return text[found.end() :].strip() if found else text.strip()
 
@@ -184,7 +180,6 @@ def _is_briefing(words: FirstWords, common: Opening) -> bool:
 
 
 def _task_in(text: str, common: Opening) -> tuple[str, str]:
-    """Return the task and the scene in the message that gives the task."""
     if marked := marked_task(text):
         return marked
     inner = common.unwrapped(text)
@@ -216,7 +211,6 @@ def _replay(conversation: Conversation, messages: Iterable[Json], *, in_fences: 
 
 
 def _speak(conversation: Conversation, message: Json, *, in_fences: bool) -> str:
-    """Add what an agent says without calling a tool; return it if it is a thought alone."""
     for key in _THOUGHT_KEYS:
         if isinstance(message.get(key), str):
             conversation.think(as_text(message[key]))
@@ -250,7 +244,6 @@ def _add_element(conversation: Conversation, said: str, element: re.Match[str]) 
 
 
 def _is_text(message: Json) -> bool:
-    """Return True if a message is words alone: nothing is called in it and nothing answered."""
     if message.get("tool_calls") or message.get("function_call"):
         return False
     return all(
@@ -288,7 +281,6 @@ def _add_before_task(conversation: Conversation, message: Json) -> None:
 
 
 def _add_results(conversation: Conversation, message: Json) -> None:
-    """Add what tools answer in a message, and nothing else of it."""
     if message["role"] == "tool":
         add_message(conversation, message)
     elif message["role"] == "user" and (found := [*filter(is_result, parts_of(message))]):
@@ -296,5 +288,4 @@ def _add_results(conversation: Conversation, message: Json) -> None:
 
 
 def _is_example(message: Json) -> bool:
-    """Return True if a message is part of a demonstration and says so."""
     return message.get("is_demo") is True or as_text(message.get("name")).startswith("example_")

@@ -58,10 +58,7 @@ def _is_spoken(value: object) -> bool:
 
 
 def _conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
-    """Yield the conversations of a log: lists of messages, bare, under `keys`, or under any name.
-
-    Records that are messages are one conversation, up to the first that cannot be read.
-    """
+    """Yield a log's lists of messages, under `keys` or any name; loose ones make one, to a gap."""
     loose: list[object] = []
     position, has_gap, is_over = "", False, False
     held = SizeGuard("a conversation", log.limits)
@@ -120,14 +117,12 @@ def _outcome(record: Json) -> Outcome:
 
 
 def _listed(record: Json, keys: tuple[str, ...]) -> str:
-    """Return the first of some keys that a record has a list under; empty if there is none."""
     return next((key for key in keys if isinstance(record.get(key), list)), "")
 
 
 def _read_conversations(
     *keys: str, of_calls: bool = False, domain: Callable[[Trajectory], str] = lambda _: ""
 ) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for logs of conversations."""
 
     def chats_in(value: object) -> Iterator[list[object]]:
         if not _is_loose(value, keys):
@@ -175,14 +170,12 @@ _BLOCKS = frozenset(
 
 
 def _has_blocks(messages: object) -> bool:
-    """Return True if messages hold blocks that only Anthropic's format has."""
     messages = map(as_mapping, as_list(messages))
     parts = (as_mapping(part) for each in messages for part in as_list(each.get("content")))
     return any(isinstance(part.get("type"), str) and part["type"] in _BLOCKS for part in parts)
 
 
 def _lists_in(record: object, keys: tuple[str, ...]) -> list[object]:
-    """Return what of a record are lists of messages, if it is of such a format."""
     under = [each for key in keys if (each := as_mapping(record).get(key)) is not None]
     return under[:1] or [*as_mapping(record).values()] or [record]
 
@@ -296,7 +289,6 @@ def _call(item: Record | RecordError) -> ChatRecord | RecordError:
 
 
 def _sent(record: Json) -> Json | None:
-    """Return what the model was sent; None if the record does not say."""
     bodies = [_body(record.get(key)) for key in _REQUESTS]
     found = (body for body in (*bodies, record) if any(unfolded(body.get(key)) for key in _SENT))
     return next(found, None)
@@ -308,7 +300,6 @@ def _answered(record: Json) -> object:
 
 
 def _body(given: object) -> Json:
-    """Return the body of a request or a response, which may be written as text."""
     whole = as_mapping(unfolded(given))
     return as_mapping(unfolded(whole.get("body"))) or whole
 

@@ -79,10 +79,7 @@ def _take(session: AgentSession, line: Json) -> None:
 
 
 def _settled(conversation: Conversation, items: list[Json]) -> list[Json]:
-    """Return what was said and done, once each, without the turns that were rolled back.
-
-    Events repeat the items, but for one: they alone say what the user really typed.
-    """
+    """Return what was said and done, once each, without the turns that were rolled back."""
     typed = {_words(item) for item in items if item.get("event") == "user_message"}
     told = {_words(item) for item in items if item.get("event") == "agent_message"}
     said = {_words(item) for item in items if item.get("role") not in ("user", None)}
@@ -107,7 +104,6 @@ def _settled(conversation: Conversation, items: list[Json]) -> list[Json]:
 
 
 def _words(item: Json) -> str:
-    """Return what is said in an item or an event, however it is spaced."""
     text = as_text(item.get("told")) if "event" in item else content_text(item.get("content"))
     return " ".join((own_words(text) if _speaker(item) == "user" else text).split())
 
@@ -152,7 +148,6 @@ def _call(kind: str, item: Json) -> tuple[str, object]:
 
 
 def _result(output: object) -> tuple[str, bool, StepStatus | None]:
-    """Return what a tool answered, whether that is marked as a failure, and how the call ended."""
     wrapped = as_mapping(unfolded(output))
     inner = wrapped.get("output", wrapped.get("content"))
     text = content_text(output if inner is None else inner)

@@ -216,7 +216,6 @@ def call_arguments(arguments: object) -> Json | None:
 
 
 def _parsed_arguments(arguments: object) -> object:
-    """Arguments as an object where they are one, or JSON text of one."""
     if arguments is None or arguments == "":
         return {}
     parsed = unfolded(arguments)

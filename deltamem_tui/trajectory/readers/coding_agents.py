@@ -53,15 +53,7 @@ _STATUSES: dict[str, StepStatus] = {
 
 @dataclass(slots=True)
 class AgentSession:
-    """One conversation of a log, its messages in order: a user's, or one with a sub-agent.
-
-    Attributes:
-        id: What the program calls the session, or the sub-agent.
-        position: Where it begins.
-        messages: In order, by name; one that is written again keeps its place.
-        unknown: How many lines there are of each kind that is not known.
-        forks: The sessions that it goes on with, whose lines it repeats.
-    """
+    """One conversation of a log, its messages in order: a user's, or one with a sub-agent."""
 
     id: str
     position: str
@@ -83,16 +75,7 @@ class AgentSession:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How a program writes its sessions.
-
-    Attributes:
-        take: Takes a line into a session.
-        session: The id of the session that a line opens or is of; empty if it does not say.
-        add: Adds a message of a session to a conversation.
-        helper: The sub-agent that a line is of; None if it is of the user's conversation.
-        settle: Leaves out messages that others repeat or take back.
-        has_headers: Whether a session opens with headers, of which the first names it.
-    """
+    """How a program writes its sessions."""
 
     take: Callable[[AgentSession, Json], None]
     session: Callable[[Json], str]

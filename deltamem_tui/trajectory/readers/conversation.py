@@ -148,10 +148,7 @@ class Conversation:
             self._task.append(text)
 
     def offer_task(self, text: str) -> None:
-        """Offer a task in words that are not quite the user's own, such as a command's arguments.
-
-        The last one is taken if the agent goes to work before the user has said anything else.
-        """
+        """Offer a task in words not quite the user's; the last counts if the agent goes to work."""
         self._candidate = text.strip() or self._candidate
 
     def think(self, text: str) -> None:
@@ -249,7 +246,9 @@ class Conversation:
                 hint="commands, reminders and copied context are not taken for a task",
             )
         if not self._steps:
-            raise RecordError(self._why_idle())
+            idle = not (self._thoughts or self._skipped or self._orphan_results)
+            reason = "the agent did nothing in it" if idle else "the agent did nothing for its task"
+            raise RecordError(reason)
         goal, scene = marked_task(task) or (task, "")
         return Trajectory(
             task=goal,
@@ -260,14 +259,6 @@ class Conversation:
             agent=agent,
             metadata={key: value for key, value in (metadata or {}).items() if value},
         )
-
-    def _why_idle(self) -> str:
-        """Return why there are no steps: the agent may have done something all the same."""
-        if self._thoughts:
-            return "the agent thinks in it, and then the log ends"
-        if self._skipped or self._orphan_results:
-            return "all that the agent did stands before the user's task, or is an example"
-        return "the agent did nothing in it"
 
     def _take_candidate(self) -> None:
         if self._candidate and not self._task:
@@ -310,7 +301,6 @@ def are_left_out(what: str, count: int, of: str = "") -> str:
 
 
 def _as_error(text: str) -> str:
-    """Return the answer of a tool that failed, which says so in its first line."""
     first = text.strip().partition("\n")[0]
     if "error" in first.lower():
         return text
@@ -318,7 +308,6 @@ def _as_error(text: str) -> str:
 
 
 def _oldest(waiting: deque[StepDraft]) -> StepDraft | None:
-    """Return the oldest call that has no answer yet; those before it are dropped."""
     while waiting and waiting[0].answered:
         waiting.popleft()
     return waiting[0] if waiting else None

@@ -257,7 +257,6 @@ class _Gathered(Session):
 
 
 def _chats(form: _Format, value: object) -> Iterator[list[object]]:
-    """Yield the conversations of one JSON value, as far as it has any."""
     with suppress(RecordError):
         several = "records" in form.searches
         for record in as_list(form.find("records", value)) if several else [value]:
@@ -265,7 +264,6 @@ def _chats(form: _Format, value: object) -> Iterator[list[object]]:
 
 
 def _parts(form: _Format, value: object, common: Opening = NO_OPENING) -> Iterator[Part]:
-    """Yield the episodes of one JSON value of the log, each with its place in it."""
     parse = partial(_episode, form=form, common=common)
     if "records" not in form.searches:
         yield "", partial(parse, record=value)
@@ -370,7 +368,6 @@ def _outcome(form: _Format, record: object) -> Outcome:
 
 
 def _shown(value: object) -> str:
-    """Return a value as an error shows it: what it is, and how it begins."""
     if value is None:
         return "nothing"
     if isinstance(value, list):

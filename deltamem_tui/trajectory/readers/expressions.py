@@ -132,7 +132,6 @@ def _holds(condition: TreeInterpreter, value: object) -> bool:
 
 
 def _nodes(tree: Json, key: str) -> Iterator[Json]:
-    """Yield the nodes of a tree, each before its branches; one may be too deep for recursion."""
     waiting = [tree]
     while waiting:
         yield (node := waiting.pop())
@@ -153,10 +152,7 @@ def _merged(items: object, begins: str) -> list[Json]:
 
 
 def _replayed(entries: object) -> object:
-    """Return the state that a first one (kind 0) and its changes lead to.
-
-    A change sets (1), extends (2, from an index on) or deletes (3) what stands at a path.
-    """
+    """Return the state that a first one (kind 0) and its changes lead to."""
     root: dict[str, object] = {}
     for entry in map(as_mapping, as_list(entries)):
         path = ["", *(as_list(entry.get("k")) if entry.get("kind") else [])]
@@ -185,7 +181,6 @@ def _without(members: object, names: list[str]) -> Json:
 
 
 def _between(text: object, begin: str, end: str) -> str:
-    """Return what stands behind a mark and before another one, as far as they are there."""
     told = as_text(text)
     if begin and begin in told:
         told = told.partition(begin)[2]

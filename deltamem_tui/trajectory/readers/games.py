@@ -60,11 +60,7 @@ _FOOTER = re.compile(
 
 
 def _episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the episodes of a text, each with the index of its first line.
-
-    Examples that a prompt shows before its `Here is the task` line are not episodes. One prompt
-    may follow another; then only what comes right after such a line is none of its examples.
-    """
+    """Yield the episodes of a text, each with the index of its first line."""
     marks = [index for index, line in enumerate(lines) if _TASK_MARK.match(line)]
     if not marks:
         yield from _parted(lines, 0, len(lines))
@@ -75,7 +71,6 @@ def _episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the episodes between two lines, a goal in each."""
     goals = [index for index in range(begin, end) if GOAL_LINE.match(lines[index])]
     if not goals:
         return
@@ -116,7 +111,6 @@ def _parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
 
 
 def _turns(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Return what the agent wrote and what answered it, in turns."""
     turns: list[tuple[str, list[str]]] = []
     for line in lines:
         if _BREAKS_OFF.match(line):
@@ -253,7 +247,6 @@ def _first(row: Json, keys: tuple[str, ...]) -> object:
 
 
 def _steps_of(rows: Iterable[Json]) -> list[Step]:
-    """Return what was typed in each row and the observation beside it."""
     steps = []
     for index, row in enumerate(rows, 1):
         action = _first(row, _ACTION_KEYS)
@@ -363,7 +356,6 @@ class _Recording(Session):
 
 
 def _facts(row: Json) -> tuple[str, ...]:
-    """Return what stays the same in all rows of a game, as far as they say it."""
     keys = (_TASK_KEYS[:-1], ("taskName",), ("variationIdx",))
     return tuple(as_text(_first(row, each)).strip() for each in keys)
 

@@ -1,7 +1,4 @@
-"""What small scripts write: tables with a step a row, and lists of events.
-
-Each has a plain convention and many spellings of it; what none of them names stays unknown.
-"""
+"""What small scripts write: tables with a step a row, and lists of events."""
 
 from __future__ import annotations
 
@@ -60,10 +57,6 @@ def _readings(
         yield from conversation_readings(position, parse, held)
 
 
-def _read_events(log: Log) -> Iterator[Reading]:
-    yield from _readings(_events(log), _is_another, events_episode)
-
-
 def _events(log: Log) -> Iterator[tuple[Event, str] | RecordError]:
     held = SizeGuard("a session", log.limits)
     for item in log.records():
@@ -81,7 +74,6 @@ def _events(log: Log) -> Iterator[tuple[Event, str] | RecordError]:
 
 
 def _event(value: object) -> Event:
-    """Return the kind of an event, empty if it is none, and what it holds."""
     line = as_mapping(value)
     if isinstance(line.get("message"), dict):  # as agents' own programs write it
         return "", line
@@ -109,14 +101,9 @@ def _events_claims(preview: Preview) -> float:
 
 
 def _is_row(value: object) -> bool:
-    """Return True if a record is one step of an episode, and no whole one."""
     row = as_mapping(value)
     is_step = any(isinstance(row.get(key), str) for key in ACTIONS)
     return is_step and any(key in row for key in (*TASKS, *_EPISODES)) and "steps" not in row
-
-
-def _read_table(log: Log) -> Iterator[Reading]:
-    yield from _readings(_cells(log) if log.is_text else _rows(log), _is_other, _rows_episode)
 
 
 def _is_other(held: list[Json], row: Json) -> bool:
@@ -220,12 +207,14 @@ READERS = (
         name="steps-table",
         description="Tables: CSV or JSONL with a step a row, with task, action and observation",
         claims=_table_claims,
-        read=_read_table,
+        read=lambda log: _readings(
+            _cells(log) if log.is_text else _rows(log), _is_other, _rows_episode
+        ),
     ),
     Reader(
         name="events",
         description="Events: JSONL with an event a line: task, action, observation, outcome",
         claims=_events_claims,
-        read=_read_events,
+        read=lambda log: _readings(_events(log), _is_another, events_episode),
     ),
 )

@@ -95,7 +95,6 @@ def _episode(
 
 
 def _resolved(value: object, attached: Json, held: SizeGuard, depth: int = 0) -> object:
-    """Return a value with the texts it refers to in their places, as deep as messages go."""
     if not attached or depth > _DEEPEST:
         return value
     if isinstance(value, str):

@@ -1,7 +1,4 @@
-"""Text with labels before its parts: transcripts, ReAct as people write it, and trial logs.
-
-A text is a list of events, as a list of events in JSON is: `events_episode` makes one of both.
-"""
+"""Text with labels before its parts: transcripts, ReAct as people write it, and trial logs."""
 
 from __future__ import annotations
 
@@ -168,7 +165,6 @@ _PART = re.compile(
 
 
 def _turns(lines: Iterable[TextLine], mark: re.Pattern[str]) -> Iterator[tuple[Event, str]]:
-    """Yield the turns of a text as events, and where each begins."""
     who, position, said = "", "", list[str]()
     for line in lines:
         found = mark.match(line.text)
@@ -237,7 +233,10 @@ _REFLECTIONS = re.compile(
 _TRIAL = re.compile(r"^BEGIN TRIAL (?P<number>\d+)")
 _SECTION = re.compile(r"^-{3,}[ \t]*BEGIN (?P<name>CORRECT|INCORRECT|HALTED) AGENTS?\b")
 _ANSWER = re.compile(r"^Correct answer:[ \t]*(?P<text>.*)")
-_BETWEEN = re.compile(r"^#{5,}[ \t]*$")
+_PART_OF_TRIALS = re.compile(
+    r"BEGIN TRIAL \d|-{3,}[ \t]*BEGIN (?:CORRECT|INCORRECT|HALTED) AGENTS?\b"
+    r"|\s*(?:Question|Claim):|#{5,}[ \t]*$"
+)
 _FIRST_THOUGHT = re.compile(r"^Thought 1:", re.MULTILINE)
 
 
@@ -259,7 +258,6 @@ def labelled_messages(text: str) -> list[Json]:
 
 
 def _labelled(conversation: Conversation, lines: Sequence[str]) -> Trajectory:
-    """Return the episode in a block of lines whose first part is its task."""
     first = next((index for index, line in enumerate(lines) if _PART.match(line)), len(lines))
     asked = "\n".join(lines[:first])
     asked = (_QUESTION if _QUESTION.match(asked) else _TASK).sub(r"\g<text>", asked, count=1)
@@ -283,7 +281,7 @@ def _read_trials(log: Log) -> Iterator[Reading]:
     # Where the log tells the right answer behind each episode, what lacks it is an example of the
     # prompt, or what the model imagined.
     tells = any(map(_ANSWER.match, log.preview().head.splitlines()))
-    for block in line_blocks(log, "an episode", begins=_begins_part_of_trials):
+    for block in line_blocks(log, "an episode", begins=_PART_OF_TRIALS.match):
         if isinstance(block, RecordError):
             yield block
             continue
@@ -302,10 +300,6 @@ def _read_trials(log: Log) -> Iterator[Reading]:
             yield Notice(reason, position=position)
         elif _QUESTION.match(texts[0]):
             yield from conversation_readings(position, _trial, texts, trial, section)
-
-
-def _begins_part_of_trials(line: str) -> bool:
-    return any(mark.match(line) for mark in (_TRIAL, _SECTION, _QUESTION, _BETWEEN))
 
 
 def _trial(conversation: Conversation, texts: list[str], trial: str, section: str) -> Trajectory:

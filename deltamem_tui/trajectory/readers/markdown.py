@@ -30,7 +30,6 @@ def _reader_of(
     parse: Callable[[Conversation, list[str]], Trajectory],
     begins: Callable[[str], object] = lambda _: False,
 ) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for chats that begin with a line of their own."""
 
     def read(log: Log) -> Iterator[Reading]:
         for block in line_blocks(log, "a chat", begins=begins):
@@ -90,7 +89,6 @@ def _unfolded(text: str) -> str:
 
 
 def _until(end: str, line: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield lines up to the one that ends what the first begins."""
     yield line
     while not (line.startswith("<") and line.rstrip().endswith(end)):
         following = next(lines, None)
@@ -121,7 +119,6 @@ def _is_fence(line: str, language: str) -> bool:
 
 
 def _command(given: Iterable[str]) -> str:
-    """Return the command that a shell was given: in a fenced block, else in inline code."""
     inside = False
     fenced: list[str] = []
     inline = ""
@@ -218,7 +215,6 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _speakers(lines: list[str]) -> Iterator[str]:
-    """Yield who says each line."""
     # The program ends its and the user's lines with two spaces; a quotation or a heading in
     # a reply has none. Editors strip them, so they count only where the chat has them.
     spaced = any(line.startswith(_USER) and line.endswith("  ") for line in lines)

@@ -1,9 +1,4 @@
-"""Messages of any provider's dialect, added to a `Conversation`.
-
-One log may hold OpenAI's roles and tool calls, Anthropic's and Google's content parts,
-LangChain's message types, OpenAI's response items, the AI SDK's and OpenTelemetry's parts. They
-say the same few things; here they are told apart.
-"""
+"""Messages of any provider's dialect, added to a `Conversation`."""
 
 from __future__ import annotations
 
@@ -88,7 +83,8 @@ def add_message(conversation: Conversation, value: object) -> None:
         _add_part(conversation, message, "agent")
     elif role == "tool":
         # Some tracers say that the tool speaks where the agent calls it, or is on offer.
-        calls = [part for part in parts_of(message) if _is_traced_call(part)]
+        named = [part for part in parts_of(message) if part.get("type") == "function"]
+        calls = [part for part in named if "arguments" in as_mapping(part.get("function"))]
         offered = as_mapping(message.get("content"))
         for part in calls:
             _add_call(conversation, part)
@@ -171,12 +167,10 @@ def content_text(content: object, depth: int = 0) -> str:
 
 
 def _first(part: Json, keys: Iterable[str]) -> object:
-    """Return the first value that is there under some keys."""
     return next((part[key] for key in keys if part.get(key) is not None), None)
 
 
 def _unwrapped(message: Json) -> Json:
-    """Return a LangChain message out of its serialised constructor, whose name says who speaks."""
     kwargs, names = message.get("kwargs"), message.get("id")
     if isinstance(kwargs, dict) and isinstance(names, list) and names:
         name = as_text(names[-1])
@@ -193,10 +187,6 @@ def _kind(part: Json) -> str:
 def _is_call(part: Json) -> bool:
     kind = _kind(part)  # those of tools that the model's service brings along say so before it
     return kind in _CALL_PARTS or kind.endswith("_tool_use")
-
-
-def _is_traced_call(part: Json) -> bool:
-    return part.get("type") == "function" and "arguments" in as_mapping(part.get("function"))
 
 
 def _with_type(part: Json) -> Json:
@@ -257,10 +247,7 @@ def _add_words(conversation: Conversation, part: Json, role: Role, kind: str) ->
 def add_response(
     conversation: Conversation, response: Json, *, call_id: str = "", status: str = ""
 ) -> None:
-    """Add an answer of Google's dialect: an object, of which the output or the error counts.
-
-    `call_id` and `status` are what the log says of it elsewhere.
-    """
+    """Add an answer of Google's dialect: an object, of which the output or the error counts."""
     answer = response.get("response")
     inner = as_mapping(answer)
     found = _first(inner, ("output", "result", "content", "error"))
@@ -299,7 +286,6 @@ def _add_call_and_answer(conversation: Conversation, part: Json) -> None:
 
 
 def _calls_beside(message: Json) -> Iterator[Json]:
-    """Yield the calls that a message carries beside its content."""
     extra = as_mapping(message.get("additional_kwargs"))
     for call in as_list(message.get("tool_calls")) or as_list(extra.get("tool_calls")):
         yield as_mapping(call)
@@ -335,7 +321,6 @@ def _answered_beside(message: Json) -> str:
 
 
 def _add_answers(conversation: Conversation, message: Json) -> None:
-    """Add the answers in a tool's message: one, or a part for each of several calls."""
     answers = [part for part in parts_of(message) if is_result(part)]
     for part in answers:
         _add_part(conversation, part, "tool")

@@ -34,8 +34,6 @@ _REPORTED_KEYS = 40  # a log may have another for every record
 
 
 class _Record(Trajectory, frozen=True, forbid_unknown_fields=True):
-    """A trajectory as a line has it: with its id, or what its author calls it."""
-
     given_id: str = msgspec.field(default="", name="id")
 
 
@@ -48,11 +46,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def to_line(trajectory: Trajectory) -> bytes:
-    """Return a trajectory as one line of a native log, line break included.
-
-    What is empty or unknown is left out. `id` comes first, for people and `jq`. It is a digest
-    of the rest and is not read back.
-    """
+    """Return a trajectory as one line of a native log, line break included."""
     rest = memoryview(_encode(trajectory))[1:]
     return b"".join((b'{"id":"', trajectory.id.encode(), b'",', rest, b"\n"))
 
@@ -130,7 +124,6 @@ def _looked_at(group: list[Trajectory]) -> list[Trajectory]:
 
 
 def _of_log(record: _Record, position: str = "") -> Trajectory:
-    """Return the trajectory of a record in a log; of unknown outcome if that contradicts itself."""
     source = record.source
     if not source.file and not source.position:
         source = LogSource(position=position, format=source.format)
@@ -169,7 +162,6 @@ def _undisputed(outcome: Outcome) -> Outcome:
 
 
 def _typed(value: object) -> _Record:
-    """Return a parsed record as its type has it, without what is unknown or of another kind."""
     try:
         return converted(value, _Record)
     except msgspec.ValidationError:
@@ -188,7 +180,9 @@ def _tidied(value: object) -> dict[str, object]:
     record: dict[str, Any] = {"task": "", "steps": [], **_filled(value, _RECORD_KEYS)}
     record |= {part: _filled(record.get(part, {}), keys) for part, keys in _PART_KEYS.items()}
     record["steps"] = [
-        {"action": ""} | _fitting(_filled(step, _STEP_KEYS)) if isinstance(step, dict) else step
+        {"action": ""} | {k: v for k, v in _filled(step, _STEP_KEYS).items() if _fits(k, v)}
+        if isinstance(step, dict)
+        else step
         for step in record["steps"]
     ]
     if isinstance(verdicts := record.get("verdicts"), list):
@@ -200,14 +194,17 @@ def _tidied(value: object) -> dict[str, object]:
     return record
 
 
+def _tidied_step(step: object) -> object:
+    if not isinstance(step, dict):
+        return step
+    filled = _filled(step, _STEP_KEYS)
+    return {"action": ""} | {key: each for key, each in filled.items() if _fits(key, each)}
+
+
 def _filled(value: Any, keys: tuple[str, ...]) -> Any:
     if not isinstance(value, dict):
         return value
     return {key: value[key] for key in keys if value.get(key) not in (None, "")}
-
-
-def _fitting(step: dict[str, Any]) -> dict[str, Any]:
-    return {key: each for key, each in step.items() if _fits(key, each)}
 
 
 def _fits(key: str, value: object) -> bool:

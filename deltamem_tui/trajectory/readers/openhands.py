@@ -65,7 +65,6 @@ def _stream_episode(conversation: Conversation, session: ItemSession) -> Traject
 
 
 def _first(values: Iterable[object]) -> str:
-    """Return the first value that says something, as text; empty if none does."""
     return next(filter(None, map(as_text, values)), "")
 
 
@@ -259,7 +258,6 @@ def _is_sdk(value: object) -> bool:
 
 
 def _begins_sdk(events: list[Json], event: Json) -> bool:
-    """Return True if a new system prompt follows the agent's work."""
     acted = any(each.get("kind") in _DEEDS for each in events)
     return event.get("kind") == "SystemPromptEvent" and acted
 

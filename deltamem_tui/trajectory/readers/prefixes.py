@@ -31,10 +31,7 @@ _UNSAID = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ChatRecord:
-    """A conversation as a log holds it, and what its record says about it.
-
-    `names` is what the record has under `NAMING_KEYS`, and `system` a prompt beside the messages.
-    """
+    """A conversation as a log holds it, and what its record says about it."""
 
     messages: list[object]
     position: str

@@ -1,8 +1,4 @@
-"""What a reader is: a name, a way to tell its own logs, and a way to read them.
-
-A reader builds trajectories from records and says where each began; cleaning, limits, file names,
-outcomes drawn from rewards and the reporting of what failed are the frame's part (see `reading`).
-"""
+"""What a reader is: a name, a way to tell its own logs, and a way to read them."""
 
 from __future__ import annotations
 
@@ -78,10 +74,7 @@ def conversation_readings(
     *args: _P.args,
     **named: _P.kwargs,
 ) -> Iterator[Reading]:
-    """Yield what `parse` makes of a new conversation and its arguments, and what it leaves out.
-
-    Metadata that is empty is dropped.
-    """
+    """Yield what `parse` makes of a new conversation and its arguments, and what it leaves out."""
     conversation = Conversation()
     try:
         trajectory = parse(conversation, *args, **named)
@@ -97,10 +90,7 @@ def conversation_readings(
 
 
 def each_part(parts: Callable[[object], Iterable[Part]]) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for formats in which a JSON record holds several conversations.
-
-    One part with an empty name is all of the record. `parts` may raise `RecordError`.
-    """
+    """Return a reader's `read`, for formats in which a JSON record holds several conversations."""
 
     def read(log: Log) -> Iterator[Reading]:
         for item in log.records():

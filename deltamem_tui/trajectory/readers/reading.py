@@ -117,7 +117,6 @@ def _told(reading: Reading | TrajectoryError, log: Log, reader: Reader) -> Readi
 
 
 def _several(paths: object) -> list[str | Path | FoundLog]:
-    """Return the paths as a list; text by itself is one path, and not as many as it has letters."""
     single = isinstance(paths, str | Path) or not isinstance(paths, Iterable)
     several: list[str | Path | FoundLog] = []
     for path in [paths] if single else paths:  # type: ignore[attr-defined]
@@ -183,10 +182,7 @@ def _as_record_error(error: TrajectoryError, log: Log) -> RecordError:
 
 @dataclass(slots=True)
 class Trial:
-    """What one reader makes of a log.
-
-    `reasons` is why outcomes are unknown, as far as that is known. `first_task` has no secrets.
-    """
+    """What one reader makes of a log."""
 
     format: str
     sureness: float

@@ -144,10 +144,7 @@ def _unknown(name: str, preview: Preview) -> LogFormatError:
 
 
 def is_no_log(log: Log) -> bool:
-    """Return True if a file that no reader knows holds no list of things that happened.
-
-    Notes, settings and what is empty lie beside the logs in a folder.
-    """
+    """Return True if a file that no reader knows holds no list of things that happened."""
     if log.layout in ("text", "empty"):
         return True
     records = log.preview().records if log.layout in ("lines", "array", "values") else ()

@@ -41,11 +41,7 @@ class Branches:
         self._roots: dict[str, str] = {}
 
     def add(self, name: str, before: str) -> None:
-        """Add a message or a note, and the one that it follows.
-
-        One that follows none, or none that stands before it in the log, is a root. There may
-        be several: after a summary of earlier messages, a session begins a second one.
-        """
+        """Add a message or a note, and the one that it follows."""
         if not name or name in self._roots:
             return
         self._roots[name] = self._roots.get(before, name)
@@ -97,7 +93,6 @@ def _prompt(message: Json) -> str:
 
 
 def _turn(message: Json) -> str:
-    """Return what the model's service calls the answer that a message is a part of."""
     return as_text(message.get("id")) if message.get("role") == "assistant" else ""
 
 
@@ -129,10 +124,7 @@ def line_blocks(
     ends: Callable[[str], object] = lambda _: False,
     hint: str | None = None,
 ) -> Iterator[list[TextLine] | RecordError]:
-    """Yield the lines of a text log in blocks, each from its beginning to its end.
-
-    A block that is more than may be held is refused as a `what`, with the hint.
-    """
+    """Yield the lines of a text log in blocks, each from its beginning to its end."""
     block: list[TextLine] = []
     held = SizeGuard(what, log.limits, hint=hint)
     for line in log.lines():
@@ -243,14 +235,7 @@ def rest_refused(position: str) -> RecordError:
 
 @dataclass(slots=True)
 class Session(ABC):
-    """What the records of one session say, as far as they were read; each format has its own.
-
-    Attributes:
-        log_name: The name of the log that it stands in.
-        names_calls: True if answers name their calls, so that nothing is mispaired behind a gap.
-        breaks_off: Whether it ends at a record that cannot be read.
-        has_gaps: True if a record before or in it cannot be read.
-    """
+    """What the records of one session say, as far as they were read; each format has its own."""
 
     log_name: str = ""
     names_calls: bool = False
@@ -275,11 +260,7 @@ class Session(ABC):
 
 @dataclass(slots=True, kw_only=True)
 class ItemSession(Session):
-    """A session of items: each a record by itself, or all of them in one `run`, below a key.
-
-    Results name their calls, as those of OpenHands do by `cause`. `begins` tells whether an item
-    behind others begins another session; `build` makes the episode.
-    """
+    """A session of items: each a record by itself, or all of them in one `run`, below a key."""
 
     names_calls: bool = True
     keys: tuple[str, ...]
@@ -314,11 +295,7 @@ class ItemSession(Session):
 
 
 def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, where a log is a session or several, a record at a time.
-
-    Where answers do not name their calls, a session ends at a record that cannot be read: what
-    stands behind it until another begins is left out, which is reported once.
-    """
+    """Return a reader's `read`, where a log is a session or several, a record at a time."""
 
     def gather(records: Records) -> Iterator[Reading]:
         session = begin(records.log_name)
@@ -348,7 +325,6 @@ def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Readin
 
 
 def _ended(session: Session, first: str, records: Records, *, is_torn: bool) -> Iterator[Reading]:
-    """Yield the episode of a session, if it was not ended before."""
 
     def parse(conversation: Conversation) -> Trajectory:
         conversation.has_gaps = session.has_gaps

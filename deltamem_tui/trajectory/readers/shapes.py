@@ -64,7 +64,6 @@ def _has_bytes(part: Json) -> bool:
 
 
 def _named_kind(part: Json) -> str:
-    """Return what the bytes of a part are, as it says itself; empty if it does not."""
     names = (as_text(part.get(key)) for key in _KIND_KEYS)
     name = next(filter(None, names), "")
     return _medium(name.partition("/")[0].lower()) if name else ""
@@ -118,10 +117,7 @@ def as_text(value: object) -> str:
 
 
 def unfolded(value: object) -> object:
-    """Return a value out of the JSON text that holds it.
-
-    Any other, or one nested too deep, as it is.
-    """
+    """Return a value out of the JSON text that holds it."""
     if not isinstance(value, str) or _JSON_BEGINS.match(value) is None:
         return value
     try:
@@ -139,10 +135,7 @@ def unquoted(value: object) -> object:
 
 
 def as_object(value: object) -> object:
-    """Return what a program has kept as an object, also where it is written as Python shows one.
-
-    One that is cut in the last of its texts is still taken, up to there.
-    """
+    """Return what a program has kept as an object, also where it is written as Python shows one."""
     if not isinstance(value, str) or not value.startswith("{'") or len(value) > _MOST_SHOWN:
         return value
     for rest in ("", "'}", '"}'):

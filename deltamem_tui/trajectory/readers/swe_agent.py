@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import PurePath
 
@@ -54,10 +54,15 @@ def _swe_episode(
     conversation: Conversation, run: Json, log_name: str, trial: str = "", is_submitted: bool = True
 ) -> Trajectory:
     messages = list(map(as_mapping, as_list(run.get("history"))))
-    history = [each for each in messages if not _is_demonstration(each)]
+    history = [
+        each
+        for each in messages
+        if not (each.get("is_demo") or each.get("message_type") == "demonstration")
+    ]
     conversation.pass_over("message", "part of a demonstration", len(messages) - len(history))
     task = next((_content(message) for message in history if message.get("role") == "user"), "")
     steps = [as_mapping(step) for step in as_list(run.get("trajectory"))]
+    found = map(_step, steps) if steps else _steps_of_history(history)
     # Older files keep the configuration as JSON text.
     config = as_mapping(unfolded(run.get("replay_config")))
     problem = as_mapping(config.get("problem_statement"))
@@ -74,7 +79,7 @@ def _swe_episode(
             or as_text(repository.get("repo_name")),
             directory=as_text(state.get("working_dir")),
         ),
-        steps=tuple(_written(map(_step, steps) if steps else _steps_of_history(history))),
+        steps=tuple(step for step in found if step.action),
         agent=as_text(model.get("name")),
         metadata={
             # A list of what was resolved names issues and judges what was handed in for them: of
@@ -85,15 +90,6 @@ def _swe_episode(
             "issue": instance if trial else "",
         },
     )
-
-
-def _is_demonstration(message: Json) -> bool:
-    """Return True if a message is part of a demonstration and says so."""
-    return bool(message.get("is_demo")) or message.get("message_type") == "demonstration"
-
-
-def _written(steps: Iterable[Step]) -> Iterator[Step]:
-    return (step for step in steps if step.action)
 
 
 def _step(step: Json, key: str = "response") -> Step:
@@ -111,7 +107,6 @@ def _step(step: Json, key: str = "response") -> Step:
 
 
 def _steps_of_history(history: list[Json]) -> Iterator[Step]:
-    """Yield the steps of a file without a `trajectory`, as demonstrations are kept."""
     pending: Step | None = None
     answers: list[str] = []
     for message in [*history, {"role": "agent"}]:
@@ -212,7 +207,6 @@ def _mini_claims(preview: Preview) -> float:
 
 
 def _begins_mini(messages: list[Json], message: Json) -> bool:
-    """Return True if a new system prompt follows the agent's work."""
     acted = any(each.get("role") != "system" for each in messages)
     return message.get("role") == "system" and acted
 

@@ -26,13 +26,7 @@ class FirstWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the conversations of a log have in common.
-
-    Attributes:
-        briefing: What the user says first and the agent acknowledges; empty if there is none.
-        before: What stands in front of the task in the message that gives it.
-        after: What stands behind it there.
-    """
+    """What the conversations of a log have in common."""
 
     briefing: str = ""
     before: str = ""
@@ -90,7 +84,6 @@ def _template(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def _shared_start(texts: Sequence[str]) -> str:
-    """Return what all of some texts begin with, which is what the first and last in order share."""
     first, last = min(texts), max(texts)
     shared = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return first[: sum(1 for _ in shared)]
@@ -174,10 +167,7 @@ def marked_task(text: str) -> tuple[str, str] | None:
 
 
 def issue_of(text: str) -> str:
-    """Return the issue in a prompt of a software benchmark, whoever wrote it.
-
-    Any other text as it is.
-    """
+    """Return the issue in a prompt of a software benchmark, whoever wrote it."""
     for opening, closing in _WRAPPED:
         _, found, rest = text.partition(opening)
         inner, closed, _ = rest.partition(closing)
@@ -192,7 +182,6 @@ def begins_anew(text: str) -> bool:
 
 
 def _game_task(text: str) -> tuple[str, str] | None:
-    """Return the last goal in a game's text, and the scene it was met in."""
     goals = [*_GOAL.finditer(text)]
     if not goals or not (task := goals[-1]["goal"].strip()):
         return None
@@ -206,7 +195,6 @@ def _game_task(text: str) -> tuple[str, str] | None:
 
 
 def _problem(text: str) -> tuple[str, str] | None:
-    """Return the last problem of AgentBench's prompt, and its instructions."""
     marks = [*_PROBLEM.finditer(text)]
     task = text[marks[-1].end() :].strip() if marks else ""
     return (task, text[: marks[0].start()].strip()) if task else None

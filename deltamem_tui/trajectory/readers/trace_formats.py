@@ -42,7 +42,6 @@ _EVENT_MESSAGES = {
 
 
 def _first(record: Json, *keys: str) -> object:
-    """Return the first value under some keys that says something."""
     return next((record[key] for key in keys if record.get(key)), None)
 
 
@@ -66,7 +65,6 @@ def _otel_parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
 
 
 def _otel_spans(record: Json) -> Iterator[Json]:
-    """Yield the spans of a record: one span, or a whole export of the protocol."""
     if not isinstance(record.get("resourceSpans"), list):
         yield from map(as_mapping, as_list(record.get("spans")) or [record])
         return
@@ -126,7 +124,6 @@ def _attributes(value: object) -> dict[str, object]:
 
 
 def _any_value(value: object, depth: int = 0) -> object:
-    """Return a typed value of the protocol's JSON as a plain one."""
     typed = as_mapping(value)
     if depth > _DEEPEST:
         return None
@@ -142,7 +139,6 @@ def _any_value(value: object, depth: int = 0) -> object:
 
 
 def _otel_messages(span: _OtelSpan) -> tuple[list[object], list[object]]:
-    """Return what a model was asked and what it answered, by whichever convention."""
     given = span.attributes
     asked = as_list(unfolded(given.get("gen_ai.input.messages")))
     if asked or "gen_ai.output.messages" in given:
@@ -156,7 +152,6 @@ def _otel_messages(span: _OtelSpan) -> tuple[list[object], list[object]]:
 
 
 def _openinference(messages: object) -> list[object]:
-    """Messages out of OpenInference's nesting, where each thing is wrapped in its own name."""
     return [_opened(as_mapping(item).get("message", item)) for item in as_list(messages)]
 
 
@@ -330,7 +325,6 @@ def _langfuse_score(score: Json) -> Score:
 
 
 def _opened_text(value: object) -> object:
-    """Return a value out of the JSON text that holds it, as a text inside a text too."""
     for _ in range(_NESTED_TEXTS):
         inner = unfolded(unquoted(value))
         if inner is value:

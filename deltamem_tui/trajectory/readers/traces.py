@@ -1,7 +1,4 @@
-"""Traces: spans with parents, of which the calls of models and tools make one episode.
-
-Every call of a model repeats the conversation so far, so the longest of them holds it all.
-"""
+"""Traces: spans with parents, of which the calls of models and tools make one episode."""
 
 from __future__ import annotations
 
@@ -77,19 +74,16 @@ def messages_in(value: object, *, answer: bool = False) -> list[object]:
 
 
 def _first_batch(items: list[object]) -> list[object]:
-    """Return the first of a batch of conversations, or the list itself."""
     return items[0] if items and isinstance(items[0], list) else items
 
 
 def _inner(item: object) -> object:
-    """Return the message inside a choice, a generation or a batch of one."""
     first = item[0] if isinstance(item, list) and item else item
     inner = as_mapping(first)
     return inner.get("message") or (is_message(inner) and first) or inner.get("content") or first
 
 
 def _instructions(record: Json) -> list[object]:
-    """Return a system prompt that stands beside the messages."""
     config = as_mapping(record.get("config"))
     beside = (record.get("system_instruction"), record.get("system"))
     given = next(filter(None, (config.get("system_instruction"), *beside)), None)
@@ -150,12 +144,7 @@ def moment(value: object) -> tuple[int, float, str]:
 
 @dataclass(slots=True, eq=False)
 class Span:
-    """One span of a trace: a call of a model, of a tool, or what an agent did in all.
-
-    A model was `asked` the conversation so far, and `answered` in messages; a tool was `given`
-    arguments for the model's call `call_id`. `start` is a key to sort by, and `depth` how many
-    agents and tools it lies in, each of which may have another agent at work.
-    """
+    """One span of a trace: a call of a model, of a tool, or what an agent did in all."""
 
     id: str = ""
     parent: str = ""
@@ -183,26 +172,10 @@ def trace_episode(
     outcome: Outcome | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Trajectory:
-    """Return the episode of one trace, whose spans are in order of time.
-
-    The longest model call that begins with the task holds the conversation; those that are
-    deeper, in a tool or in another agent, are a sub-agent's, and are told to be left out. The
-    tools' spans answer its calls, and are the steps where it holds none.
-
-    Args:
-        conversation: A new one; afterwards it knows what was left out.
-        spans: All of the trace.
-        task: The goal, if the trace names it; else the first thing the user says.
-        asked: What the trace was given, where that is not a goal in itself.
-        ended: The agent's last message, if the trace as a whole gave one back.
-        outcome: How it ended, if the trace says so.
-        metadata: Other facts.
-
-    Raises:
-        RecordError: It has no task or no step.
-    """
+    """Return the episode of one trace, whose spans are in order of time."""
     _measure_depths(spans)
-    models, tools = _models(spans), [span for span in spans if span.is_tool]
+    models = [span for span in spans if span.asked or span.answered or span.model]
+    tools = [span for span in spans if span.is_tool]
     begins = task or asked
     own = [span for span in models if begins and begins in task_in(span.asked)] or models
     level = _level(own, tools)
@@ -231,10 +204,6 @@ def trace_episode(
         agent=longest.model if longest else "",
         metadata=metadata,
     )
-
-
-def _models(spans: Sequence[Span]) -> list[Span]:
-    return [span for span in spans if span.asked or span.answered or span.model]
 
 
 def _measure_depths(spans: Sequence[Span]) -> None:
@@ -331,10 +300,7 @@ MOST_NAME = 300
 
 
 def as_name(value: object) -> str | None:
-    """Return what a log calls a trace or a part of one; empty if it does not say.
-
-    None if it is not a name: neither text nor a number, or longer than `MOST_NAME`.
-    """
+    """Return what a log calls a trace or a part of one; empty if it does not say."""
     if value is not None and not isinstance(value, str | int):
         return None
     name = as_text(value)
@@ -345,10 +311,7 @@ def each_trace(
     parts: Callable[[object], Iterable[tuple[str, object] | RecordError]],
     parse: Callable[[Conversation, str, list[object]], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for formats in which the parts of a trace may lie anywhere.
-
-    Parts are held as text, as many as a session may have; behind them, the log is refused.
-    """
+    """Return a reader's `read`, for formats in which the parts of a trace may lie anywhere."""
 
     def gather(records: Records) -> Iterator[Reading]:
         traces: dict[str, tuple[str, list[bytes]]] = {}

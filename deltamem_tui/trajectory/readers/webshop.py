@@ -100,8 +100,6 @@ _LONGEST = 2_000  # characters of a written list; a person types fewer keywords
 
 @dataclass(frozen=True, slots=True)
 class _PageView:
-    """One page as it was seen."""
-
     page: str
     keywords: tuple[str, ...]
     number: int
@@ -138,7 +136,6 @@ def _view(value: object) -> _PageView:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    """Return the texts in a list, or the names and values of a mapping, one after another."""
     if isinstance(value, str):
         return tuple(one or other for one, other in _QUOTED.findall(value[:_LONGEST])) or (value,)
     pairs = (text for pair in as_mapping(value).items() for text in pair)
@@ -146,7 +143,6 @@ def _words(value: object) -> tuple[str, ...]:
 
 
 def _action(before: _PageView, after: _PageView) -> str:
-    """Return the action that led from one page to the next; empty if it was only loaded anew."""
     chosen = [value for name, value in after.options if (name, value) not in before.options]
     is_same_item = before.item == after.item and before.page == "item_page"
     moves = {
@@ -173,8 +169,6 @@ def _action(before: _PageView, after: _PageView) -> str:
 
 @dataclass(slots=True)
 class _Visit(Session):
-    """The pages of one visit."""
-
     pages: list[object] = field(default_factory=list)
 
     def begins_another(self, value: object) -> bool:

@@ -135,7 +135,6 @@ def tokens_in(data: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _long_words(data: bytes) -> set[bytes]:
-    """Return the words in which letters and digits stand in long runs, each once."""
     runs = data.translate(_RUNS)
     words: set[bytes] = set()
     end, place = 0, runs.find(_RUN)
@@ -186,8 +185,6 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A kind of secret: its stem, in lower case, its pattern, and the test of a match."""
-
     kind: str
     stem: bytes
     pattern: re.Pattern[bytes]

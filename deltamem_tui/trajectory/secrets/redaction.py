@@ -63,12 +63,7 @@ def without_secrets(text: str) -> str:
 
 
 def quoted(text: str, width: int) -> str:
-    """Return the beginning of a text of a log, as a report may show it: one line, no secrets.
-
-    Args:
-        text: Any text of a log: a value, a key, a record that cannot be read.
-        width: The most characters to return, the closing ellipsis included.
-    """
+    """Return the beginning of a text of a log, as a report may show it: one line, no secrets."""
     return one_line(without_secrets(text[:QUOTED]), width)
 
 
@@ -126,12 +121,7 @@ class Redactor:
             self._in_places[before, value] = found.kind
 
     def clean(self, text: str, before: str = "") -> str:
-        """Return a text with marks in the places of the secrets that were found.
-
-        Args:
-            text: The text.
-            before: The text it stands behind, for a secret that is known by that only.
-        """
+        """Return a text with marks in the places of the secrets that were found."""
         if not text or not (self._everywhere or self._in_places):
             return text
         if self._pattern is None:
