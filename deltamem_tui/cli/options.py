@@ -114,13 +114,10 @@ NodeId = Annotated[str, argument("NODE", "A node's id, or enough of its beginnin
 
 def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
     """Return the tree that was chosen, if one was."""
-    if choice is None:
-        return None
-    for name in bank.trees:
-        if name == choice:
-            return name
-    names = list(bank.trees)
-    raise UsageError(f"there is no tree {one_line(choice, 40)!r}", hint=" or ".join(names))
+    if choice is not None and choice not in bank.trees:
+        what = f"there is no tree {one_line(choice, 40)!r}"
+        raise UsageError(what, hint=" or ".join(bank.trees))
+    return choice
 
 
 def tree_names(bank: bank_module.Bank, choice: str | None) -> tuple[str, ...]:

@@ -204,10 +204,8 @@ def keep_plan(folder: Path, plan: ContestPlan) -> None:
             hint = f"{other}, or give the same options as before"
             raise UsageError("another contest is kept here", source=source, hint=hint)
         return
-    if folder.exists() and not folder.is_dir():
-        raise UsageError("this is a file", source=source, hint="a contest is kept in a folder")
-    if folder.is_dir() and any(each.name[0] != "." for each in folder.iterdir()):
-        raise UsageError("the folder holds something else", source=source, hint=other)
+    if folder.is_file() or (folder.is_dir() and any(e.name[0] != "." for e in folder.iterdir())):
+        raise UsageError("something else is here", source=source, hint=other)
     files.make_folders(folder)
     files.replace(path, msgspec.json.format(msgspec.json.encode(plan)))
 

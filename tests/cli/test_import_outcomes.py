@@ -80,12 +80,8 @@ NO_LISTS = {
     "ids of others": "other\nyet another\n",
     "json": '["other"]',
     "report": '{"resolved_ids": ["other"]}',
-    "yaml": "r-1: true\nr-2: false\n",
-    "toml": "[r]\nr-1 = true\n",
-    "bars": "r-1|false\nr-2|true\n",
     "page": "<html>\n<h1>404 Not Found</h1>\n</html>\n",
     "prose": "All of them went well.\n",
-    "braces": "{{{\n",
 }
 
 

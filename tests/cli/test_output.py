@@ -174,12 +174,6 @@ def test_a_piped_table_has_one_record_a_line_with_tabs() -> None:
     assert stream.getvalue() == ("name\tnodes\tscore\tfrozen\na b c\t3\t0.1235\tyes\n\t0\t\tno\n")
 
 
-def test_a_piped_page_of_facts_has_one_fact_a_line() -> None:
-    page, stream = plain_page()
-    page.facts({"bank": "kitchen", "nodes": 3})
-    assert stream.getvalue() == "bank\tkitchen\nnodes\t3\n"
-
-
 def drawn(width: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Page, Terminal]:
     monkeypatch.setenv("TERM", "xterm")  # a dumb one has 80 columns
     monkeypatch.setenv("COLUMNS", str(width))

@@ -170,7 +170,7 @@ def test_a_damaged_file_is_mended_or_named_and_changes_no_result(tmp_path: Path)
 
 def test_a_contest_is_kept_in_a_folder_and_nothing_is_played_again(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="this is a file"):
+    with pytest.raises(UsageError, match="something else is here"):
         run(tmp_path / "file", plan("online"))
     wanted = plan("frozen", log=LOG)
     first = run(tmp_path / "run", wanted, log=LOG)
