@@ -150,12 +150,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """What of an episode leads to its goal.
-
-    Attributes:
-        actions: The commands as the log has them, in order.
-        plan: The same with blanks, for other instances of the goal; where its object lay is open.
-    """
+    """The commands of an episode that lead to its goal, and the same with blanks."""
 
     actions: tuple[str, ...]
     plan: tuple[str, ...]

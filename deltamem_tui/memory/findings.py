@@ -84,14 +84,7 @@ def of_actions(trajectory: Trajectory, actions: tuple[str, ...]) -> Shortcut:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An action that was refused, cost reward, or was repeated with the same answer.
-
-    Attributes:
-        action: The action, names left open.
-        answer: What came back, shortened, names left open.
-        times: How often.
-        refused: Whether the environment would not do it, or took reward for it.
-    """
+    """An action that was refused, cost reward, or was repeated with the same answer."""
 
     action: str
     answer: str
@@ -101,13 +94,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """A refusal and what worked instead.
-
-    Attributes:
-        action: What was refused.
-        answer: How.
-        instead: What worked soon after; two actions if the refused one did after another.
-    """
+    """A refusal, and what worked instead: two actions if the same one did after another."""
 
     action: str
     answer: str

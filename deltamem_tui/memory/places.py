@@ -27,14 +27,7 @@ _PRIOR_OF_SOUGHT = 2.0  # the same for what was sought, by what lies there at al
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a place, a device, a tool: what was seen there, or how it answered.
-
-    Attributes:
-        subject: The place, the device, the tool.
-        items: What is known of it.
-        is_count: Whether the items are counts: they add to what a chain says, though it says
-            the same.
-    """
+    """What is known of a place, a device, a tool. Items that `is_count` add up over a chain."""
 
     subject: str
     items: tuple[str, ...]
@@ -48,14 +41,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class PlaceFact:
-    """What was seen of a kind of place.
+    """On how many of the places of a kind each thing lay; `looked` is 0 if not known.
 
-    Attributes:
-        place: The kind.
-        things: On how many places of it each thing lay.
-        looked: How many places of it were looked at; 0 if the line does not say.
-        sought: The one thing that the line is about; empty if it is about all.
-        closes: Whether such a place opens and closes.
+    A line may be about the one thing that was `sought`.
     """
 
     place: str
@@ -67,14 +55,7 @@ class PlaceFact:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """How likely a thing is on a place of a kind.
-
-    Attributes:
-        place: The kind.
-        found: On how many such places it was seen.
-        chance: To find it on the next one, for each action that looking there takes.
-        looked: How many were looked at; 0 if that is not known.
-    """
+    """How likely a thing is on the next place of a kind, for each action that looking takes."""
 
     place: str
     found: int

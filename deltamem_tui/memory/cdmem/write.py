@@ -243,12 +243,7 @@ def _said(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Induction:
-    """What a batch comes to.
-
-    Attributes:
-        read: The members that insights were made from now; empty if none were made.
-        first: The first insight that is new.
-    """
+    """What a batch comes to: the members it was made from, and the first insight that is new."""
 
     reason: str
     calls: tuple[Call, ...] = ()

@@ -1,19 +1,12 @@
 """Calibration: a threshold per tree from the scores that a bank's own episodes get.
 
-The published thresholds were chosen by looking at the scores of a small sample. Here each
-episode is asked as a question, and compared with what the rules would have the others found by;
-episodes that have one trigger are of one kind. Each question has a best score among its kind and
-a best among the others, and the proposal is the threshold that separates these two best: the
-share of questions that reach it with their own kind, less the share that reach it with another
-(Youden's index).
+Each episode is asked as a question, and compared with what the rules would have the others found
+by; episodes that have one trigger are of one kind. The proposal is the threshold that best
+separates each question's best score among its kind from that among the others (Youden's index).
 
-Where too few episodes have one of their kind, there is nothing to separate. Then the scores
-of one question, sorted from the best down, fall slowly among what resembles it and jump to the
-rest, and the proposal is the median of the middles of their widest jumps.
-
-From a handful of scores either would be chance: on the two simulators that were measured, the
-thresholds proposed from three episodes and from ten lie a quarter apart. So nothing is
-proposed before ten episodes resemble another at all.
+Where too few episodes have one of their kind, it is the median of the middles of the widest jumps
+in each question's sorted scores. Nothing is proposed before ten episodes resemble another: on two
+simulators, thresholds from three episodes and from ten lay a quarter apart.
 """
 
 from __future__ import annotations
