@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node
@@ -23,14 +24,20 @@ from deltamem_tui.bank.union.join import Claims, Flags, Join, resolution, with_a
 from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.verify import flaws_of
 from deltamem_tui.embedding.protocol import require_same
+from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 from deltamem_tui.memory.vectors.embedder import card_of
-from deltamem_tui.memory.vectors.nearest_pairs import nearest
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.domains import GENERIC, key
+
+_ROWS = 512
+_COLUMNS = 4096
+_ROUNDING = 1e-4  # more than float32 loses in a sum of a thousand products
+
+Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +261,32 @@ def _new_roots(join: Join, side: TableSnapshot, claims: Claims) -> Rows:
     roots = (index["parent"] < 0) & ~index["deleted"]
     places: Rows = np.flatnonzero(roots & ~np.isin(claims["id"], join.ids))
     return places
+
+
+def nearest(
+    vectors: Matrix, others: Matrix, limit: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the nearest of `others` to each unit row, from `limit` on; of equals the first.
+
+    Returns:
+        Which of the others is nearest, or -1, int64 [rows]; and how similar, float64 [rows],
+        rounded to six decimals.
+    """
+    best = np.full(len(vectors), -1, dtype=np.int64)
+    similarity = np.full(len(vectors), -np.inf)
+    for top in range(0, len(vectors), _ROWS):
+        for side in range(0, len(others), _COLUMNS):
+            products = vectors[top : top + _ROWS] @ others[side : side + _COLUMNS].T
+            near = products >= limit - _ROUNDING
+            if not near.any():
+                continue
+            rows = top + np.flatnonzero(near.any(axis=1))
+            columns = side + np.flatnonzero(near.any(axis=0))
+            # Exactly, so that the same banks have the same pairs on every machine.
+            exact = vectors[rows].astype(np.float64) @ others[columns].astype(np.float64).T
+            exact = np.round(exact, DECIMALS)
+            which = exact.argmax(axis=1)
+            found = exact[np.arange(len(rows)), which]
+            better = (found >= limit) & (found > similarity[rows])
+            best[rows[better]], similarity[rows[better]] = columns[which[better]], found[better]
+    return best, similarity

@@ -14,7 +14,6 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.policies.admission import (
-    DEFAULT_POLICY,
     POLICIES,
     Policy,
     admitted_by,
@@ -53,27 +52,10 @@ def test_each_policy_takes_its_sources(policy: Policy, sources: set[str], succes
     assert taken == sources
 
 
-def test_a_judge_is_not_believed_unless_asked_for() -> None:
-    assert DEFAULT_POLICY == "strict"
-    judged = Outcome(success=True, source="judge")
-    believing = [policy for policy in POLICIES if admitted_by(policy, judged)]
-    assert believing == ["all", "coarse", "coarse-then-strict"]
-
-
 @given(OUTCOMES)
 def test_an_unknown_end_is_never_admitted(outcome: Outcome) -> None:
     nobody = Outcome(None, outcome.reward, outcome.source)
     assert not any(admitted_by(policy, nobody) for policy in POLICIES)
-
-
-@given(OUTCOMES)
-def test_what_a_stricter_policy_takes_a_laxer_one_takes_too(outcome: Outcome) -> None:
-    stated, strict, everything = (
-        admitted_by("stated", outcome),
-        admitted_by("strict", outcome),
-        admitted_by("all", outcome),
-    )
-    assert stated <= strict <= everything
 
 
 def test_a_policy_goes_by_its_name() -> None:

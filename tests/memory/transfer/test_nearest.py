@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from deltamem_tui.memory.vectors import nearest_pairs
-from deltamem_tui.memory.vectors.nearest_pairs import nearest
+from deltamem_tui.memory.transfer import merging
+from deltamem_tui.memory.transfer.merging import nearest
 
 
 def unit(rows: int, width: int, seed: int, spread: float = 1.0) -> NDArray[np.float32]:
@@ -32,8 +32,8 @@ def test_nothing_near_is_missed(rows: int, others: int, seed: int, limit: float)
     shared = min(rows, others) // 2
     left[:shared] = right[:shared]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearest_pairs, "_ROWS", 7)
-        patch.setattr(nearest_pairs, "_COLUMNS", 5)
+        patch.setattr(merging, "_ROWS", 7)
+        patch.setattr(merging, "_COLUMNS", 5)
         best, similarity = nearest(left, right, limit)
     every = left.astype(np.float64) @ right.astype(np.float64).T
     for row in range(rows):
@@ -46,7 +46,7 @@ def test_nothing_near_is_missed(rows: int, others: int, seed: int, limit: float)
 
 
 def test_of_equals_the_first_is_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest_pairs, "_COLUMNS", 2)
+    monkeypatch.setattr(merging, "_COLUMNS", 2)
     row = unit(1, 8, 0)
     best, _ = nearest(row, np.repeat(row, 7, axis=0), 0.9)
     assert best.tolist() == [0]
