@@ -34,7 +34,9 @@ _TOLD = re.compile(
 )  # Gemini CLI puts it in front
 _LONGEST = 20_000  # characters that are read of any text
 # How shells' tools put it; `exit 1` alone may stand in a script that was read.
-_EXIT_CODE = re.compile(r"\bexit(?:ed with)? code[: ]+(-?\d{1,9})\b", re.IGNORECASE)
+_EXIT_CODE = re.compile(
+    r"^(?:process )?exit(?:ed with)? code[: ]+(-?\d{1,9})\b", re.IGNORECASE | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,8 @@ def _failure(record: Mapping[str, Any]) -> tuple[str, str]:
         return "", ""
     given = record.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else None
+    if isinstance(command, list) and len(command) == 3 and command[1] in ("-c", "-lc"):
+        command = command[2]  # a shell and its line
     call = command if isinstance(command, str) else f"{name} {json.dumps(given)}"
     return call[:_LONGEST], error
 

@@ -160,7 +160,7 @@ class ModelOptions:
         option(
             "--timeout",
             "SECONDS",
-            "How long to wait for each answer; 120 if not given.",
+            "How long to wait for each answer; 120 if not given, 600 for your own server.",
             min=0.1,
             max=86_400.0,
         ),

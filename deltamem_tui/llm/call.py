@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import queue
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -194,9 +195,38 @@ def call(
         # Its default window is smaller than the model's, and it cuts longer prompts silently.
         arguments["num_ctx"] = min(info.window, int(sent * 1.25) + request.answer_tokens)
     try:
-        return _reply(info, server, litellm().completion(**arguments), sent)
+        return _reply(info, server, _within(server.timeout, arguments), sent)
     except Exception as error:  # noqa: BLE001 - litellm's are of many kinds
         return failure(error, info.name, server.key)
+
+
+class _LateError(TimeoutError):
+    status_code = 408
+
+
+def _within(seconds: float, arguments: dict[str, Any]) -> Any:
+    """Call in a thread of its own, and leave it behind when the time is over.
+
+    A server that sends a byte now and then never runs into an HTTP client's timeout, which is for
+    each read.
+    """
+    complete = litellm().completion
+    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put(complete(**arguments))
+        except BaseException as error:  # noqa: BLE001 - raised in the thread that asked
+            answers.put(error)
+
+    threading.Thread(target=run, name="deltamem-call", daemon=True).start()
+    try:
+        answer = answers.get(timeout=seconds)
+    except queue.Empty:
+        raise _LateError("no whole answer in time") from None
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer
 
 
 def _messages(

@@ -29,7 +29,8 @@ class Reply:
         usage: Whether the answer says how many tokens it took.
         counts: What it says, of prompt and answer; counted if not given.
         error: The error object's message and code.
-        manner: `whole`; `hang` says nothing at all; `drop` closes the connection in the middle.
+        manner: `whole`; `hang` says nothing at all; `drop` closes the connection in the middle;
+            `drip` sends white space for ever.
         refusal: The refusal field of the message.
         tool_arguments: The arguments of a tool call that comes in place of a text.
         reported_model: The model that the answer claims to be from.
@@ -45,7 +46,7 @@ class Reply:
     usage: bool = True
     counts: tuple[int, int] | None = None
     error: tuple[str, str | None] = ("the server says no", None)
-    manner: Literal["whole", "hang", "drop"] = "whole"
+    manner: Literal["whole", "hang", "drop", "drip"] = "whole"
     refusal: str | None = None
     tool_arguments: str | None = None
     raw: bytes | None = None
@@ -159,11 +160,23 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         for name, value in reply.headers:
             self.send_header(name, value)
+        if reply.manner == "drip":
+            self.drip()
+            return
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data if reply.manner == "whole" else data[: len(data) // 2])
         self.wfile.flush()
         self.close_connection = reply.manner == "drop"
+
+    def drip(self) -> None:
+        """Send white space in chunks until the server stops."""
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.close_connection = True
+        while not self.script.over.wait(0.02):
+            self.wfile.write(b"1\r\n \r\n")
+            self.wfile.flush()
 
 
 @contextmanager

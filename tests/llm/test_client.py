@@ -8,6 +8,7 @@ import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -147,8 +148,11 @@ def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> Non
     assert len(server.requests) == 3
 
 
-def test_silence_ends_at_the_timeout(server: ModelServer) -> None:
-    server.script(Reply(manner="hang"), Reply(GOOD))
+@pytest.mark.parametrize("manner", ["hang", "drip"])
+def test_no_answer_ends_at_the_timeout(
+    server: ModelServer, manner: Literal["hang", "drip"]
+) -> None:
+    server.script(Reply(manner=manner), Reply(GOOD))
     waits = Waits()
     answer = complete(client(server, timeout=0.4, sleep=waits))
     assert answer.value == BLUE

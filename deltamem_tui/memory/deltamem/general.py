@@ -18,7 +18,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.memory import context
-from deltamem_tui.memory.deltamem.definition import TreeParameters
+from deltamem_tui.memory.deltamem.definition import METHOD, TreeParameters
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
@@ -93,7 +93,8 @@ def mended(bank: Bank, call: str, error: str) -> list[tuple[Node, str]]:
 
 def _youngest(bank: Bank) -> list[Lesson]:
     """Return what the youngest nodes say; nothing in a bank that is not read as real work."""
-    if "task" not in bank.trees or domain_for(bank.manifest.domain) is not GENERAL:
+    is_read = bank.manifest.method == METHOD.name and domain_for(bank.manifest.domain) is GENERAL
+    if not is_read:
         return []
     tree = bank.tree("task")
     return [each for _, each in _lessons_at(tree, tree.rows[-_NEAREST - _YOUNGEST :])]
@@ -115,10 +116,10 @@ def _pool(
     """Return the rows that are read for a question, what they say, and how similar they are to
     it.
     """
-    rows = [int(row) for row in tree.rows]
-    if len(rows) > _NEAREST + _YOUNGEST:
+    rows: Iterable[int] = tree.rows
+    if len(tree.rows) > _NEAREST + _YOUNGEST:
         nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))
-        rows = sorted({*nearest, *rows[-_YOUNGEST:]})
+        rows = sorted({*nearest, *map(int, tree.rows[-_YOUNGEST:])})
     found = dict(_lessons_at(tree, rows))
     if not found:
         return [], [], []

@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.errors import UsageError
+from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.skills.layout import escaped, fenced
@@ -63,6 +63,11 @@ def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
             "nothing here holds for every task yet",
             source=bank.name,
             hint="learn at least three episodes of real work",
+        )
+    own = _AGENTS_HEADER.encode()
+    if path.is_file() and not path.read_bytes().startswith(own):
+        raise BankExistsError(
+            "written by somebody else", source=str(path), hint="name another file with -o"
         )
     # Inside a fence no agent follows an `@import`, and nothing is expanded.
     text = f"{_AGENTS_HEADER}\n\n{fenced(clean(chr(10).join(lines)))}\n"

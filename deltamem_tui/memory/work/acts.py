@@ -54,6 +54,7 @@ _ERROR_LINE = re.compile(
     r"|unauthori[sz]ed|forbidden|conflict|unexpected)\b",
     re.IGNORECASE,
 )
+_LEADING = re.compile(r"\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)*(?:timeout\s+\d\S*\s+)?(?=\S)")
 _REDIRECT = re.compile(r"\s*\d?>{1,2}&?\s*(?:\d\b|/dev/null)")
 _BETWEEN = frozenset(("do", "then", "else", "done", "fi", "{", "}", "!"))
 _HANDING_ON = frozenset(("-exec", "-execdir", "-ok", "xargs"))
@@ -116,6 +117,7 @@ def read_step(index: int, step: Step) -> Act:
         form, tool, arguments = _shape(text)
         if form == "message":
             return Act(index, "message", "", text)
+    text = bare(text) if form == "command" else text
     failed = status == "error" or (status is None and has_failed(answer))
     return Act(index, form, tool, text, answer, failed, arguments)
 
@@ -176,9 +178,14 @@ def words_of(name: str) -> list[str]:
     return re.findall(r"[a-z]+|\d+", split.lower())
 
 
+def bare(command: str) -> str:
+    """Return a command line without what only says where, or for how long, it runs."""
+    return _LEADING.sub("", command, count=1)
+
+
 def head_of(command: str) -> str:
-    """Return a command's first word after its assignments, without its folder."""
-    for word in command.split():
+    """Return a command's first word after its assignments, and after `cd … &&`."""
+    for word in bare(command).split():
         if not re.match(r"[A-Za-z_]\w*=", word) and word not in _CARRYING:
             return word
     return ""

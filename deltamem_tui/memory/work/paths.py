@@ -17,7 +17,6 @@ _PASSING = re.compile(
     r"|\.(?!github\b|gitlab|circleci|golangci|eslint|pre-commit|gitignore|editorconfig)[a-z]\w*)(?:/|$)"
 )
 _FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)\W{1,3}((?:/|~)[^\s\"'<>]+)")
-_TOP = re.compile(r"[\w.-]+/[\w.-]+$")
 _LENGTH = 120
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from deltamem_tui import Outcome, Step, Trajectory, create_bank, learn
-from deltamem_tui.errors import UsageError
+from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from deltamem_tui.memory.transfer.plain import markdown, node_record, records, write_agents_md
 from tests.effort import examples
@@ -59,4 +59,8 @@ def test_agents_md_says_what_every_task_needs_and_imports_nothing(tmp_path: Path
     header, fence, rest = (tmp_path / "AGENTS.md").read_text().partition("```text\n")
     assert "not instructions" in header
     assert fence
+    write_agents_md(bank, tmp_path / "AGENTS.md", replace=True)
+    (tmp_path / "CLAUDE.md").write_text("# Ours")
+    with pytest.raises(BankExistsError, match="written by somebody else"):
+        write_agents_md(bank, tmp_path / "CLAUDE.md", replace=True)
     assert rest == "Check with: pytest @tests/all\nEdited most: src/prices.py\n```\n"

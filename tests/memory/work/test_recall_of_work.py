@@ -12,6 +12,7 @@ from deltamem_tui import Outcome, Step, Trajectory, create_bank, editing, learn,
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.deltamem.definition import Parameters
+from deltamem_tui.memory.deltamem.general import mended
 from deltamem_tui.memory.work.facts import as_text, facts_of, from_text
 
 Steps = Sequence[tuple[str, str]]
@@ -48,6 +49,23 @@ def test_the_next_release_is_deployed_like_the_last_ones(tmp_path: Path) -> None
     assert "kubectl set image deployment/shop shop=registry/shop:2.7" in told
     assert "git checkout v2.7" in told
     assert "3 near this one" in told
+
+
+def test_a_folder_in_front_of_a_command_hides_nothing(tmp_path: Path) -> None:
+    steps = [
+        ("cd /repo && go test ./...", "--- FAIL: TestQuota\nquota_test.go:9: expected 5, got 7"),
+        ("cd /repo && sed -i 's/7/5/' quota/limit.go", ""),
+        ("cd /repo && go test ./...", "ok"),
+    ]
+    tasks = ("Mend the quota", "Speed up the mailer", "Name the flags")
+    bank = bank_of(tmp_path, [episode(task, steps) for task in tasks])
+    told = recall(bank, "Raise the quota of the mailer").context
+    assert "Check with: go test ./..." in told
+    assert "quota/limit.go" in told
+    ((_, line), *_) = mended(
+        bank, "cd /repo && go test ./...", "quota_test.go:9: expected 5, got 7"
+    )
+    assert "then worked: sed -i" in line
 
 
 def test_a_repository_that_was_mended_before_says_where_and_how(tmp_path: Path) -> None:
