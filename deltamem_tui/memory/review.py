@@ -196,11 +196,7 @@ def facts_of(bank: Bank, episode: Trajectory) -> EpisodeFacts:
 
 
 def _of_little_use(bank: Bank) -> Iterator[Suspect]:
-    """Return the nodes whose mean utility the bank's parameters call too little, the worst first.
-
-    Utility is what log and person say, and the judge's where those say nothing. Nodes that a
-    failure wrote are left out: they are shown where tasks are hard.
-    """
+    """Return the successes' nodes whose mean utility is too little, the worst first."""
     settings = settings_of(bank)
     found: list[tuple[float, str, Node]] = []
     for name in bank.trees:
@@ -235,10 +231,7 @@ def _around_errors(bank: Bank, facts: Sequence[EpisodeFacts]) -> Iterator[Suspec
 
 
 def _once_wrong(bank: Bank, episode: EpisodeFacts) -> set[NodePlace]:
-    """Return the nodes that an episode wrote as having ended otherwise than a person says.
-
-    Also those that are deleted or relabelled by now: they were shown as they were.
-    """
+    """Return the nodes, deleted ones too, of episodes that a person says ended otherwise."""
     label = label_of(success=bool(episode.user))
     return {
         (tree.name, node.id)

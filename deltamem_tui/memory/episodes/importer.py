@@ -257,10 +257,7 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
 
 
 def _with_what_is_known(bank: Bank, received: EpisodeImport) -> Trajectory:
-    """Return the new record of an episode that the bank has.
-
-    Its drawn scene, its verdicts and its receipts stay; of a duplicate only receipts are taken.
-    """
+    """Return the new record with the known one's scene, verdicts and receipts."""
     arrival = received.arrival
     known = episode(bank, arrival.id)
     if known is None:  # it came in this very batch

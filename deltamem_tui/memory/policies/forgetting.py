@@ -183,10 +183,7 @@ def subtree_sizes(nodes: Columns) -> list[int]:
 
 
 def _over_capacity(nodes: Columns, gone: Flags, capacity: int, unit: int) -> Iterator[int]:
-    """Return the leaves that are worth least, until as few nodes are left as there may be.
-
-    What the last episode wrote is spared, unless it wrote more than that by itself.
-    """
+    """Return the leaves worth least beyond the capacity, sparing what the last episode wrote."""
     left = ~gone & ~nodes.key
     size = int(left.sum())
     if size <= capacity:

@@ -111,9 +111,7 @@ def view_install(
 
 
 def _delivery_facts(delivery: Delivery, bank: Bank) -> dict[str, Any]:
-    """Return who built the bank, with what, from how much, and what is in it; None where
-    unknown.
-    """
+    """Return who built the bank, with what, from how much, and its content; None if unknown."""
     manifest = delivery.manifest
     contents = manifest.provenance.get("contents")
     contents = contents if isinstance(contents, dict) else {}

@@ -105,11 +105,7 @@ def take_answers(
 
 
 def _take(bank: Bank, batch: BatchCaller, result: object, report: AnswersReport) -> None:
-    """Take one result.
-
-    Raises:
-        AnswerError: There is no answer in it, or none that is wanted here.
-    """
+    """Take one result, or raise an AnswerError: it has no answer that is wanted here."""
     key = result.get("custom_id") if isinstance(result, dict) else None
     if not isinstance(result, dict) or not isinstance(key, str):
         raise AnswerError("not a result of a batch", hint="`custom_id` and `response` are wanted")

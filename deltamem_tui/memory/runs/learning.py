@@ -219,9 +219,7 @@ class LearningRun:
         return noting.noted
 
     def _with_scene(self, turn: _Turn) -> Trajectory:
-        """Return the episode whose turn it is; it gets a scene that the bank keeps if it has
-        none.
-        """
+        """Return the episode whose turn it is, with a scene that the bank keeps."""
         stored = self._stored(turn)
         if self._model is None or not self._draws_scene_of(stored):
             return stored
@@ -260,11 +258,7 @@ def _scene_question(model: ModelWriter, shown: Trajectory) -> Question:
 
 
 def _keep_scene(bank: Bank, trajectory: Trajectory, extraction: Extraction) -> Trajectory:
-    """Keep the scene that was drawn for an episode; returns the episode with its scene.
-
-    A scene that another process drew meanwhile stays. An episode that the bank does not have
-    yet is not added: it comes with its scene when it is learnt.
-    """
+    """Keep a drawn scene where the bank has the episode without one; return the episode with it."""
     bank.require_writable()
     with bank.writing() as batch:
         known = episode(bank, trajectory.id)
