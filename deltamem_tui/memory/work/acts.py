@@ -160,7 +160,7 @@ def error_line(answer: str) -> str:
         if (
             len(line) < 8
             or _LISTING.match(line)
-            or re.fullmatch(r"(?i)exit (?:code|status):? \d+", line)
+            or re.fullmatch(r"(?i)(?:error: )?exit (?:code|status):? \d+", line)
         ):
             continue
         if line.startswith(("Traceback", "File ")):

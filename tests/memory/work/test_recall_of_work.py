@@ -68,6 +68,15 @@ def test_a_folder_in_front_of_a_command_hides_nothing(tmp_path: Path) -> None:
     assert "then worked: sed -i" in line
 
 
+def test_a_program_that_is_missing_checks_nothing(tmp_path: Path) -> None:
+    missing = "error: Exit code 127\n/bin/bash: line 1: ruff: command not found"
+    steps = [("ruff check .", missing), ('write(path="total.txt", content="6")', "created")]
+    bank = bank_of(tmp_path, [episode("Write the sum of the numbers into total.txt", steps)])
+    told = recall(bank, "Write the sum of the prices into total.txt").context
+    assert "Check with" not in told
+    assert "ruff: command not found" in told
+
+
 def test_a_repository_that_was_mended_before_says_where_and_how(tmp_path: Path) -> None:
     bugs = ["Boolean truthy values", "Nested unknown fields", "Enum by value", "UUID versions"]
     mended = [
