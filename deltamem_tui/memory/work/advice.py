@@ -127,7 +127,7 @@ class _Writer:
             checks = self.checks()
             ways = self.ways(1, self.left // 3, worded=True)
             shown = [*checks, *self.files(files), *ways]
-            if not ways:  # where files are few, there is room for how it was done
+            if self.near and not ways:  # where files are few, there is room for how it was done
                 shown += self.ways(1, self.left)
         else:
             ways = self.ways(_WAYS, self.left)

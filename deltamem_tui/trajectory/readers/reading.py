@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from msgspec import structs
@@ -15,6 +16,7 @@ from msgspec import structs
 from deltamem_tui.errors import (
     LogFormatError,
     RecordError,
+    Remedy,
     TrajectoryError,
     UsageError,
     wrong_argument,
@@ -86,13 +88,17 @@ def read_logs(
 def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[Reading]:
     """Read one log with one reader; from a reward of `success_at` on, an episode is a success."""
     anything = False
+    strays = 0
     try:
         for item in reader.read(log):
             anything = True
             found = (
                 _received(item, log, reader, success_at) if isinstance(item, Trajectory) else item
             )
+            strays += isinstance(found, RecordError) and found.hint == Remedy.SPLIT_LOG
             yield _told(found, log, reader)
+        if strays > 2:
+            yield from (_told(each, log, reader) for each in _other_format(log, reader, strays))
     except TrajectoryError as error:
         anything = True
         yield _told(error, log, reader)
@@ -101,6 +107,18 @@ def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[R
         yield _told(RecordError("JSON nested too deep to be read"), log, reader)
     if not anything:
         yield _told(RecordError(f"no episode in it (read as {reader.name})"), log, reader)
+
+
+def _other_format(log: Log, reader: Reader, strays: int) -> Iterator[RecordError]:
+    """Yield which format a log probably has, if a third of its records do not fit."""
+    if sum(1 for _ in islice(log.noting(None).values(), 3 * strays + 1)) > 3 * strays:
+        return
+    others = (claim.reader for claim in detect(log) if claim.reader.name != reader.name)
+    for other in islice(others, 1):
+        looks = f"because it looks like {other.description}"
+        yield RecordError(
+            f"probably another format: {other.name}, {looks}", hint=Remedy.NAME_FORMAT
+        )
 
 
 def _told(reading: Reading | TrajectoryError, log: Log, reader: Reader) -> Reading:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import LogFormatError, Remedy
-from tests.trajectory.readers.samples import readings
+from tests.trajectory.readers.samples import lines, readings
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,16 @@ def test_it_says_what_to_do(tmp_path: Path, text: str) -> None:
     with pytest.raises(LogFormatError, match="no reader knows this format") as refused:
         readings(tmp_path, text, "log")
     assert refused.value.hint is Remedy.DECLARE_FORMAT
+
+
+def test_if_a_third_of_a_log_does_not_fit_another_format_is_named(tmp_path: Path) -> None:
+    row = {"observation": "a hall", "userInput": "look", "score": 0.1}
+    log = [row] * 3 + [{**row, "type": "session_meta", "payload": {}}] * 5
+    told = readings(tmp_path, lines(*log), "log", format="codex")
+    words = "probably another format: scienceworld-recording, because it looks like Sc"
+    assert words in str(told[-1])
+    more = lines(*log, *log[-1:] * 2)
+    assert words not in str(readings(tmp_path, more, "log", format="codex")[-1])
 
 
 def test_the_work_of_refusing_does_not_grow_with_keys(tmp_path: Path) -> None:
