@@ -25,6 +25,7 @@ def test_outlines_and_recall_lab_have_its_words_and_numbers(tmp_path: Path, meth
     numbers = {each.path: each for each in listed(settings)}
 
     async def story(person: Person) -> None:
+        await person.press("1")  # a bank without nodes opens on its episodes
         for name, tree in bank.trees.items():
             if is_shown(bank, name):
                 assert f"{display_of(bank, name).title} · {len(tree)} node" in person.screen
