@@ -46,7 +46,7 @@ from typing import Any
 
 
 class Remedy(StrEnum):
-    """What to do about an error where each face has means of its own.
+    """Advice on an error for which each face has its own wording.
 
     It is an error's hint. Its value is how the command line says it; another face has its own
     words for each.

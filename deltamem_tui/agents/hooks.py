@@ -24,7 +24,7 @@ from deltamem_tui.text import count_tokens
 
 Event = str
 """`prompt`, `failure`, `start` or `end`: what happens, whichever agent it happens to."""
-PROMPT, FAILURE, START, END = EVENTS = ("prompt", "failure", "start", "end")
+PROMPT, FAILURE, START, END = ("prompt", "failure", "start", "end")
 _FORMER = {"resume": START}  # as earlier installs call it
 
 _WORDS = {"ok": "success", "bad": "failure"}

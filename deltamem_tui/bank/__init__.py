@@ -1,1 +1,1 @@
-"""What was learnt, on disk: nodes, trees and the bank that holds them."""
+"""Nodes, trees and the bank that holds them, on disk."""

@@ -111,7 +111,7 @@ class Bank:
 
     @property
     def name(self) -> str:
-        """What the bank is called: like its folder. An archive is called as it calls itself."""
+        """The bank's name: that of its folder, or the one an archive states."""
         # A folder that was moved or copied is looked up by its new name, so that one counts.
         folder = "" if self.archived else os.path.basename(os.path.abspath(self.path))  # noqa: PTH100, PTH119
         return clean(folder) or self.manifest.name
@@ -153,7 +153,7 @@ class Bank:
 
     @property
     def collections(self) -> Mapping[str, Collection]:
-        """What the nodes of each tree consist of, by the tree's name."""
+        """The collection definition of each tree, by the tree's name."""
         return self.manifest.collections
 
     def tree(self, name: str) -> Tree:

@@ -50,7 +50,7 @@ Vectors = Iterable[NDArray[np.float32]]
 
 @dataclass(slots=True)
 class _Addition:
-    """What a batch adds to one table.
+    """The rows that a batch adds to one table.
 
     Attributes:
         snapshot: The table as it counts so far.
@@ -146,7 +146,7 @@ class Batch:
 
     @property
     def event(self) -> str:
-        """What the batch was named; empty if it shall not be committed."""
+        """The event's name in the journal; empty if the batch is not committed."""
         return self._event[0] if self._event else ""
 
     def log(self, event: str, detail: Mapping[str, Any] | None = None) -> None:

@@ -39,7 +39,7 @@ _WRONG = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class LineOrigin(Origin, kw_only=True, frozen=True, forbid_unknown_fields=True, gc=False):
-    """Where a line says that its node comes from: three of the keys may not be missing."""
+    """A node's origin as its line has it: three of the keys are required."""
 
     trajectory: Text
     outcome_source: Text
@@ -47,14 +47,14 @@ class LineOrigin(Origin, kw_only=True, frozen=True, forbid_unknown_fields=True, 
 
 
 class Meant(Struct, forbid_unknown_fields=True, gc=False):
-    """What a node claims that its line has to say otherwise: its parent, or that it lives."""
+    """Claims of a node that its line has to repeat: its parent, or that it lives."""
 
     parent: Id | UnsetType | None = UNSET
     deleted: bool | UnsetType = UNSET
 
 
 class Line(Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """What every node's line has; see `Node`. Of a collection's lines there is a type with more."""
+    """The keys of every node's line; see `Node`. A collection's lines have a type with more."""
 
     id: Id
     parent: Id | None

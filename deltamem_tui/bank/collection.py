@@ -20,13 +20,13 @@ Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]*\Z", max_length=32)]
 
 _OWN_FILES = frozenset({"bank", "credit", "journal", "origins", "reembed", "trajectories", "usage"})
 LINE_KEYS = ("id", "parent", "kind", "label", "depth", "consolidated", "revision", "origin")
-"""What every node's line has beside the collection's fields."""
+"""Keys that every node's line has beside the collection's fields."""
 RARE_KEYS = ("deleted", "meant")
-"""What it may have."""
+"""Optional keys."""
 
 
 class Collection(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the nodes of one family consist of.
+    """The fields and limits of one family of nodes.
 
     Attributes:
         fields: The names of a node's texts, in the order that its id digests.

@@ -1,4 +1,4 @@
-"""Who was shown what, and how it ended: a row per collection, node and episode.
+"""Recalled nodes and how their episodes ended: a row per collection, node and episode.
 
 An episode that was shown a node counts once for it, however often the node stood in its receipts
 and whichever bank it is learnt in. So the sums, which are made of these rows when they are asked
@@ -44,7 +44,7 @@ _COLUMNS: Mapping[Source, int] = {"stated": _STATED, "judge": _JUDGE, "user": _U
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What an episode was shown, and what is said of how it ended.
+    """The nodes that an episode was shown, and its outcome.
 
     Attributes:
         nodes: The nodes, as (collection, node, revision when it was shown).

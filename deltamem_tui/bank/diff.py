@@ -1,4 +1,4 @@
-"""What differs between two banks, node by node. Lines that are equal need no look."""
+"""Differences between two banks, node by node. Lines that are equal need no look."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CountChange:
 
 @dataclass(frozen=True, slots=True)
 class TreeDiff:
-    """What differs in one tree.
+    """Differences in one tree.
 
     Attributes:
         added: Nodes that live in the second bank alone, in its order of birth.
@@ -84,7 +84,7 @@ class EpisodeDiff:
 
 @dataclass(frozen=True, slots=True)
 class BankDiff:
-    """What differs between two banks. Their names, origins and histories do not matter.
+    """Differences between two banks. Their names, origins and histories do not matter.
 
     Of the manifests: description, domain, embedder and settings (`task.tau_base`, …).
     """

@@ -46,7 +46,7 @@ COLLECTIONS_1: Mapping[str, Collection] = {"task": _TREE_1, "env": _TREE_1}
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a bank is.
+    """A bank's description of itself.
 
     Attributes:
         name: What the bank was called when it was made; see `Bank.name`.

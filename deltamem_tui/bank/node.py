@@ -26,14 +26,14 @@ Revision = Annotated[int, Meta(ge=0, le=REVISION_LIMIT)]
 Kind = Literal["root", "residual"]
 Label = Literal["success", "failure"]
 Utility = Literal["success", "reward"]
-"""What an episode is worth to the nodes it recalled: 0 or 1, or its reward, the share solved.
+"""The value of an episode to the nodes it recalled: 0 or 1, or its reward, the share solved.
 
 A verdict without a reward, as a person's, says that all was solved, or nothing.
 """
 
 
 class Origin(Struct, frozen=True, gc=False):
-    """Where a node comes from.
+    """The origin of a node.
 
     Attributes:
         trajectory: Id of the episode it was learnt from; empty if there was none.

@@ -20,7 +20,7 @@ from deltamem_tui.text import one_line
 
 @dataclass(frozen=True, slots=True)
 class BankContents:
-    """What goes when a bank is deleted.
+    """The contents that go when a bank is deleted.
 
     Attributes:
         nodes: Living nodes by collection; empty if the bank cannot be opened.

@@ -74,7 +74,7 @@ class Table:
 
     @property
     def collection(self) -> Collection:
-        """What the nodes consist of."""
+        """The collection definition of the nodes."""
         if self.nodes is None:
             raise ValueError(f"the {self.name} table keeps no nodes")
         return self.nodes
@@ -253,7 +253,7 @@ def wrong_lengths(vectors: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
 
 
 class TableSnapshot:
-    """What a table held at one commit. Later writes do not show in it.
+    """The state of a table at one commit. Later writes do not show in it.
 
     Attributes:
         derived: What callers worked out of its rows, by names of theirs. Later snapshots of one

@@ -1,4 +1,4 @@
-"""What was changed before, and taking it back: versions of nodes, and the last change."""
+"""Earlier versions of nodes, and undoing the last change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEGINS = "init"
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """What one commit did to a tree: rows of nodes' last lines after it.
+    """The effect of one commit on a tree: rows of nodes' last lines after it.
 
     Attributes:
         added: Nodes that were not there, or were deleted. int64 [added].
@@ -113,9 +113,9 @@ class Past:
 
 
 UNDO = "undo"
-"""What the journal calls a commit that took another back."""
+"""The journal's name for a commit that undid another."""
 REDO = "redo"
-"""What it calls one that did again what an undo had taken back."""
+"""Its name for one that redid an undone change."""
 
 
 def commits_since(bank: Bank, sequence: int) -> Iterator[Commit]:

@@ -1,4 +1,4 @@
-"""What every command gets: shared options, settings, the banks' paths, and Ctrl+C.
+"""Context of every command: shared options, settings, the banks' paths, and Ctrl+C.
 
 The shared options may come before the command's name or anywhere after it, so they are
 taken out of the arguments before the command reads the rest.

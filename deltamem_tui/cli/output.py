@@ -30,7 +30,7 @@ Advance = Callable[..., None]
 
 
 class Output:
-    """Where results, notes and progress go: the process's streams, unless others are given.
+    """Streams for results, notes and progress: the process's own, unless others are given.
 
     With `json`, stdout is one JSON document and stderr stays silent; with `debug`, errors come
     with their traceback, on stderr. A progress bar appears after `patience` seconds.

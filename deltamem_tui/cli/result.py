@@ -1,4 +1,4 @@
-"""What a command did, as a value: all that is printed of it, and the exit code."""
+"""A command's result as a value: all that is printed of it, and the exit code."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class InterruptionError(DeltaMemError):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a command did: everything that is printed, in either form.
+    """The result of a command: everything that is printed, in either form.
 
     Attributes:
         command: The command's name.
@@ -86,7 +86,7 @@ class Result:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What to exit with: 130 whenever the work was interrupted."""
+        """The exit code: 130 whenever the work was interrupted."""
         if any(isinstance(error, InterruptionError) for error in self.errors):
             return ExitCode.INTERRUPTED
         if self.code is not None:

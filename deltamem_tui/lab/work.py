@@ -52,7 +52,7 @@ Recall = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What an episode touched: by kind of need, each in the order of its first use."""
+    """Items that an episode touched: by kind of need, each in the order of its first use."""
 
     edited: tuple[str, ...] = ()
     read: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ _LOOP_CHARACTERS = re.compile(r"(.{1,40}?)\1{20,}", re.DOTALL)
 
 
 class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to ask again
-    """What is wrong with an answer, worded for its model. Never leaves this package.
+    """A fault of an answer, worded for its model. Never leaves this package.
 
     Attributes:
         usable: What the answer is read as if asking again does not mend it, if anything.

@@ -69,7 +69,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back from one call, before it is checked.
+    """The reply to one call, before it is checked.
 
     Attributes:
         finish: Why it ended: `stop`, `length`, `content_filter`, `refusal` …
@@ -84,7 +84,7 @@ class Reply:
 
     @property
     def usage(self) -> Usage:
-        """What the call took."""
+        """Tokens and money that the call took."""
         return Usage(1, 0, self.prompt_tokens, self.completion_tokens, self.cost)
 
 
@@ -109,7 +109,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where to call, and how many seconds to wait for an answer.
+    """A server's address, and how many seconds to wait for an answer.
 
     Without an address it is the provider's own; without a key, the environment's is used.
     """
@@ -128,7 +128,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """What a request says besides its messages. A server that refuses a part is sent less.
+    """The options of a request beside its messages. A server that refuses one is sent less.
 
     Attributes:
         temperature: 0 for the first try of a question; None where a server takes none.

@@ -67,7 +67,7 @@ OWN_SERVER_TIMEOUT = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What was made of an answer that passed its check, and what all attempts took.
+    """The value of an answer that passed its check, and the usage of all attempts.
 
     Attributes:
         first_usage: The same, each answer out of the cache counted as when it was first given.
@@ -151,7 +151,7 @@ class Client:
 
     @property
     def usage(self) -> Usage:
-        """What everything asked through this client took, failed attempts included."""
+        """The usage of everything asked through this client, failed attempts included."""
         with self._lock:
             return self._usage
 

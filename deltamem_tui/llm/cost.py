@@ -1,4 +1,4 @@
-"""What calls cost: tokens, money, and a limit that is never passed.
+"""Costs of calls: tokens, money, and a limit that is never passed.
 
 Prices come from the list that litellm carries, or from the user. A price that is not known is
 None, and so is every sum that it enters: unknown is not free.
@@ -26,7 +26,7 @@ class QuestionCancelledError(LanguageModelError):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What each token costs, in US dollars, that is sent or comes back."""
+    """US dollars for each token that is sent or received."""
 
     prompt: float
     completion: float
@@ -38,7 +38,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What was asked and what it took. Usages add up.
+    """Calls and the tokens and money they took. Usages add up.
 
     Attributes:
         calls: Answers that a model gave and that are paid for.
@@ -74,7 +74,7 @@ class Usage:
 
 @dataclass(slots=True)
 class Charge:
-    """What a reserved call cost in US dollars: 0 until the caller writes down what was paid."""
+    """The cost of a reserved call in US dollars: 0 until the caller writes down what was paid."""
 
     cost: float = 0.0
 

@@ -77,7 +77,7 @@ class ListedPrice:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What is known about a model.
+    """Known facts of a model.
 
     Attributes:
         name: The name as litellm takes it, `provider/model`.

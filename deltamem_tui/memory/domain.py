@@ -58,7 +58,7 @@ _PARTS = re.compile(r"\n|(?<=you see) |(?<=[.,:;]) (?:and )?")
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What an episode was about.
+    """The goal of an episode.
 
     Attributes:
         trigger: The goal with instances left open: the activation condition.

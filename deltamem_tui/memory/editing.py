@@ -49,7 +49,7 @@ BY_HAND: tuple[ChangeKind, ...] = ("edit", "relabel", "move", "join", "delete", 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a person changed.
+    """A person's change.
 
     Attributes:
         nodes: Every node that has a new line, as that line has it; the one that was meant first.

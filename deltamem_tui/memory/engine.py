@@ -184,7 +184,7 @@ def writer_of(bank: Bank, given: object = None) -> Writer:
     """Return what writes for a bank's method: what is given, or the rules, which need no model.
 
     Raises:
-        UsageError: It is no writer.
+        UsageError: It is not a writer.
     """
     method = method_of(bank)
     if given is None:

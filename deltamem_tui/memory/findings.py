@@ -1,4 +1,4 @@
-"""What any method finds in an episode, read through its domain.
+"""Findings of any method in an episode, read through its domain.
 
 Which steps had an effect, and the same with blanks, so that two episodes can be compared; the
 shortest way that is known; what was tried and did not help; why a failure failed. All texts have

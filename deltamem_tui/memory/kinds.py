@@ -40,7 +40,7 @@ class KindOf:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeKinds:
-    """What the kinds of an episode are.
+    """The kinds of an episode.
 
     Attributes:
         episode: The episode with its kinds, as the bank is to keep it: `Plan.episode`.

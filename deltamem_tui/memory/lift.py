@@ -72,7 +72,7 @@ class NodeLift:
 
 @dataclass(frozen=True, slots=True)
 class BankLift:
-    """What receipts and verdicts say of a bank.
+    """The evidence of receipts and verdicts on a bank.
 
     Attributes:
         kinds: Per kind of task, the judged episodes with memory and without. Those without a

@@ -1,4 +1,4 @@
-"""What is known of places: lines of knowledge, written and read, and where things likely are.
+"""Knowledge of places: lines of it, written and read, and where things likely are.
 
 `drawer (4 looked at): opens and closes; cd; pencil (in 2)` is what was seen of a kind of place;
 `cd: drawer (1 of 4); desk (0 of 1)` is where a thing was looked for and found. Both are counts,
@@ -27,7 +27,7 @@ _PRIOR_OF_SOUGHT = 2.0  # the same for what was sought, by what lies there at al
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a place, a device, a tool. Items that `is_count` add up over a chain."""
+    """Knowledge of a place, a device, a tool. Items that `is_count` add up over a chain."""
 
     subject: str
     items: tuple[str, ...]
@@ -65,7 +65,7 @@ class Chance:
 
 @dataclass(frozen=True, slots=True)
 class TaskAtHand:
-    """What is known before a task is begun.
+    """Knowledge before a task is begun.
 
     Attributes:
         names: What the task names: open place of a procedure (`object`) → the task's own word.

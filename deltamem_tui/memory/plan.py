@@ -97,7 +97,7 @@ Payload = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SetChange:
-    """What becomes of a set of nodes that is replaced as a whole.
+    """The result for a set of nodes that is replaced as a whole.
 
     Attributes:
         kept: The nodes that stay as they are, with id and counts.
@@ -144,7 +144,7 @@ def set_change(
 
 @dataclass(frozen=True, slots=True)
 class CollectionResult:
-    """What an episode added to one collection.
+    """An episode's addition to one collection.
 
     Attributes:
         decision: What the method decided, in its own terms: `root`, `residual`, `skip` …
@@ -167,12 +167,12 @@ class CollectionResult:
 
     @property
     def usage(self) -> Usage:
-        """What its model calls took together."""
+        """The usage of its model calls together."""
         return usage_of(self.calls)
 
     @property
     def cut(self) -> str:
-        """What of the episode did not fit the model's window, in one line; empty if all did."""
+        """Parts of the episode beyond the model's window, in one line; empty if all fitted."""
         return next((call.cut for call in self.calls if call.cut), "")
 
     def record(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class CollectionResult:
 
 @dataclass(frozen=True, slots=True)
 class LearnResult:
-    """What a bank learnt from an episode.
+    """A bank's gain from an episode.
 
     Attributes:
         new: Whether the bank had not learnt it before; if it had, nothing was written.
@@ -211,7 +211,7 @@ class LearnResult:
 
     @property
     def usage(self) -> Usage:
-        """What its model calls took together."""
+        """The usage of its model calls together."""
         return usage_of(self.calls)
 
     def record(self, trajectory: Trajectory) -> dict[str, Any]:
@@ -242,7 +242,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceResult:
-    """What became of maintenance that was due.
+    """The result of maintenance that was due.
 
     Attributes:
         root: The node that came of it, new or there already; None if none did.
@@ -285,7 +285,7 @@ ResultT = TypeVar("ResultT", LearnResult, MaintenanceResult)
 
 @dataclass(frozen=True, slots=True)
 class Plan(Generic[ResultT]):
-    """What an episode, or maintenance that is due, changes: written whole or not at all.
+    """The changes of an episode, or of maintenance that is due: written whole or not at all.
 
     Attributes:
         result: What was decided, for callers and the journal. Maintenance without changes stays
@@ -311,7 +311,7 @@ class Plan(Generic[ResultT]):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What calibration found for one tree.
+    """The result of calibration for one tree.
 
     Attributes:
         questions: How many episodes were asked.

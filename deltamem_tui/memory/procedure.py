@@ -35,7 +35,7 @@ _NEW = "+ "
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What a chain says, put together.
+    """The contents of a chain, put together.
 
     Attributes:
         steps: The commands in order, names of the task left open.

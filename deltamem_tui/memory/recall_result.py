@@ -32,7 +32,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class CollectionRecall:
-    """What one collection answered.
+    """The answer of one collection.
 
     Attributes:
         threshold: The least score of a match; -1 if all match.
@@ -79,7 +79,7 @@ class CollectionRecall:
 
 @dataclass(frozen=True)
 class RecallResult:
-    """What a bank recalls.
+    """The recall of a bank.
 
     Attributes:
         collections: Per collection its answer; None if it was not asked.

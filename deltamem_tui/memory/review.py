@@ -42,7 +42,7 @@ NodePlace = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class EpisodeFacts:
-    """What the queue looks at of an episode.
+    """The facts of an episode that the queue looks at.
 
     Attributes:
         kind: The kind of its task.
@@ -129,7 +129,7 @@ def queue(episodes: Sequence[EpisodeFacts], suspects: Iterable[Suspect] = ()) ->
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What is to be reviewed in a bank at one commit.
+    """Everything to review in a bank at one commit.
 
     Attributes:
         items: The queue, the most urgent episode first.

@@ -1,4 +1,4 @@
-"""What an agent is handed of what a method recalls; of real work, the facts of the episodes.
+"""The context of any method for real work: the facts of the episodes it recalled.
 
 Where no plug-in knows a bank's domain, the rules write for a program what a person would not read:
 so an agent is shown the facts of the episodes that a method recalled, counted together

@@ -1,1 +1,1 @@
-"""What an agent did: the normal form of an episode, and the readers that bring logs into it."""
+"""Episodes in their normal form, and the readers that bring logs into it."""

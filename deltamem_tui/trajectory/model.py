@@ -1,4 +1,4 @@
-"""What an agent did: the normal form that every log is read into.
+"""The normal form of an episode, into which every log is read.
 
 A trajectory is one episode: a task, the environment it was met in, the ordered
 steps, and the outcome with its provenance. Its id is a digest of task, environment
@@ -43,7 +43,7 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
     """One thing the agent did and what came back.
 
     The fields behind `reward` hold the structure that a log states, never one that its prose
-    suggests; they are no part of an episode's identity.
+    suggests; they are not part of an episode's identity.
 
     Attributes:
         action: The act, as the agent wrote it.
@@ -140,7 +140,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
 
 
 class LogSource(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
-    """Where an episode was read.
+    """The place where an episode was read.
 
     Attributes:
         file: The log's file name, without the folders of the machine it was read on.
@@ -154,7 +154,7 @@ class LogSource(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=T
 
 
 class TrajectoryFacts(TypedDict, total=False):
-    """What may change of an episode that stays the same: all but task, environment and steps."""
+    """The changeable parts of an episode that stays the same: all but task, scene and steps."""
 
     outcome: Outcome
     source: LogSource
@@ -242,7 +242,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
 
     @cached_property
     def identity(self) -> bytes:
-        """What the id is a digest of, as JSON: task, environment and steps."""
+        """The content that the id is a digest of, as JSON: task, environment and steps."""
         # A reward of 1 and one of 1.0 have one id.
         rows = [
             (

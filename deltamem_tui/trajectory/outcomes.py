@@ -143,11 +143,11 @@ class ReasonTally:
 
 Row = Mapping[str, object]
 ID_KEYS = ("id", "instance_id", "task_id", "trajectory", "trajectory_id", "sample_id", "name")
-"""Where an episode's external id stands, the surest first."""
+"""Keys of an episode's external id, the surest first."""
 FLAG_KEYS = ("resolved", "success", "is_success", "solved", "passed", "correct")
-"""Where a record says whether the task was solved, the surest first."""
+"""Keys that say whether the task was solved, the surest first."""
 REWARD_KEYS = ("reward", "final_reward", "score")
-"""Where a record says how much of the task was solved, the surest first."""
+"""Keys that say how much of the task was solved, the surest first."""
 # Words that are a verdict under a name that may mean something else. By `status` programs report
 # how the run went: one that failed at the task completed.
 _SOLVED = frozenset({"resolved", "unresolved", "solved", "unsolved"})

@@ -1,4 +1,4 @@
-"""What an agent was told out of a memory, left out of its log: nothing is learnt from itself."""
+"""Recalled texts, left out of an agent's log: nothing is learnt from itself."""
 
 from __future__ import annotations
 

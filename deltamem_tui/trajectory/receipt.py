@@ -37,7 +37,7 @@ class ShownNode(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Receipt(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What one recall showed. One without entries says that nothing was.
+    """The receipt of one recall. One without entries says that nothing was shown.
 
     Attributes:
         id: A digest of all the rest.

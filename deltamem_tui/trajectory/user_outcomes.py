@@ -49,7 +49,7 @@ _Row = tuple[object, str]  # a row, and where it stands
 
 @dataclass(frozen=True, slots=True)
 class UserOutcomes:
-    """What the user says about episodes.
+    """The user's verdicts on episodes.
 
     `otherwise` is the outcome of each that `by_id`, a mapping from trajectory id or external id,
     does not name. If `only_identified`, it is for those with an external id only: a list of what

@@ -1,4 +1,4 @@
-"""Where a coding agent worked, as the text of its environment."""
+"""The folder of a coding agent, as the text of its environment."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from deltamem_tui.errors import BankError, BankRewrittenError, DeltaMemError
 _DRAFT = re.compile(r"[a-z][a-z0-9_]*(\.[a-z]+)+\.\d+\.next")
 
 STORE_STATE, STORE_ROWS, STORE_LOCK = "reembed.json", "reembed.npy", ".reembed.lock"
-"""What lies beside a bank's files while it is given new vectors; a frozen bank has none of it."""
+"""Files beside a bank's own while it is given new vectors; a frozen bank has none of them."""
 
 Cells = Mapping[int, Sequence[int]]
 

@@ -41,7 +41,7 @@ FILE_NAME = re.compile(
     r"bank\.json|(credit|journal|origins|trajectories|usage)\.jsonl|"
     r"[a-z][a-z0-9_]{0,31}\.(nodes\.jsonl|(embeddings|counts|states|index)\.npy)"
 )
-"""What a file of a bank may be called, whatever its collections."""
+"""Valid names of a bank's files, whatever its collections."""
 
 _MEMBERS = 80
 _NAME_BYTES = 64
@@ -72,7 +72,7 @@ def member_names(collections: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an archive says of a file."""
+    """An archive's entry for a file."""
 
     name: str
     size: int
@@ -81,7 +81,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything is in the archive of some files.
+    """Offsets of everything in the archive of some files.
 
     Attributes:
         entries: The files.
@@ -217,7 +217,7 @@ def _wrong(path: Path, message: str, hint: str | None = None) -> BankCorruptErro
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Where the bytes of a bank's file are: in the file itself, or somewhere in an archive."""
+    """The location of a bank file's bytes: in the file itself, or somewhere in an archive."""
 
     path: Path
     start: int

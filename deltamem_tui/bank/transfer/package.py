@@ -47,7 +47,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What was found on reading a file once."""
+    """Findings from reading a file once."""
 
     digest: str
     crc: int

@@ -35,12 +35,12 @@ from deltamem_tui.errors import BankCorruptError, BankError
 
 Flags = NDArray[np.bool_]
 Claims = NDArray[Any]
-"""What nodes claim, one row of `CLAIM` each."""
+"""Claims of nodes, one row of `CLAIM` each."""
 
 CLAIM = np.dtype(
     [
         ("id", "u8"),
-        ("parent", "u8"),  # where it is no root
+        ("parent", "u8"),  # of a residual
         ("root", "?"),
         ("deleted", "?"),
         ("failure", "?"),
@@ -86,7 +86,7 @@ def _meant_by(snapshot: TableSnapshot, row: int) -> Meant:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What holds when all claims are taken together.
+    """The state that holds when all claims are taken together.
 
     Attributes:
         above: The place of each node's parent; the number of nodes for a root. int64 [nodes].
@@ -192,7 +192,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a line says, to be compared with another of the same id."""
+    """The comparable content of a line, for another of the same id."""
 
     node: Node
     deleted: bool
@@ -234,12 +234,12 @@ class Join:
 
     @property
     def collection(self) -> Collection:
-        """What the nodes consist of."""
+        """The collection definition of the nodes."""
         return self.sides[0].table.collection
 
     @property
     def resolution(self) -> Resolution:
-        """What holds of the nodes joined so far."""
+        """The state of the nodes joined so far."""
         if self._resolution is None:
             self._resolution = resolution(self.claims)
         return self._resolution

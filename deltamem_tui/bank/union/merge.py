@@ -41,7 +41,7 @@ taken, with all that claim a place below: bool [nodes]."""
 
 @dataclass(frozen=True, slots=True)
 class TreeChanges:
-    """What a merge changes in one collection of the first bank. Ids, in order of birth.
+    """The changes of a merge to one collection of the first bank. Ids, in order of birth.
 
     Attributes:
         added: Living nodes that it gets.
@@ -70,7 +70,7 @@ class TreeChanges:
 
 
 class MergePlan:
-    """What the first of some banks has to write so that it holds what all of them hold.
+    """Everything the first of some banks has to write so that it holds what all of them hold.
 
     Args:
         banks: The banks. Each is taken as its handle shows it.
@@ -115,7 +115,7 @@ class MergePlan:
 
     @cached_property
     def credit(self) -> replicas.Entries:
-        """What all episodes were shown, those of nodes too that no bank has, and how they ended."""
+        """The nodes that all episodes were shown, those that no bank has too, and all outcomes."""
         ledgers = [credit.LEDGER.entries(bank.snapshots) for bank in self.banks]
         joint = replicas.joined(ledgers)
         if self.episodes is not None:
@@ -129,7 +129,7 @@ class MergePlan:
 
     @cached_property
     def changes(self) -> Mapping[str, TreeChanges]:
-        """What the merge changes in each collection of the first bank."""
+        """The merge's changes to each collection of the first bank."""
         return {name: self._changes(name) for name in self.joins}
 
     @cached_property

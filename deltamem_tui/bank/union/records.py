@@ -96,7 +96,7 @@ def _unique(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 _OUTCOME, _VERDICTS, _RECEIPTS = "outcome", "verdicts", "receipts"
 _REPLACED = "replaced_by"
 _SOURCES = ("judge", "stated", "user")
-"""Who may say how an episode ended, the weightiest last."""
+"""Sources that may state an outcome, the weightiest last."""
 
 
 def united(one: bytes, other: bytes) -> bytes:
@@ -165,7 +165,7 @@ def _digest(value: Mapping[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeJoin:
-    """What the first of some banks has to write so that it holds the episodes of all.
+    """Everything the first of some banks has to write so that it holds the episodes of all.
 
     Attributes:
         records: The episodes, those of the first bank first: their `id`, the `source` that has the

@@ -28,7 +28,7 @@ _PIECE_LINES = 2048
 
 
 class TreeUpdate:
-    """What the first of the joined banks has to write.
+    """Everything the first of the joined banks has to write.
 
     Attributes:
         join: The joined collection.

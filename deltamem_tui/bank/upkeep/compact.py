@@ -33,7 +33,7 @@ _PIECE_ROWS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What counts of one file before and after compaction: lines, or an array's rows, and bytes."""
+    """Sizes of one file before and after compaction: lines, or an array's rows, and bytes."""
 
     file: str
     rows_before: int
@@ -44,7 +44,7 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What compaction makes of a bank.
+    """A bank's compaction, planned.
 
     Attributes:
         done: Whether it was done; not if it would save nothing, or was only planned.

@@ -135,7 +135,7 @@ def _file_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
 
 
 def _tree_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
-    """Yield where a collection's lines are no forest, or its index and vectors do not fit them."""
+    """Yield faults in a collection's forest, its index and its vectors."""
     table, extent = snapshot.table, snapshot.extent
     try:
         lines = _pausing(table.lines(extent), between)
@@ -235,7 +235,7 @@ def _share_flaws(bank: Bank) -> Iterator[Flaw]:
 
 
 def _journal_flaws(bank: Bank) -> Iterator[Flaw]:
-    """Yield what is no commit, or not the next, and counters that the commits do not come to."""
+    """Yield broken or misplaced commits, and counters that the commits do not add up to."""
     if not bank.journal.exists:
         return
     name = bank.journal.path.name

@@ -42,7 +42,7 @@ _GOALS = tuple(
 )
 _MARK = "your task is to:"
 STATES = {"clean": "clean", "heat": "hot", "cool": "cool"}
-"""What each treatment makes of a thing."""
+"""The state that each treatment gives a thing."""
 _TREATMENT = re.compile(
     r"\b(?:(?P<clean>clean(?:s|ed|ing)?|wash(?:es|ed|ing)?|rins(?:e|es|ed|ing))"
     r"|(?P<heat>heat(?:s|ed|ing)?|hot|warm(?:s|ed|ing)?)"
@@ -69,7 +69,7 @@ _PLURALS = (
 
 @dataclass(frozen=True, slots=True)
 class HouseGoal:
-    """What a task asks for. Kinds, not instances; empty where the task has no such part.
+    """The goal of a task. Kinds, not instances; empty where the task has no such part.
 
     Attributes:
         object: The kind of thing that it is about.
@@ -154,7 +154,7 @@ _COMMANDS: tuple[tuple[Verb, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a step does.
+    """The effect of a step.
 
     Attributes:
         verb: `put` also for `move`, `use` also for `toggle`.

@@ -1,4 +1,4 @@
-"""Where things are in ALFWorld, and procedures that are led there."""
+"""Places of things in ALFWorld, and procedures led to them."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def maintain(
 
 @dataclass(frozen=True, slots=True)
 class _Induction:
-    """What became of an induction: why, and the first workflow, if any was found."""
+    """The result of an induction: why, and the first workflow, if any was found."""
 
     reason: str
     calls: tuple[Call, ...] = ()
@@ -161,7 +161,7 @@ class _Induction:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What a bank has of one kind of task, in order of birth."""
+    """A bank's holdings of one kind of task, in order of birth."""
 
     kind: str
     workflows: tuple[Node, ...]
@@ -300,7 +300,7 @@ class Pattern:
 
     @property
     def weight(self) -> int:
-        """What it saves: each occurrence in place of its actions one by one."""
+        """The actions saved: each occurrence stands in for its actions one by one."""
         return self.support * (len(self.actions) - 1)
 
 

@@ -38,7 +38,7 @@ below the kind, and the label, that they are about. A memory that is `consolidat
 from; `read` is of banks of earlier versions."""
 
 INSIGHTS: Mapping[str, str] = {TASKS: TASK_INSIGHTS, ENVIRONMENTS: ENV_INSIGHTS}
-"""Where the insights into what a half of the index holds are kept."""
+"""The collection of insights into each half of the index."""
 
 _REMEMBERED = {
     "env": "In",

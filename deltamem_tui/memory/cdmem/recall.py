@@ -73,7 +73,7 @@ _BUDGET = 1000  # tokens of all examples together
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where something belongs in the context index: a task, its environment, and their kinds."""
+    """A position in the context index: a task, its environment, and their kinds."""
 
     task: str
     kind: str

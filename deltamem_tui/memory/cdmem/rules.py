@@ -1,4 +1,4 @@
-"""What CDMem writes without a model: expert notes, shortcuts, failures and insights by support.
+"""CDMem's texts without a model: expert notes, shortcuts, failures and insights by support.
 
 Insights are made from all members of their list, so that neither their order nor the size of a
 batch matters.

@@ -1,4 +1,4 @@
-"""What an episode changes: its memories are filed under both halves of the index.
+"""Changes from an episode: its memories are filed under both halves of the index.
 
 An expert's notes of the episode come first; from them the shortcut of a success, or the reflection
 on a failure, and what is known of its environment. Where a list is full with it, its insights are
@@ -106,7 +106,7 @@ def _known_kinds(bank: Bank) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Update:
-    """What one episode changes in a bank, gathered; nothing is written."""
+    """The changes of one episode to a bank, gathered; nothing is written."""
 
     index: Index
     episode: Trajectory
@@ -243,7 +243,7 @@ def _said(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Induction:
-    """What a batch comes to: the members it was made from, and the first insight that is new."""
+    """The result of a batch: the members it was made from, and the first insight that is new."""
 
     reason: str
     calls: tuple[Call, ...] = ()

@@ -102,7 +102,7 @@ class Judged:
 
     @property
     def mean(self) -> float | None:
-        """What one was worth; None if there is none."""
+        """The value of one; None if there is none."""
         return self.utility / self.judged / UNIT if self.judged else None
 
 
@@ -167,7 +167,7 @@ def tree_credit(bank: Bank, tree: str) -> NodeCredit:
 
 @dataclass(frozen=True, slots=True)
 class Usefulness:
-    """What nodes were worth to the episodes that were shown them, by the row of their first line.
+    """The value of nodes to the episodes that were shown them, by the row of their first line.
 
     Attributes:
         shown: Episodes that were shown the node. int64 [rows].

@@ -1,4 +1,4 @@
-"""What DeltaMem hands to an agent: one procedure that can be carried out, and facts it needs."""
+"""DeltaMem's context for an agent: one procedure to carry out, and the facts it needs."""
 
 from __future__ import annotations
 

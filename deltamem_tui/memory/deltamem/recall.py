@@ -68,7 +68,7 @@ def questions_of(episode: Trajectory) -> dict[str, str]:
 
 
 class Recollection(RecallResult):
-    """What both trees recall."""
+    """The answers of both trees."""
 
     @property
     def task(self) -> CollectionRecall | None:

@@ -1,4 +1,4 @@
-"""What DeltaMem writes without a model: skills for the task tree, knowledge for the env tree.
+"""DeltaMem's texts without a model: skills for the task tree, knowledge for the env tree.
 
 Of real work they write the facts of an episode (`memory.work`). Where a plug-in knows the domain,
 they read an episode with its eyes, keep the actions that had an effect, replace what is only an

@@ -1,4 +1,4 @@
-"""What became of the records of some logs: a tally per file, and an entry per episode.
+"""Results of importing logs: a tally per file, and an entry per episode.
 
 Lists are bounded by `LISTED`, however much was read; entries are kept only on request.
 `memory.reports` makes text of it.
@@ -36,7 +36,7 @@ OTHER_FILES = "other logs"
 
 Reception = Literal["imported", "grown", "updated", "duplicate"]
 Redaction = Literal["secrets", "personal", "off"]
-"""What is taken out of episodes: secrets, e-mail addresses too, or nothing."""
+"""Texts removed from episodes: secrets, e-mail addresses too, or nothing."""
 
 
 class Arrival(Struct, frozen=True, gc=False):
@@ -110,7 +110,7 @@ class EpisodeImport(Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class FileTally:
-    """What one log gave. Everything but `without_outcome` counts duplicates too.
+    """Counts of one log. Everything but `without_outcome` counts duplicates too.
 
     Attributes:
         formats: The formats it was read as; of the project's own logs, those that their episodes
@@ -198,7 +198,7 @@ class DomainTally:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the records of some logs.
+    """Results of importing some logs.
 
     Attributes:
         redaction: What was taken out of the episodes: `secrets`, `personal` data too, or `off`.

@@ -187,7 +187,7 @@ def known_episode(bank: Bank, episode_id: str) -> Trajectory:
 # Records of one episode that an import brings
 
 Answer = Literal["updated", "duplicate", "contradiction", "too late"]
-"""What becomes of a record; the last two are refusals."""
+"""Results for a record; the last two are refusals."""
 
 
 def answer_to(stated: Outcome, known: Outcome, *, learnt: bool) -> Answer:

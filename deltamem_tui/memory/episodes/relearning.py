@@ -29,7 +29,7 @@ LEARNT_AS = "learnt_as"
 
 @dataclass(frozen=True, slots=True)
 class Overturned:
-    """What a verdict does to the nodes that were learnt from its episodes.
+    """The effect of a verdict on the nodes that were learnt from its episodes.
 
     Attributes:
         episodes: The ids of the learnt episodes that wait again.
@@ -43,7 +43,7 @@ class Overturned:
 
     @property
     def text(self) -> str:
-        """What happens, as one sentence for a person."""
+        """The effect as one sentence for a person."""
         nodes, one = counted(len(self.nodes), "node"), len(self.episodes) == 1
         waits = (
             f"{counted(len(self.episodes), 'learnt episode')} {'waits' if one else 'wait'} again"

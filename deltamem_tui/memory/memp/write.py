@@ -146,7 +146,7 @@ def _is_useless(bank: Bank, episode: Trajectory, shown: ShownNode, numbers: Memp
 
 @dataclass(frozen=True, slots=True)
 class _Update:
-    """What one episode changes in a bank's procedures, gathered; nothing is written."""
+    """The changes of one episode to a bank's procedures, gathered; nothing is written."""
 
     tree: Tree
     episode: Trajectory

@@ -68,7 +68,7 @@ class Prompt(Matter, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What it is asked for by."""
+        """The name it is asked for by."""
         return self.path.stem
 
     @property
@@ -332,7 +332,7 @@ def _folders(folders: Sequence[Path] | None) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PromptExport:
-    """What an export wrote, and the files that were there already with the same text."""
+    """Files that an export wrote, and those that were there already with the same text."""
 
     written: tuple[Path, ...]
     same: tuple[Path, ...]

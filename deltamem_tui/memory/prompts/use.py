@@ -1,4 +1,4 @@
-"""What the program uses a prompt for: what it is given, and what its answer is read as.
+"""Uses of prompts: what each is given, and what its answer is read as.
 
 A method declares the uses of its own prompts; those that every method shares stand here. A
 prompt's file may ask for less than its use allows, never for something else.
@@ -13,12 +13,12 @@ from typing import Literal
 from deltamem_tui.bank.node import Label
 
 Purpose = Literal["extract", "fuse", "induce", "classify", "draw", "judge", "act"]
-"""What the journal calls a call of a model; see `writers.extraction.Call`."""
+"""The journal's name for a call of a model; see `writers.extraction.Call`."""
 
 OF_AN_EPISODE = frozenset({"environment", "task", "trajectory", "outcome", "memory", "words"})
-"""What a prompt about an episode may be given: the episode, how it ended, and the notes."""
+"""Variables of a prompt about an episode: the episode, how it ended, and the notes."""
 OF_NOTES = frozenset({"memory", "failure", "words"})
-"""What a prompt without an episode may be given: the notes, and whether all are of failures."""
+"""Variables of a prompt without an episode: the notes, and whether all are of failures."""
 MAY_SKIP = "may_skip"
 """The input that says whether the answer may be that there is nothing to write."""
 
@@ -27,7 +27,7 @@ _LOG = frozenset({"environment", "task", "trajectory", "words"})
 
 @dataclass(frozen=True, slots=True)
 class PromptUse:
-    """What one prompt is used for.
+    """The use of one prompt.
 
     Attributes:
         collection: The collection that it writes for; empty if for no single one.

@@ -48,7 +48,7 @@ CONTRAST = "reasoningbank_contrast"
 TRIALS = "trials"
 """Earlier trials of the task, the newest first: how each ended, and its steps."""
 DIFFERENCES = "differences"
-"""What was done only in trials that ended one way, names left open, one kind of trial a line."""
+"""Steps of trials that ended one way only, names left open, one kind of trial a line."""
 
 MOST_LESSONS = 3
 MOST_OF_TRIALS = 5
@@ -66,7 +66,7 @@ BY_ENTRY = "entry"
 
 
 class ReasoningBankSettings(Settings, frozen=True):
-    """What is recalled, and whether trials are compared.
+    """Recall's settings, and whether trials are compared.
 
     Attributes:
         k: How many entries are recalled, each with all its lessons.

@@ -344,7 +344,7 @@ def rank(
 
 
 def _without_lessons(tree: Tree) -> NDArray[np.bool_]:
-    """Return which rows are no entry with a lesson. bool [rows]."""
+    """Return the rows of entries without a lesson. bool [rows]."""
     import numpy as np
 
     index, left_out = tree.snapshot.index, np.ones(len(tree.dead), dtype=np.bool_)

@@ -1,1 +1,1 @@
-"""What a piece of work came to, put into data and text once, for every face."""
+"""Results of work, put into data and text once, for every face."""

@@ -1,4 +1,4 @@
-"""What an import came to."""
+"""The report of an import."""
 
 from __future__ import annotations
 

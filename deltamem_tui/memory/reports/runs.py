@@ -1,4 +1,4 @@
-"""What learning and judging came to, or would take."""
+"""Reports of learning and judging, done or planned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an export, an installation or a merge comes to, before or after it is done."""
+"""Reports of exports, installations and merges, before or after they are done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every face shows of a piece of work.
+"""The form of a report that every face shows.
 
 A command prints the facts, sections and notes, or the record as JSON; the browser shows the
 summary, and the sections where it asks before the work is done.
@@ -44,7 +44,7 @@ class ReportSection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """What every face shows of a piece of work.
+    """A report as every face shows it.
 
     Attributes:
         record: All of it, as JSON can hold it.

@@ -45,7 +45,7 @@ from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 
 Questions = Sequence[tuple[ChatRequest, Payment]]
-"""What is asked, with what the bill will say of it."""
+"""A question, with the bill's entry for it."""
 
 # What one of these episodes teaches changes what the others of its kind ask.
 _MOST_ALIKE = 4
@@ -55,7 +55,7 @@ _MOST_ERRORS = 1_000
 
 @dataclass(slots=True)
 class AnswersReport:
-    """What became of the results of a batch.
+    """The fate of the results of a batch.
 
     Attributes:
         taken: How many answers are in the cache now that were not.

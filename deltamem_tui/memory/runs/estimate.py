@@ -36,7 +36,7 @@ from deltamem_tui.trajectory.model import Trajectory
 
 
 class _CountingWriter:
-    """Counts what a model would be asked; the rules write, or nobody if nothing is to be kept."""
+    """Counts the questions to a model; the rules write, unless nothing is to be kept."""
 
     def __init__(self, bank: Bank, extractor: ModelExtractor, *, writes: bool = True) -> None:
         self.name = extractor.name

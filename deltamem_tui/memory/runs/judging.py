@@ -47,7 +47,7 @@ class JudgedEpisode:
 
 @dataclass(slots=True)
 class JudgingReport:
-    """What judging episodes came to, or would take.
+    """The result of judging episodes, done or planned.
 
     Attributes:
         errors: Why others were not, and what ended the run.

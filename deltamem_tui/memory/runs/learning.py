@@ -131,17 +131,17 @@ class LearningRun:
 
     @property
     def usage(self) -> Usage:
-        """What the run took so far, whether it was used or not."""
+        """The usage of the run so far, whether its answers were used or not."""
         return self._run.payments.usage
 
     @property
     def used(self) -> Usage:
-        """What the questions took whose answers were used, refused ones included."""
+        """The usage of questions whose answers were used, refused ones included."""
         return self._run.asking.used if self._model else self.usage
 
     @property
     def wasted(self) -> Usage:
-        """What was asked and not used, mostly ahead of its turn. Full only after `close`."""
+        """The usage of unused answers, mostly asked ahead of turn. Full only after `close`."""
         return self.usage - self.used
 
     @property
@@ -279,7 +279,7 @@ def _keep_scene(bank: Bank, trajectory: Trajectory, extraction: Extraction) -> T
 
 @dataclass(slots=True)
 class LearningReport:
-    """What learning from some episodes came to, or would take.
+    """The result of learning from some episodes, done or planned.
 
     Attributes:
         lessons: What was learnt, an entry an episode.

@@ -53,7 +53,7 @@ class Question(NamedTuple):
 
 
 class Payments:
-    """What one run pays: summed up, and written into the bank's `usage.jsonl`, from any thread.
+    """The payments of one run: summed up, and written to the bank's `usage.jsonl` by any thread.
 
     An answer is used even if the disk refuses its line, which is tried again at the end.
     """
@@ -208,7 +208,7 @@ class Asking:
 
 
 class Run:
-    """What learning, judging and maintenance share.
+    """The part that learning, judging and maintenance share.
 
     Attributes:
         payments: What models are paid.

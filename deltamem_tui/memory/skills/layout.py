@@ -41,7 +41,7 @@ REFERENCES, KNOWLEDGE, PAGE_SUFFIX = "references", "knowledge", ".md"
 FORMAT = 3
 DESCRIPTION_LIMIT = 1024
 MOST_FILES, FILE_BYTES, ALL_BYTES, LISTING_BYTES = 500_000, 8 * 2**20, 256 * 2**20, 64 * 2**20
-"""What a folder of skills may hold. Exports keep to it too, so that they can be read back."""
+"""Limits of a folder of skills. Exports keep to them too, so that they can be read back."""
 
 _WORDS_LENGTH = 56  # of a name of at most 64 characters, which leaves room for digits
 _ID_DIGITS = 6

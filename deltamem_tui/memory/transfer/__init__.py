@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 NearPolicy = Literal["keep", "skip"]
-"""What becomes of a root that is near one of another bank: both stay, or it is left out with all
+"""The fate of a root that is near one of another bank: both stay, or it is left out with all
 below."""
 
 NEAR_POLICIES: tuple[NearPolicy, ...] = get_args(NearPolicy)

@@ -37,7 +37,7 @@ _CONTENTS = "contents"
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Where a secret would leave; the secret itself is not in it.
+    """A place where a secret would leave; the secret itself is not in it.
 
     Attributes:
         place: `task` or `env`, `trajectories`, `journal.jsonl` or `bank.json`.
@@ -54,7 +54,7 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a bank was made of, as far as its lines show.
+    """The sources of a bank, as far as its lines show.
 
     Attributes:
         episodes: How many episodes it was learnt from, as far as they left something.

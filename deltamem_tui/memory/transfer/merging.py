@@ -61,7 +61,7 @@ class NearRoots:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What a merge did, or would do.
+    """The result of a merge, done or planned.
 
     Attributes:
         plan: Everything that changes in the first bank.

@@ -40,7 +40,7 @@ _HINT = "`deltamem bank reembed` makes all vectors anew"
 
 @dataclass(frozen=True, slots=True)
 class Reembedding:
-    """What giving a bank new vectors takes, or took.
+    """The cost of giving a bank new vectors, spent or planned.
 
     Attributes:
         done: Whether it was done; not if it was only planned, or nothing had to be done.

@@ -1,1 +1,1 @@
-"""What people ask to see of a bank: numbers, growth, history, filtered nodes."""
+"""Views of a bank for people: numbers, growth, history, filtered nodes."""

@@ -39,7 +39,7 @@ _STOPPED_EVERY = 256
 
 
 class FilteredTable(Protocol):
-    """What a filter is applied to."""
+    """The rows that a filter is applied to."""
 
     @property
     def ids(self) -> NDArray[np.bytes_]:
@@ -53,7 +53,7 @@ class FilteredTable(Protocol):
 
 
 class Condition(NamedTuple):
-    """What a column's values are compared with."""
+    """The value that a column is compared with."""
 
     column: str
     sign: str
@@ -286,7 +286,7 @@ EPISODES = Language(
 
 
 class EpisodeTable:
-    """What filters and orders ask of a bank's episodes at one commit.
+    """The columns of a bank's episodes at one commit, for filters and orders.
 
     Ids, states and nodes are at hand. How an episode ended and how long it is stand in its record:
     the records are read once, when a filter or an order first asks for that.
@@ -396,7 +396,7 @@ class EpisodeTable:
 # Where words are in a text
 
 Span = tuple[int, int]
-"""Where a stretch of a text begins, and where it ends."""
+"""The beginning and the end of a stretch of text."""
 
 
 def fold(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What was paid for a bank, and which of its episodes could not be learnt.
+"""Payments for a bank, and its episodes that could not be learnt.
 
 All of `usage.jsonl` and the journal is read, whoever wrote them: what is not of the form that it
 should be is passed over.
@@ -34,7 +34,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a bank has to tell of its past.
+    """A bank's past.
 
     Attributes:
         usage: What all questions took, also those whose answers were not used.

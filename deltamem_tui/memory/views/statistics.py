@@ -1,4 +1,4 @@
-"""What a bank amounts to, in numbers."""
+"""A bank in numbers."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _mean(total: int, count: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class GrowthPoint:
-    """What a bank held after an episode.
+    """The size of a bank after an episode.
 
     Attributes:
         nodes: Nodes that learning and consolidation had written so far, per tree.

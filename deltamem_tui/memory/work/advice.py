@@ -10,16 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from deltamem_tui.embedding.lexical import Lexical, terms
 from deltamem_tui.memory.work.acts import head_of
 from deltamem_tui.memory.work.counting import Counted, Experience, Lesson
+from deltamem_tui.memory.work.task_match import adapted, is_same, renaming
 from deltamem_tui.text import counted, one_line
 
 CHARS = 4  # of a token
 NEAR = 0.45  # from this nearness on a task is called like another
-_SAME = 0.85  # the share of two tasks' words that are in both, from which on they are one
 _LOOKED_AT = 24
 _BASE = 3
 _MANY_FIXES = 4
@@ -122,7 +121,7 @@ class _Writer:
         failed = self.failures()
         fixes = self.fixes()
         if len(e.lessons) < _BASE and e.top < _FAR and not fixes:
-            return Advice([], [])  # a task or two are no base
+            return Advice([], [])  # a task or two do not make a base
         if of_files:
             checks = self.checks()
             ways = self.ways(1, self.left // 3, worded=True)
@@ -175,7 +174,7 @@ class _Writer:
         e = self.e
         asked = set(terms(e.task))
         failed = (row for row in self.order[:_LOOKED_AT] if not e.lessons[row].solved)
-        rows = [row for row in failed if _is_same(asked, set(terms(e.lessons[row].task)))]
+        rows = [row for row in failed if is_same(asked, set(terms(e.lessons[row].task)))]
         lines = []
         for row in rows[:2]:
             if text := "; ".join(self.steps(e.lessons[row])[-3:]):
@@ -186,13 +185,13 @@ class _Writer:
     def steps(self, lesson: Lesson) -> list[str]:
         """Return a lesson's way, with the present task's names in place of its own."""
         did = [fact.value for fact in lesson.facts if fact.kind == "did"]
-        renamed = renaming(lesson.task, self.e.task)
+        names = renaming(lesson.task, self.e.task)
         if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
-            renamed = {old: new for old, new in renamed.items() if not old.isalpha()}
-        return [one_line(_adapted(step, renamed), _STEP) for step in did]
+            names = {old: new for old, new in names.items() if not old.isalpha()}
+        return [one_line(adapted(step, names), _STEP) for step in did]
 
     def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
-        """Return the nearest ways, word by word: solved ones, and what was tried in vain.
+        """Return the nearest ways, word by word: solved ones, and failed attempts.
 
         Args:
             most: How many.
@@ -251,7 +250,7 @@ class _Writer:
             text = usual.value if usual.seen > 1 or len(same) == 1 else name
             ranked.append((sum(each.near for each in same), seen, text))
         whole = len(e.lessons)
-        # What a few of a dozen tasks did is no habit.
+        # A few of a dozen tasks do not make a habit.
         least = max(2, 0.04 * whole if whole > _FEW else whole / 3)
         good = [
             text
@@ -269,7 +268,7 @@ class _Writer:
         reads = {each.value: each for each in e.counted(["read"])}
         changed = {each.value for each in e.counted(["edit"])}
         made = {each.value: each.seen for each in e.counted(["new"])}
-        # What is made anew again and again, or in vain, is no file of the project.
+        # Files made again and again, or only by failed attempts, do not belong to the project.
         passing = {
             p
             for p, seen in made.items()
@@ -377,10 +376,6 @@ class _Writer:
         return self.taken(lines)
 
 
-def _is_same(words: set[str], others: set[str]) -> bool:
-    return bool(words) and len(words & others) >= _SAME * len(words | others)
-
-
 def _check_name(command: str) -> str:
     """Return a check without its files and packages."""
     kept: list[str] = []
@@ -401,49 +396,3 @@ def _matches(task: str, paths: Sequence[str]) -> dict[str, float]:
         said = sum(told.weight(word) for word in own & asked)
         found[path] = said / (sum(told.weight(word) for word in own) + 2.0)
     return found
-
-
-_WORDS = re.compile(r"[\w.*/-]*\w")
-_ALIKE = 0.6
-
-
-def renaming(old: str, new: str) -> dict[str, str]:
-    """Return what stands in a task for what an older one of the same form names."""
-    before, after = _WORDS.findall(old)[:60], _WORDS.findall(new)[:60]
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    if matcher.ratio() < _ALIKE:
-        return {}
-    return {
-        before[at]: after[to]
-        for kind, at, at_end, to, to_end in matcher.get_opcodes()
-        if kind == "replace" and at_end - at == to_end - to == 1 and len(before[at]) > 1
-    }
-
-
-def _adapted(step: str, names: dict[str, str]) -> str:
-    """Return a step with the present task's names; what came of it then stays as it was."""
-    did, sign, answer = step.partition(" → ")
-    return f"{rename(did, names)}{sign}{answer}"
-
-
-def rename(text: str, names: dict[str, str]) -> str:
-    """Return a text with names replaced where they stand by themselves."""
-    if not names:
-        return text
-    ordered = sorted(names, key=len, reverse=True)
-    pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
-    renamed = re.sub(rf"(?:{pattern})(?!\w)", lambda found: names[found.group()], text)
-    # Half of a command with the new names would be worse than all of it with the old ones.
-    left = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", renamed) for name in names)
-    return text if left else renamed
-
-
-def _before(name: str) -> str:
-    """Return what may stand before a name: a plain word is one only as a part of a path or a
-    value.
-    """
-    if name.isdigit():  # alone it may be the value of an option
-        return r"(?<=[/#_:])"
-    if name[0].isdigit():
-        return r"(?<![\d.])"
-    return r"(?<=[/=:.])(?<!//)" if name.isalpha() else r"(?<![\w*])"

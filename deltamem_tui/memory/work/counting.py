@@ -1,4 +1,4 @@
-"""What the episodes of a bank say together for a task: facts counted, the near ones more.
+"""Facts of a bank's episodes counted for a task, the near ones more.
 
 Each episode speaks with a weight that falls with its distance from the task. Where none is near,
 all speak alike and what is left is the base: what tasks of this bank usually need.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import exp
 
 from deltamem_tui.embedding.lexical import Lexical
@@ -17,11 +17,16 @@ from deltamem_tui.memory.work.paths import canonical
 
 FAILED_SHARE = 0.5  # what a failed episode's word counts beside a solved one's
 _FILES = ("edit", "new", "read")
+# Tuned on development parts, as the numbers of `advice`.
+_LEXICAL = 0.4  # the share of the words in a nearness; the rest is the embedding's
+_WIDTH = 0.05  # a nearness so much lower weighs a third
+_FLOOR = 0.25  # the nearness from which the near ones outweigh the base
+_KAPPA = 2.0  # episodes of evidence that the base is worth
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What one episode left: a node's task, facts and label.
+    """The facts of one episode: a node's task, facts and label.
 
     Attributes:
         key: Its node's id.
@@ -55,23 +60,12 @@ class Counted:
 
 
 @dataclass
-class Options:
-    """Numbers of the count, tuned on the development parts."""
-
-    width: float = 0.05
-    lexical: float = 0.4
-    floor: float = 0.25
-    kappa: float = 2.0
-
-
-@dataclass
 class Experience:
     """Lessons with their weights for one task."""
 
     task: str
     lessons: Sequence[Lesson]
     similarities: Sequence[float]
-    options: Options = field(default_factory=Options)
 
     def __post_init__(self) -> None:
         texts = [
@@ -79,17 +73,16 @@ class Experience:
             for each in self.lessons
         ]
         self.lexical = Lexical(texts).scores(self.task)
-        o = self.options
         self.nearness = [
-            (1 - o.lexical) * max(0.0, cosine) + o.lexical * shared
+            (1 - _LEXICAL) * max(0.0, cosine) + _LEXICAL * shared
             for cosine, shared in zip(self.similarities, self.lexical, strict=True)
         ]
         top = max(self.nearness, default=0.0)
         self.top = top
         # An episode at the top speaks with weight `strength`, one `width` below with a third of it.
-        self.strength = exp((min(top, 0.9) - o.floor) / 0.08)
+        self.strength = exp((min(top, 0.9) - _FLOOR) / 0.08)
         self.weights = [
-            self.strength * exp((near - top) / o.width) * (1.0 if each.solved else FAILED_SHARE)
+            self.strength * exp((near - top) / _WIDTH) * (1.0 if each.solved else FAILED_SHARE)
             for near, each in zip(self.nearness, self.lessons, strict=True)
         ]
         names = canonical(
@@ -131,10 +124,9 @@ class Experience:
                 base[value] += share
                 near[value] += weight
                 seen[value] += 1
-        kappa = self.options.kappa
         found = []
         for value, count in base.items():
             prior = count / whole
-            posterior = (near[value] + kappa * prior) / (all_weight + kappa)
+            posterior = (near[value] + _KAPPA * prior) / (all_weight + _KAPPA)
             found.append(Counted(value, prior, posterior, seen[value]))
         return sorted(found, key=lambda each: (-each.near, -each.base, each.value))

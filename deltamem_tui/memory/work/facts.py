@@ -486,7 +486,7 @@ def has_facts(text: str) -> bool:
 
 
 def is_worded(text: str) -> bool:
-    """Return whether a text has a line that is no fact: a person's or a model's words."""
+    """Return whether a text has words of a person or a model beside its facts."""
     return any(
         line.strip() and line.partition(": ")[0] not in _KIND_OF for line in text.splitlines()
     )

@@ -1,4 +1,4 @@
-"""What is written of an episode of real work: its task, its facts, and the place it was done in."""
+"""Texts of an episode of real work: its task, its facts, and the place it was done in."""
 
 from __future__ import annotations
 

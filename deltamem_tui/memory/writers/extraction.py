@@ -1,4 +1,4 @@
-"""What a writer answers: texts for new nodes, or nothing.
+"""Answers of a writer: texts for new nodes, or nothing.
 
 A method decides *where* a new node goes; a writer decides *what* it says.
 """
@@ -18,7 +18,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 Inputs = Mapping[str, str | tuple[str, ...]]
-"""What a writer gets beside an episode and notes, by name: a text, or several, the first ones the
+"""Inputs of a writer beside an episode and notes, by name: a text, or several, the first ones the
 most important."""
 
 NO_INPUTS: Inputs = MappingProxyType({})
@@ -26,7 +26,7 @@ NO_INPUTS: Inputs = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a writer made of an episode for one collection.
+    """A writer's answer about an episode for one collection.
 
     Attributes:
         payload: What the new node will say; None to skip, because the notes cover it all.
@@ -50,7 +50,7 @@ class Extraction:
 
     @property
     def payloads(self) -> tuple[Mapping[str, str], ...]:
-        """What each new node will say; empty to skip."""
+        """The texts of each new node; empty to skip."""
         return () if self.payload is None else (self.payload, *self.further)
 
     def origin(self, writer: str, episode: Trajectory, sources: tuple[str, ...] = ()) -> Origin:

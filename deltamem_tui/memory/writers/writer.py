@@ -1,4 +1,4 @@
-"""What a writer is: what puts experience into words for a method."""
+"""The writer's protocol: it puts experience into words for a method."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ModelWriter(Writer, Protocol):
 
     @property
     def usage(self) -> Usage:
-        """What everything that was asked took, also what was not used in the end."""
+        """The usage of everything asked, also of answers that were not used in the end."""
         ...
 
     def paying(self, on_payment: OnPayment) -> Self:

@@ -266,7 +266,7 @@ class _ProgressFile(io.FileIO):
 
 
 class _GzipStream(io.RawIOBase):
-    """What comes out of a gzip file, as long as it stays in proportion to what went in."""
+    """The contents of a gzip file, as long as they stay in proportion to its size."""
 
     def __init__(self, packed: io.BufferedReader, most: int) -> None:
         self._file = packed

@@ -1,4 +1,4 @@
-"""What a log is made of: JSON values, parsed or not, lines of text, and how it begins."""
+"""Parts of a log: JSON values, parsed or not, lines of text, and how it begins."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Notice:
 
 
 Remark = RecordError | Notice
-"""What is reported of a log beside its episodes."""
+"""Reports about a log beside its episodes."""
 _R = TypeVar("_R", bound=RecordError | Notice)
 
 
@@ -140,13 +140,13 @@ class TextLine(Struct, frozen=True, gc=False):
 
     @property
     def position(self) -> str:
-        """Where it stands, as a person would look it up."""
+        """Its position, as a person would look it up."""
         return f"{self.within}, line {self.number}" if self.within else f"line {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a reader sees of a log when asked how sure it is.
+    """The view of a log for a reader that is asked how sure it is.
 
     `head` is the first 64 KB as text, or the names of an archive's members; `records` are the
     first few JSON values, and `refusals` those of them that cannot be read.

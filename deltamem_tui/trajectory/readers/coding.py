@@ -1,4 +1,4 @@
-"""What the logs of coding agents share: what the user typed, and their calls as text."""
+"""Common parts of coding agents' logs: what the user typed, and their calls as text."""
 
 from __future__ import annotations
 

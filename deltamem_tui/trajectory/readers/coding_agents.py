@@ -1,7 +1,7 @@
 """Coding agents whose sessions are JSON lines with ids: a few lines for each program.
 
 A line that cannot be read loses only itself, since answers name their calls; what the user left by
-going back is no part of the episode; kinds of lines that are not known yet are told as a notice.
+going back is not part of the episode; kinds of lines that are not known yet are told as a notice.
 Sessions in one file, and sub-agents of one, are kept apart by their ids.
 """
 

@@ -28,7 +28,7 @@ from deltamem_tui.trajectory.readers.tasks import scene_of
 from deltamem_tui.trajectory.workspace import workspace
 
 Search = Callable[[object], object]
-"""What an expression finds in a record; a function in it may fail with a `RecordError`."""
+"""The results of an expression on a record; a function in it may fail with a `RecordError`."""
 PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 """An expression that is nothing but names: most are, and need not be interpreted."""
 
@@ -164,7 +164,7 @@ def _replayed(entries: object) -> object:
             held = _member(place, key)
             value = [*as_list(held)[: first if type(first) is int else None], *as_list(value)]
         if isinstance(place, dict) and isinstance(key, str):
-            place[key] = orjson.loads(orjson.dumps(value))  # a change is no part of its record
+            place[key] = orjson.loads(orjson.dumps(value))  # a change must not reach its record
         elif isinstance(place, list) and type(key) is int and key < len(place):
             place[key] = orjson.loads(orjson.dumps(value))
     return root.get("")

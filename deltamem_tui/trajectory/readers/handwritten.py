@@ -1,4 +1,4 @@
-"""What small scripts write: tables with a step a row, and lists of events."""
+"""Logs of small scripts: tables with a step a row, and lists of events."""
 
 from __future__ import annotations
 

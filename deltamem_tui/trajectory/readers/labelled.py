@@ -21,7 +21,7 @@ from deltamem_tui.trajectory.readers.sessions import SizeGuard, line_blocks
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
 Event = tuple[str, Json]
-"""What kind an event is of (`user`, `thought`, `action`, `tool`, …), and what it holds."""
+"""An event's kind (`user`, `thought`, `action`, `tool`, …), and its text."""
 KINDS = {
     name: kind
     for kind, names in {

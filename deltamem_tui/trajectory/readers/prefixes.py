@@ -17,7 +17,7 @@ from deltamem_tui.trajectory.readers.sessions import BESIDE
 from deltamem_tui.trajectory.readers.shapes import Json, as_json, as_list, as_mapping
 
 NAMING_KEYS = ("id", "instance_id", "task_id", "traj_id", "uuid", "trial", "domain", "split")
-"""Where a record says what tells its conversation from others, however alike they begin."""
+"""Keys that tell a record's conversation from others, however alike they begin."""
 MOST_HELD = 8_000_000
 # What a response has and no client repeats: notes of the service, and thoughts; and what is said
 # to a cache alone.

@@ -1,4 +1,4 @@
-"""What a reader is: a name, a way to tell its own logs, and a way to read them."""
+"""Definition of a reader: a name, a way to tell its own logs, and a way to read them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOOKED_AT = 8
 Part = tuple[str, Callable[[Conversation], Trajectory]]
 """The place of a part in its record (`sample 3`), and what makes it an episode."""
 Reading = Trajectory | RecordError | Notice
-"""What comes out of a log: an episode, why a record is none, or what is left out by design."""
+"""An item of a log: an episode, a refusal, or a notice of what is left out by design."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,7 +200,7 @@ def _as_record_error(error: TrajectoryError, log: Log) -> RecordError:
 
 @dataclass(slots=True)
 class Trial:
-    """What one reader makes of a log."""
+    """One reader's reading of a log."""
 
     format: str
     sureness: float

@@ -34,7 +34,7 @@ class SessionMessage:
 
 
 class Branches:
-    """What follows what in a session, its messages and the program's notes between them."""
+    """The order of a session, its messages and the program's notes between them."""
 
     def __init__(self) -> None:
         self._before: dict[str, str] = {}
@@ -235,7 +235,7 @@ def rest_refused(position: str) -> RecordError:
 
 @dataclass(slots=True)
 class Session(ABC):
-    """What the records of one session say, as far as they were read; each format has its own."""
+    """The state of one session, as far as it was read; each format has its own."""
 
     log_name: str = ""
     names_calls: bool = False

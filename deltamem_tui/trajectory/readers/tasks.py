@@ -26,7 +26,7 @@ class FirstWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the conversations of a log have in common."""
+    """Common text of the conversations of a log."""
 
     briefing: str = ""
     before: str = ""

@@ -1,4 +1,4 @@
-"""What secrets look like: tokens of a form of their own, and values that a name gives away.
+"""Patterns of secrets: tokens of a form of their own, and values that a name gives away.
 
 Both are found by plain searches first; patterns are tried only where those find something.
 """

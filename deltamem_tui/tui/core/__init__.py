@@ -1,1 +1,1 @@
-"""What every part of the browser knows: keys, notes, the long work, the open bank."""
+"""Common parts of the browser: keys, notes, the long work, the open bank."""

@@ -30,7 +30,7 @@ _THREAD = "deltamem: "
 
 @dataclass
 class LookupFailed(Message):
-    """What a screen wanted to look up could not be found out."""
+    """A look-up of a screen that failed."""
 
     name: str
     error: DeltaMemError
@@ -62,7 +62,7 @@ def look_up(
 
 
 class Inquiry:
-    """What a screen finds out about a bank, again whenever the bank is written.
+    """A screen's facts about a bank, found again whenever the bank is written.
 
     A bank may be written more often than it can be looked through. So an inquiry that has begun
     is finished and shown, and then made once more for all that was written meanwhile.

@@ -24,7 +24,7 @@ from deltamem_tui.tui.core.work import Attention, BankChange, NodeTarget, UserPo
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Where a link led on from: a screen of the open bank, and what was looked at there."""
+    """The origin of a followed link: a screen of the open bank, and what was looked at there."""
 
     screen: str
     place: tuple[str, ...] = ()
@@ -54,11 +54,11 @@ def _mark(bank: Bank, commit: Commit) -> tuple[Path, int, str]:
 
 
 Stamp = tuple[int, ...]
-"""What the files look like that every commit changes."""
+"""The stamps of the files that every commit changes."""
 
 
 class TreesPage(Protocol):
-    """What the screen of the trees does for the open bank."""
+    """The duties of the memory screen for the open bank."""
 
     def go_to(self, target: NodeTarget) -> None:
         """Put the cursor on a node, once the outlines show the bank as it is."""
@@ -310,7 +310,7 @@ class BankSession:
 
     @property
     def _here(self) -> Visit | None:
-        """What the user looks at in the open bank."""
+        """The part of the open bank that the user looks at."""
         front = self._app.screen
         names = self.home.screens.items() if self.home and not self.home.is_closed else ()
         name = next((name for name, each in names if each is front), None)

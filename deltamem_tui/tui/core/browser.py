@@ -39,7 +39,7 @@ class BrowserScreen(Protocol):
 
 
 class Browser(Protocol):
-    """What a screen may use of the program; `debounce` is how long it waits for typing to rest."""
+    """The program, as a screen may use it; `debounce` is how long it waits for typing to rest."""
 
     folder: Path
     configuration: Configuration

@@ -1,4 +1,4 @@
-"""What the user fills in for something to be done; it is kept until that has been done.
+"""Forms that the user fills in; an answer is kept until its work has been done.
 
 If it fails, the dialog comes back as it was filled in, with the reason, in front of a user who
 has waited; nothing else reports it then. A user who went on meanwhile, cancelled the work or
@@ -17,7 +17,7 @@ from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.work import Retry
 
 FormAnswer = Mapping[str, str]
-"""What was filled in, by the names of the lines."""
+"""The answers, by the names of the lines."""
 
 Begin = Callable[[FormAnswer, Retry], object]
 """Begins what was asked for; hands `Retry` on to the work."""
@@ -50,7 +50,7 @@ class FormLine:
 
 
 Preview = Callable[[FormAnswer, Callable[[], bool]], Sequence[str]]
-"""What would come of an answer, in lines; asks now and then whether that is still wanted."""
+"""The preview of an answer, in lines; asks now and then whether that is still wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ ShowForm = Callable[[FormContent, Callable[[FormAnswer | None], None]], None]
 
 
 class AnswerRefusedError(UsageError):
-    """What was filled in on a line cannot be used."""
+    """An answer on a line cannot be used."""
 
     field: str = ""
 

@@ -1,4 +1,4 @@
-"""What the program tells the user: one note at a time, and the last ones again."""
+"""Notes to the user: one at a time, and the last ones again."""
 
 from __future__ import annotations
 

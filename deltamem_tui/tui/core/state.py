@@ -1,4 +1,4 @@
-"""What the browser remembers between two runs, in the user's state folder."""
+"""The browser's memory between two runs, in the user's state folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where texts go from the browser: the user's editor and pager, and the clipboard."""
+"""Texts on their way out: the user's editor and pager, and the clipboard."""
 
 from __future__ import annotations
 

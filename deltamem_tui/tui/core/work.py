@@ -88,7 +88,7 @@ class Progress:
 
     @property
     def closing_report(self) -> str:
-        """What became of it, for a user who left the browser before it ended."""
+        """The result, for a user who left the browser before it ended."""
         match self.outcome:
             case BankChange() | Info():
                 return self.outcome.summary
@@ -133,7 +133,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class WorkPlan:
-    """What work would do, to be confirmed before it is done.
+    """The plan of some work, to be confirmed before it is done.
 
     Attributes:
         name: What the doing is called.
@@ -159,7 +159,7 @@ class WorkPlan:
 
 
 Outcome = Info | BankChange | WorkPlan | Callable[[], None]
-"""What a job returns; a function shows what was found, and is called on the screen's thread."""
+"""A job's result; a function shows what was found, and is called on the screen's thread."""
 
 
 def report_unfinished(work: Progress, report: Callable[[str], None]) -> None:
@@ -184,7 +184,7 @@ def report_unfinished(work: Progress, report: Callable[[str], None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class UserPosition:
-    """Where the user was when something was requested."""
+    """The user's place when something was requested."""
 
     screen: Screen[Any] | None
     inputs: int

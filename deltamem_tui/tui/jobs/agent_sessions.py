@@ -24,7 +24,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "Gemini CLI": (".gemini/tmp", "*/chats/session-*.json*"),
     "Copilot CLI": (".copilot/session-state", "*/events.jsonl"),
 }
-"""Where agents keep their sessions: a folder of the user's home, and a pattern below it."""
+"""Folders of agents' sessions: one of the user's home, and a pattern below it."""
 
 _OPENCODE = ".local/share/opencode/storage/session"
 """opencode keeps a session in many files; its own `opencode export` makes one of them."""
@@ -49,7 +49,7 @@ class AgentSessions:
 
     @property
     def hint(self) -> str:
-        """What they are, or how they can be read."""
+        """Their description, or how they can be read."""
         if self.pattern:
             return counted(self.count, "session")
         return f"{counted(self.count, 'session')}: `opencode export ID > log.json` writes one"

@@ -99,7 +99,7 @@ _LOOKED_AT = 1_000
 
 
 def undecided(bank: Bank, ids: Sequence[str], stopped: Callable[[], bool]) -> list[str]:
-    """Return those of the first of some episodes whose end nobody states, or that are damaged."""
+    """Return those of the first of some episodes without an outcome, or that are damaged."""
     found = []
     for each in ids[:_LOOKED_AT]:
         if stopped():

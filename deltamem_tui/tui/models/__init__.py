@@ -1,1 +1,1 @@
-"""What the browser shows, as plain data: no terminal is needed to make or to test it."""
+"""The browser's contents as plain data: no terminal is needed to make or to test it."""

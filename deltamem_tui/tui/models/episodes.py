@@ -43,7 +43,7 @@ ALL_EPISODES: EpisodeArrangement = Arrangement("", Filter(), "import")
 
 @dataclass(frozen=True, slots=True)
 class EpisodeLine:
-    """What the list says of an episode."""
+    """A row of the list of episodes."""
 
     task: str
     outcome: str
@@ -56,7 +56,7 @@ class EpisodeLine:
 
     @property
     def state(self) -> str:
-        """What became of it, in a word or two."""
+        """Its state in a word or two."""
         if self.learnt:
             return counted(self.nodes, "node")
         return "refused" if self.refused else "waits"

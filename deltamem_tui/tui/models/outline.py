@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class FamilyLayout:
-    """Where the nodes of a family stand if everything is expanded.
+    """Positions of the nodes of a family if everything is expanded.
 
     Attributes:
         preorder: The rows from the top down.
@@ -42,7 +42,7 @@ class FamilyLayout:
 
 
 class Family:
-    """Who is whose child, for a whole tree at once, siblings in a chosen order.
+    """Parents and children of a whole tree at once, siblings in a chosen order.
 
     Args:
         tree: The tree at one commit.
@@ -140,7 +140,7 @@ class Family:
 
     @cached_property
     def _layout(self) -> FamilyLayout:
-        """Where everything stands, found level by level and not node by node."""
+        """Positions of everything, found level by level and not node by node."""
         everyone = len(self.parent)
         levels = list(self._levels())
         size = np.ones(everyone, dtype=np.int64)
@@ -220,7 +220,7 @@ OrderT = TypeVar("OrderT", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Arrangement(Generic[OrderT]):
-    """What is shown, and in which order."""
+    """The visible rows, in their order."""
 
     text: str
     wanted: Filter

@@ -25,7 +25,7 @@ NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
 @dataclass(frozen=True, slots=True)
 class LabQuestion:
-    """What is asked, and with which numbers.
+    """A question, and the numbers it is asked with.
 
     Attributes:
         task: The goal; may be empty.
@@ -47,7 +47,7 @@ class LabQuestion:
 
 @dataclass(frozen=True, slots=True)
 class LabAnswer:
-    """What a bank answers.
+    """A bank's answer.
 
     Attributes:
         question: What was asked.

@@ -1,4 +1,4 @@
-"""What can be done with a whole bank: forms whose answers become jobs that plan first."""
+"""Actions on a whole bank: forms whose answers become jobs that plan first."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _NAME, _WIDE = 24, 76
 
 @dataclass(frozen=True, slots=True)
 class BankLine:
-    """What the list of banks says of one.
+    """A row of the list of banks.
 
     Attributes:
         place: Its name and folder.

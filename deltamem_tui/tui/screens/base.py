@@ -1,4 +1,4 @@
-"""What the screens of a bank have in common."""
+"""Common parts of a bank's screens."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class EpisodeList(LineList):
 
     @property
     def line(self) -> EpisodeLine | None:
-        """What is said of the episode under the cursor; None if it cannot be read."""
+        """The text about the episode under the cursor; None if it cannot be read."""
         try:
             return self._line(self.cursor) if self.book else None
         except DeltaMemError:

@@ -79,7 +79,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
 
     @cached_property
     def inquiry(self) -> Inquiry:
-        """What the thread finds out."""
+        """The findings of the thread."""
         return Inquiry(self.screen, self._work)
 
     @property
@@ -89,7 +89,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What the list that one sees is filtered by, but for the conditions."""
+        """The filter of the visible list, but for the conditions."""
         return self.shown_as.wanted.words if self.shown_as else ()
 
     # What is shown
@@ -183,7 +183,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
         self._show_remark()
 
     def _problem(self) -> str:
-        """Return why the line is no filter; empty if it is one."""
+        """Return why the line is not a filter; empty if it is one."""
         try:
             self._language.parse(self._line.value)
         except UsageError as error:

@@ -55,7 +55,7 @@ CONCEPTS = (
     Section("What is recalled", _RECALL),
     Section("What is learnt", _LEARNING),
 )
-"""What a tree, a residual, a chain, a threshold and a hit are."""
+"""The meaning of tree, residual, chain, threshold and hit."""
 
 
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, not to be followed
@@ -86,7 +86,7 @@ _ABOUT: Mapping[Scope, str] = {
         "brought."
     ),
 }
-"""What a screen is for, in prose."""
+"""The purpose of each screen, in prose."""
 
 
 def help_sections(scopes: Sequence[Scope], keys: Mapping[str, str]) -> list[Section]:

@@ -1,4 +1,4 @@
-"""What a user changes in a bank's trees by hand.
+"""A user's changes to a bank's trees.
 
 Each change is one commit by a handle of its own: an action of the screen, the question it may
 need, a job that calls `memory.editing`. On a frozen bank it is refused before anything is asked.

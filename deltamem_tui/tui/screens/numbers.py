@@ -67,7 +67,7 @@ class TrialNumbers:
 
     @property
     def summary(self) -> str:
-        """What was typed, and what the bank has instead; empty if that is the same."""
+        """The typed text, and the bank's value; empty if they are the same."""
         stored, changes = {each.path: each for each in listed(self.stored)}, self.changes
         return ", ".join(
             f"{number_label(stored[path].name)} {number_text(value)} "

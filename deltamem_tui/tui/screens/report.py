@@ -38,7 +38,7 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True, slots=True)
 class BankReport:
-    """What is known of a bank.
+    """Known facts of a bank.
 
     Attributes:
         bank: The bank at one commit.

@@ -256,7 +256,7 @@ class TopBar(Widget):
 
 
 class WorkBar(Widget):
-    """What is going on, how far it is, and how to stop it; or a plan that waits.
+    """The work under way, how far it is, and how to stop it; or a plan that waits.
 
     It is not there when nothing goes on and nothing waits.
     """

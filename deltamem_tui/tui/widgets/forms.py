@@ -90,7 +90,7 @@ class Choices(OptionList):
 
     @property
     def chosen(self) -> str:
-        """What is chosen."""
+        """The chosen value."""
         return self._names[self.highlighted or 0] if self._names else ""
 
     def move(self, steps: int) -> str:

@@ -42,7 +42,7 @@ SAFE = 0.9
 """The share of a window that is used: our count of tokens is not the model's own, and a tenth
 covers most of the difference."""
 SHARES = (1.0, 0.5, 0.25)
-"""What a prompt that was refused as too long is cut to next, as shares of the model's window."""
+"""Next sizes for a prompt refused as too long, as shares of the model's window."""
 _STEP_LIMITS = ("max_steps", "step_limit")
 _MARK = "record"
 _PLAIN = re.compile(rf"<(?=\s*/?\s*{_MARK})", re.IGNORECASE)

@@ -73,7 +73,7 @@ class ModelExtractor:
 
     @property
     def usage(self) -> Usage:
-        """What everything that was asked through the client took."""
+        """The usage of everything asked through the client."""
         return self._client.usage
 
     @property
