@@ -51,8 +51,10 @@ def main() -> NoReturn:
     # numpy's products are small here: a second thread of its own would only wait for the first.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:]
-    if arguments[:1] == ["hook"] and not {"--help", "-h"} & {*arguments}:
-        _end(_hook(arguments[1:]))
+    if arguments[:1] == ["hook"]:  # every prompt of an agent waits for it: nothing else is loaded
+        from deltamem_tui.agents.hooks import run
+
+        os._exit(run(arguments[1:]))
     request = browser_request(arguments)
     if request and _has_screen():
         code = _browse(request)
@@ -68,18 +70,6 @@ def main() -> NoReturn:
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
-
-
-def _hook(arguments: Sequence[str]) -> int:
-    """Answer an agent's hook: every prompt waits for it, so nothing else is loaded."""
-    from deltamem_tui.agents.hooks import run
-
-    return run(arguments)
-
-
-def _end(code: int) -> NoReturn:
-    """End at once: what was printed is flushed, and there is nothing to be tidied."""
-    os._exit(code)
 
 
 def _goes_on() -> bool:

@@ -8,8 +8,6 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
@@ -28,7 +26,7 @@ Writable = Annotated[
 ]
 
 
-def serve(context: typer.Context, banks: Banks = None, writable: Writable = False) -> Result:
+def serve(invocation: Invocation, banks: Banks = None, writable: Writable = False) -> Result:
     """Serve banks to agents as an MCP server on stdin and stdout.
 
     Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE, and the
@@ -44,7 +42,6 @@ def serve(context: typer.Context, banks: Banks = None, writable: Writable = Fals
             hint="install it with the extra `agents`: pip install 'deltamem-tui[agents]'",
         ) from error
 
-    invocation = Invocation.of(context)
     named = tuple(invocation.bank(bank) for bank in banks or ())
     served = ServedBanks(invocation.banks_folder, named)
     if sys.stdin.isatty():
@@ -58,27 +55,10 @@ MaybeAgent = Annotated[str | None, argument("AGENT", "Only this one; all if not 
 BankName = Annotated[str, option("--bank", "BANK", "The bank to ask.")]
 Project = Annotated[bool, flag("--project", "Use the settings of the project here, not your own.")]
 Budget = Annotated[int, option("--budget", "N", "The most tokens handed over at once.", min=50)]
-Event = Annotated[str, argument("EVENT", "prompt, failure, start or end.")]
-
-
-def hook(
-    context: typer.Context,  # noqa: ARG001 - a command's first parameter
-    agent: Agent,
-    event: Event,
-    bank: BankName,
-    budget: Budget = 1500,
-) -> int:
-    """Answer an agent's hook: its event is read from stdin, as `agent install` arranges.
-
-    Whatever fails, it exits with 0 and leaves a line in the hooks' own log.
-    """
-    from deltamem_tui.agents.hooks import run as answer
-
-    return answer([agent, event, "--bank", bank, "--budget", str(budget)])
 
 
 def install(
-    context: typer.Context,
+    invocation: Invocation,
     agent: Agent,
     bank: BankName,
     project: Project = False,
@@ -93,7 +73,6 @@ def install(
     from deltamem_tui.agents import settings
     from deltamem_tui.errors import BankFrozenError
 
-    invocation = Invocation.of(context)
     path, protocol, notes = invocation.bank(bank), settings.protocol_of(agent), []
     try:
         invocation.open(bank, write=True).require_writable()
@@ -107,7 +86,6 @@ def install(
 
 
 def remove(
-    context: typer.Context,  # noqa: ARG001 - a command's first parameter
     agent: Agent,
     project: Project = False,
     dry_run: options.DryRun = False,
@@ -121,7 +99,6 @@ def remove(
 
 
 def status(
-    context: typer.Context,  # noqa: ARG001 - a command's first parameter
     agent: MaybeAgent = None,
     project: Project = False,
 ) -> Result:
@@ -152,21 +129,16 @@ def status(
             notes.append(f"{protocol.name}: the program of its hooks is gone; repeat {again}")
         if entries and ran is None and protocol.trust:
             notes.append(f"{protocol.name}: no hook ran yet; {protocol.trust}")
-    where, waiting = str(state.folder), state.waiting()
-    data = {"agents": agents, "state": where, "waiting": waiting}
+    waiting = state.waiting()
+    data = {"agents": agents, "state": str(state.folder), "waiting": waiting}
 
     def view(page: Page) -> None:
-        rows = [
-            (
-                name,
-                ", ".join(found["events"]) or "none",
-                ", ".join(found["banks"]),
-                found["last_run"] or "never",
-            )
-            for name, found in agents.items()
-        ]
+        rows = []
+        for name, each in agents.items():
+            events, ran = ", ".join(each["events"]) or "none", each["last_run"] or "never"
+            rows.append((name, events, ", ".join(each["banks"]), ran))
         page.table(("agent", "events", "bank", "last run"), rows)
-        page.facts({"waiting sessions": waiting, "state": where})
+        page.facts({"waiting sessions": waiting, "state": data["state"]})
 
     notes += ["`deltamem import --queued` takes the waiting sessions in"] if waiting else []
     return Result("hooks", data, view=view, notes=notes)
@@ -183,9 +155,7 @@ def _changed(
     changes = [each for each in planned if each.changes]
     for each in () if dry_run else changes:
         each.apply()
-    files = [
-        {"path": str(each.path), "change": _kind(each), "diff": _diff(each)} for each in changes
-    ]
+    files = [{"path": str(e.path), "change": _kind(e), "diff": _diff(e)} for e in changes]
     data = {"verb": verb, "agent": agent, "dry_run": dry_run, "files": files}
 
     def view(page: Page) -> None:
@@ -195,8 +165,7 @@ def _changed(
             if dry_run:
                 page.text(each["diff"])
 
-    notes = notes if files else [*notes, "nothing to change"]
-    return Result("hooks", data, view=view, notes=notes)
+    return Result("hooks", data, view=view, notes=notes if files else [*notes, "nothing to change"])
 
 
 def _kind(change: FileChange) -> str:

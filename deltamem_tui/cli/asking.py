@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from msgspec import to_builtins
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
-from deltamem_tui.cli.result import Result
+from deltamem_tui.cli.result import Result, table
+from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _NEAREST = 3
 
 
 def recall(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     task: Task,
     env: Environment = "",
@@ -54,10 +54,9 @@ def recall(
     episode: Episode = "",
 ) -> Result:
     """Recall what a bank knows of a task, as the text for an agent's prompt."""
-    from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.credit.credit import append_receipt
     from deltamem_tui.memory.engine import recall
-    from deltamem_tui.memory.methods import is_shown, method_of
+    from deltamem_tui.memory.methods import is_shown
 
     if episode and receipt is None:
         raise UsageError("--episode names the episode of a receipt", hint="add --receipt FILE")
@@ -65,37 +64,33 @@ def recall(
         task = sys.stdin.read()
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")
-    invocation = Invocation.of(context)
     folders = invocation.settings().prompt_folders()
     opened = invocation.open(bank)
     found = recall(opened, task, env, candidates=_RUNNERS_UP, folders=folders)
     if receipt and found.receipt:
         append_receipt(receipt, found.receipt, episode)
     answers = found.collections
-    records = {
-        name: _answer_record(opened.tree(name), answer, explain=explain)
-        for name, answer in answers.items()
-    }
 
     def view(page: Page) -> None:
         for answer in answers.values() if explain else ():
             if answer is not None and is_shown(opened, answer.collection):
-                _explained(page, opened, answer, method_of(opened).rules)
+                _explained(page, opened, answer)
         if found.context:
             page.text(found.context)
 
     nothing = "" if found.context else _nothing(opened, answers.values())
     data: dict[str, Any] = {"context": found.context, "why_nothing": nothing or None}
-    data |= {str(name): record for name, record in records.items()}
+    for name, answer in answers.items():
+        data[str(name)] = _answer_record(opened.tree(name), answer, explain=explain)
     data["receipt"] = to_builtins(found.receipt)
     return Result("recall", data, view=view, notes=[nothing] if nothing else [])
 
 
-def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[str, str]) -> None:
+def _explained(page: Page, bank: Bank, answer: CollectionRecall) -> None:
     """Show each rule's matches and near misses with what their scores are made of."""
-    from deltamem_tui.memory.methods import display_of, key_label
+    from deltamem_tui.memory.methods import display_of, key_label, method_of
 
-    display = display_of(bank, answer.collection)
+    display, rules = display_of(bank, answer.collection), method_of(bank).rules
     threshold = f", threshold {answer.threshold:g}" if answer.threshold > -1 else ""
     said = rules.get(answer.rule) if answer.candidates else None
     how = f", by {answer.rule}: {said}" if said else ""
@@ -103,38 +98,24 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall, rules: Mapping[
     if not answer.candidates:
         page.text("  nothing is known of this")
         return
-    others = dict.fromkeys(each.rule for each in answer.candidates if each.rule != answer.rule)
-    for rule in others:
-        if rule in rules:
+    for rule in dict.fromkeys(each.rule for each in answer.candidates):
+        if rule in rules and rule != answer.rule:
             page.text(f"  by {rule}: {rules[rule]}")
-    rows: list[tuple[Cell, ...]] = [
-        (
-            _candidate_mark(answer, candidate),
-            candidate.node.id[:8],
-            candidate.similarity,
-            *[candidate.penalty] * display.penalised,
-            candidate.score,
-            one_line(display.of_title(candidate.node), 80),
-        )
-        for candidate in answer.candidates
-    ]
-    penalty = ["penalty"] * display.penalised
-    title = key_label(bank, answer.collection)
-    columns = ("", "node", "similarity", *penalty, "score", title)
-    page.table(columns, rows)
-
-
-def _candidate_mark(answer: CollectionRecall, candidate: Candidate) -> str:
-    """Return whether a candidate is recalled, and by which rule if not by that of the best."""
-    if not answer.matches(candidate):
-        return ""
-    return "match" if candidate.rule == answer.rule else f"by {candidate.rule}"
+    rows: list[tuple[Cell, ...]] = []
+    for each in answer.candidates:
+        mark = "match" if each.rule == answer.rule else f"by {each.rule}"
+        penalty = [each.penalty] * display.penalised
+        row = (each.node.id[:8], each.similarity, *penalty, each.score)
+        title = one_line(display.of_title(each.node), 80)
+        rows.append((mark if answer.matches(each) else "", *row, title))
+    penalty_column = ["penalty"] * display.penalised
+    columns = ("", "node", "similarity", *penalty_column, "score")
+    page.table((*columns, key_label(bank, answer.collection)), rows)
 
 
 def _nothing(bank: Bank, answers: Iterable[CollectionRecall | None]) -> str:
     """Return why there is no context."""
-    asked = [answer for answer in answers if answer is not None]
-    reasons = [_why_unmatched(bank, answer) for answer in asked]
+    reasons = [_why_unmatched(bank, answer) for answer in answers if answer is not None]
     return "nothing matches: " + "; ".join(reasons or ["nothing was asked"])
 
 
@@ -148,8 +129,8 @@ def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
         return f"nothing in the {display.title}{compared}"
     roots = [tree.chain(each.node.id)[0] for each in answer.candidates if each.score > 0]
     nearest = list(dict.fromkeys(one_line(display.of_title(root), 60) for root in roots))
-    best = answer.candidates[0].score
     told = f" (nearest: {' | '.join(nearest[:_NEAREST])})" if nearest else ""
+    best = answer.candidates[0].score
     return f"the best of the {display.title} scores {best:.3f}, below {answer.threshold:g}{told}"
 
 
@@ -182,17 +163,15 @@ def _answer_record(
         "chain": [node_record(tree, node) for node in answer.chain],
     }
     if explain:
+        candidates = [
+            candidate_record(tree, each, answer.threshold)
+            | {"recalled": answer.matches(each), "rule": each.rule}
+            for each in answer.candidates
+        ]
         record |= {
             "query": answer.query,
             "threshold": answer.threshold,
-            "candidates": [
-                candidate_record(tree, candidate, answer.threshold)
-                | {
-                    "recalled": answer.matches(candidate),
-                    "rule": candidate.rule,
-                }
-                for candidate in answer.candidates
-            ],
+            "candidates": candidates,
         }
     return record
 
@@ -202,58 +181,41 @@ SearchLimit = Annotated[int, option("--limit", "N", "At most N nodes a tree.", m
 
 
 def search(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     text: Text,
     tree: options.TreeChoice = None,
     limit: SearchLimit = 10,
 ) -> Result:
     """Find the nodes that score best for a text, in one tree or both."""
-    from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.engine import search
     from deltamem_tui.memory.methods import display_of, is_shown, key_label
-    from deltamem_tui.text import one_line
 
     if not text.strip():
         raise UsageError("the text is empty", hint="say what to look for")
-    opened = Invocation.of(context).open(bank)
-    names = [name for name in options.tree_names(opened, tree) if tree or is_shown(opened, name)]
+    opened = invocation.open(bank)
+    chosen = options.tree_name(opened, tree)
+    names = [chosen] if chosen else [name for name in opened.trees if is_shown(opened, name)]
+    records, rows = [], []
     answers = search(opened, text, names, limit)
-
-    def view(page: Page) -> None:
-        heads = dict.fromkeys(key_label(opened, answer.collection) for answer in answers)
-        page.table(
-            ("tree", "node", "score", "label", " / ".join(heads)),
-            [
-                (
-                    answer.collection,
-                    candidate.node.id[:8],
-                    candidate.score,
-                    candidate.node.label,
-                    one_line(display_of(opened, answer.collection).of_title(candidate.node), 100),
-                )
-                for answer in answers
-                for candidate in answer.candidates
-            ],
-        )
-
-    records = [
-        candidate_record(opened.tree(answer.collection), candidate, answer.threshold)
-        for answer in answers
-        for candidate in answer.candidates
-    ]
+    for answer in answers:
+        display = display_of(opened, answer.collection)
+        for each in answer.candidates:
+            records.append(candidate_record(opened.tree(answer.collection), each, answer.threshold))
+            title = one_line(display.of_title(each.node), 100)
+            row = (answer.collection, each.node.id[:8], each.score, each.node.label, title)
+            rows.append(row)
+    heads = dict.fromkeys(key_label(opened, answer.collection) for answer in answers)
+    view = table(("tree", "node", "score", "label", " / ".join(heads)), rows)
     return Result("search", {"nodes": records}, view=view)
 
 
-OptionalBank = Annotated[str | None, argument("BANK", "A bank's name or path.")]
-
-
-def browse(context: typer.Context, bank: OptionalBank = None) -> Result:
+def browse(invocation: Invocation, bank: options.MaybeBank = None) -> Result:
     """Look at banks in the terminal, ask them, and put them right.
 
     With a terminal the browser opens before this command is read.
     """
     if bank is not None:
-        Invocation.of(context).bank(bank)
+        invocation.bank(bank)
     notes = ["the browser needs a terminal; `deltamem --help` lists the commands"]
     return Result("browse", {}, notes=notes)

@@ -4,39 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from deltamem_tui import paths
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import Result
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.cli.result import Result, table
+from deltamem_tui.errors import BankCorruptError, DeltaMemError
+from deltamem_tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.upkeep.verify import Flaw
     from deltamem_tui.memory.views.statistics import TreeStatistics
 
 
-def list_(context: typer.Context) -> Result:
+def list_(invocation: Invocation) -> Result:
     """List all banks and where they are.
 
     Those of the banks folder come together with those that were shipped with the program.
     """
-    folder = Invocation.of(context).banks_folder
-    banks = paths.find_banks(folder)
-    methods = {bank.name: _method_of(bank) for bank in banks}
-
-    def view(page: Page) -> None:
-        rows = [(bank.name, methods[bank.name], _kind(bank), str(bank.path)) for bank in banks]
-        if rows:
-            page.table(("bank", "method", "from", "path"), rows)
-
+    folder = invocation.banks_folder
+    banks = [asdict(bank) | {"method": _method_of(bank)} for bank in paths.find_banks(folder)]
+    rows = [(each["name"], each["method"], _kind(**each), each["path"]) for each in banks]
     notes = []
     if not banks:
         notes.append(f"no banks in {folder}; `deltamem init NAME` makes one")
@@ -45,8 +37,8 @@ def list_(context: typer.Context) -> Result:
             f"there is no folder {folder} yet, so these are the banks of the package; "
             "`deltamem init NAME` makes it"
         )
-    records = [{**asdict(bank), "method": methods[bank.name]} for bank in banks]
-    return Result("list", {"folder": folder, "banks": records}, view=view, notes=notes)
+    view = table(("bank", "method", "from", "path"), rows) if rows else None
+    return Result("list", {"folder": folder, "banks": banks}, view=view, notes=notes)
 
 
 def _method_of(place: paths.BankPlace) -> str:
@@ -59,11 +51,9 @@ def _method_of(place: paths.BankPlace) -> str:
         return ""
 
 
-def _kind(bank: paths.BankPlace) -> str:
+def _kind(path: Path, shipped: bool, **_: object) -> str:
     """Return where a bank comes from, or that it is still packed."""
-    if bank.path.is_file():
-        return "archive"
-    return "shipped" if bank.shipped else "own"
+    return "archive" if path.is_file() else "shipped" if shipped else "own"
 
 
 Description = Annotated[str, option("--description", "TEXT", "What the bank is for.")]
@@ -88,7 +78,7 @@ EpisodesFrom = Annotated[
 
 
 def init(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.NewBank,
     embedder: options.Embedder = None,
     domain: options.Domain = None,
@@ -104,9 +94,7 @@ def init(
     from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.memory.domain import domain_named
     from deltamem_tui.memory.methods import DEFAULT, settings_record
-    from deltamem_tui.text import clean, counted
 
-    invocation = Invocation.of(context)
     source = invocation.open(episodes_from) if episodes_from else None
     if source:
         embedder = embedder or str(source.manifest.embedder.get("model") or "") or None
@@ -121,13 +109,8 @@ def init(
         method=method or DEFAULT,
         episodes_from=source,
     )
-    data: dict[str, Any] = {
-        "bank": made.name,
-        "path": path,
-        "embedder": made.manifest.embedder,
-        "domain": made.manifest.domain,
-        "parameters": settings_record(made),
-    }
+    data: dict[str, Any] = {"bank": made.name, "path": path, "parameters": settings_record(made)}
+    data |= {name: getattr(made.manifest, name) for name in ("embedder", "domain")}
     notes = [f"made {made.name} in {path}", *_preset_notes(made)]
     if source:
         data["episodes"] = len(made.episodes)
@@ -158,7 +141,7 @@ def _preset_notes(made: Bank) -> list[str]:
 _REFUSED_SHOWN = 20
 
 
-def info(context: typer.Context, bank: options.Bank) -> Result:
+def info(invocation: Invocation, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.credit.credit import tree_credit
@@ -167,12 +150,12 @@ def info(context: typer.Context, bank: options.Bank) -> Result:
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics
 
-    opened = Invocation.of(context).open(bank)
+    opened = invocation.open(bank)
     statistics = bank_statistics(opened)
     past = history(opened)
     credit = {name: tree_credit(opened, name) for name in opened.trees}
     manifest = opened.manifest
-    about = {
+    about: dict[str, Any] = {
         "bank": opened.name,
         "description": manifest.description,
         "method": manifest.method,
@@ -180,8 +163,6 @@ def info(context: typer.Context, bank: options.Bank) -> Result:
         "model": manifest.embedder.get("model"),
         "dimensions": manifest.dimensions,
         "frozen": manifest.frozen,
-    }
-    episodes = {
         "episodes": statistics.episodes,
         "learnt": statistics.learnt,
         "waiting": statistics.waiting,
@@ -189,8 +170,7 @@ def info(context: typer.Context, bank: options.Bank) -> Result:
     }
 
     def view(page: Page) -> None:
-        facts: dict[str, Any] = {**about, **episodes}
-        page.facts({name.replace("_", " "): fact for name, fact in facts.items()})
+        page.facts({name.replace("_", " "): fact for name, fact in about.items()})
         trees = {name: each for name, each in statistics.trees.items() if is_shown(opened, name)}
         page.table(("tree", *trees), _number_rows(opened, trees))
         for name, each in credit.items():
@@ -198,14 +178,10 @@ def info(context: typer.Context, bank: options.Bank) -> Result:
         if past.usage.calls or past.usage.cached:
             page.facts(usage_facts(past.usage))
         if past.refused:
-            shown = past.refused[-_REFUSED_SHOWN:]
-            page.table(
-                ("could not be learnt", "why"), [(each.trajectory, each.reason) for each in shown]
-            )
+            rows = [(each.trajectory, each.reason) for each in past.refused[-_REFUSED_SHOWN:]]
+            page.table(("could not be learnt", "why"), rows)
 
-    data: dict[str, Any] = {
-        **about,
-        **episodes,
+    data = about | {
         "parameters": settings_record(opened),
         "provenance": manifest.provenance,
         "usage": asdict(past.usage),
@@ -245,56 +221,46 @@ def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[A
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.views.statistics import TreeStatistics
 
-    displays = [display_of(bank, name) for name in trees]
-    layered = any(each.layered for each in displays)
-    left_out = ("depths",) if layered else ("depths", *_OF_LAYERS)
-    rows = [
-        [name.replace("_", " "), *(getattr(numbers, name) for numbers in trees.values())]
-        for name in (each.name for each in fields(TreeStatistics))
-        if name not in left_out
-    ]
-    if layered:
-        return [*rows, ["nodes by depth", *(_by_depth(numbers) for numbers in trees.values())]]
-    sizes = (
-        display.sizes(tree.depths) for display, tree in zip(displays, trees.values(), strict=True)
-    )
-    return [*rows[:1], ["of these", *sizes], *rows[1:]]
-
-
-def _by_depth(numbers: TreeStatistics) -> str:
-    return " ".join(f"{depth}:{count}" for depth, count in numbers.depths.items())
+    displays = {name: display_of(bank, name) for name in trees}
+    layered = any(each.layered for each in displays.values())
+    rows: list[list[Any]] = []
+    for number in (each.name for each in fields(TreeStatistics)):
+        if number == "depths" and layered:
+            row = [" ".join(f"{d}:{n}" for d, n in each.depths.items()) for each in trees.values()]
+            rows.append(["nodes by depth", *row])
+        elif number == "depths":
+            sizes = (displays[name].sizes(each.depths) for name, each in trees.items())
+            rows.append(["of these", *sizes])
+        elif layered or number not in _OF_LAYERS:
+            numbers = (getattr(each, number) for each in trees.values())
+            rows.append([number.replace("_", " "), *numbers])
+    return rows
 
 
 def methods() -> Result:
     """List the memory methods, one of which a new bank is made for."""
     from deltamem_tui.memory.methods import titles
 
-    found = titles()
-
-    def view(page: Page) -> None:
-        page.table(("method", "what it keeps"), found.items())
-
-    data = [{"name": name, "title": title} for name, title in found.items()]
+    data = [{"name": name, "title": title} for name, title in titles().items()]
+    view = table(("method", "what it keeps"), titles().items())
     return Result("methods", {"methods": data}, view=view)
 
 
 NewName = Annotated[str, argument("NAME", "The new name.")]
 
 
-def rename(context: typer.Context, bank: options.Bank, name: NewName) -> Result:
+def rename(invocation: Invocation, bank: options.Bank, name: NewName) -> Result:
     """Give a bank another name."""
     from deltamem_tui.bank import place
 
-    invocation = Invocation.of(context)
     path = place.rename(invocation.own_bank(bank), name)
     return Result("rename", {"bank": path.name, "path": path}, notes=[f"{bank} is now {path.name}"])
 
 
-def copy(context: typer.Context, bank: options.Bank, name: options.NewBank) -> Result:
+def copy(invocation: Invocation, bank: options.Bank, name: options.NewBank) -> Result:
     """Copy a bank, with its episodes, under another name; a copy can be written."""
     from deltamem_tui.bank.transfer.package import copy_bank
 
-    invocation = Invocation.of(context)
     path = invocation.new_bank(name)
     copied = copy_bank(invocation.open(bank), path, history=True)
     return Result(
@@ -302,11 +268,10 @@ def copy(context: typer.Context, bank: options.Bank, name: options.NewBank) -> R
     )
 
 
-def remove(context: typer.Context, bank: options.Bank, yes: options.Sure = False) -> Result:
+def remove(invocation: Invocation, bank: options.Bank, yes: options.Sure = False) -> Result:
     """Remove a bank with all that is in its folder, for good."""
     from deltamem_tui.bank import place
 
-    invocation = Invocation.of(context)
     path = invocation.own_bank(bank)
     held = place.contents(path)
     nodes = counted(sum(held.nodes.values()), "node")
@@ -317,20 +282,19 @@ def remove(context: typer.Context, bank: options.Bank, yes: options.Sure = False
     return Result("remove", {"bank": bank, "path": path}, notes=[f"{bank} was removed"])
 
 
-def freeze(context: typer.Context, bank: options.Bank) -> Result:
+def freeze(invocation: Invocation, bank: options.Bank) -> Result:
     """Forbid all writing to a bank, and note each file's digest."""
-    opened = Invocation.of(context).open(bank, write=True)
+    opened = invocation.open(bank, write=True)
     opened.freeze()
     notes = (f"{bank} is frozen; `deltamem bank verify {bank}` proves its files",)
     data = {"bank": opened.name, "frozen": True, "digests": opened.manifest.digests}
     return Result("freeze", data, notes=notes)
 
 
-def unfreeze(context: typer.Context, bank: options.Bank) -> Result:
+def unfreeze(invocation: Invocation, bank: options.Bank) -> Result:
     """Allow writing to a frozen bank again."""
-    opened = Invocation.of(context).open(bank, write=True)
-    was_frozen = opened.unfreeze()
-    state = "can be written again" if was_frozen else "was not frozen"
+    opened = invocation.open(bank, write=True)
+    state = "can be written again" if opened.unfreeze() else "was not frozen"
     return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {state}",))
 
 
@@ -348,62 +312,50 @@ Repair = Annotated[
 
 
 def verify(
-    context: typer.Context, bank: options.Bank, vectors: Vectors = False, repair: Repair = False
+    invocation: Invocation,
+    bank: options.Bank,
+    vectors: Vectors = False,
+    repair: Repair = False,
 ) -> Result:
     """Check every file, line, vector and counter of a bank. Only --repair changes anything."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.upkeep import verify as verifying
-    from deltamem_tui.errors import BankCorruptError
+    from deltamem_tui.memory.vectors.embedder import embedder_of
+    from deltamem_tui.memory.vectors.reembed import strange_vectors
 
-    invocation = Invocation.of(context)
     path = invocation.bank(bank)
     torn = verifying.repair(path) if repair else b""
     opened = Bank.open(path)
-    with invocation.output.progress("verifying"):
+    with invocation.output.progress("verifying") as advance:
         flaws = verifying.verify(opened)
-    if vectors and not flaws:
-        flaws = _strange_vectors(invocation, opened)
+        if vectors and not flaws:
+            flaws = [*strange_vectors(opened, embedder_of(opened), advance=advance)]
     errors = tuple(
         BankCorruptError(flaw.message, source=flaw.source, position=flaw.position, hint=flaw.hint)
         for flaw in flaws
     )
-    missing = verifying.unchecked(opened)
+    missing = [*verifying.unchecked(opened)]
     if not vectors:
         hint = f"`deltamem bank verify {bank} --vectors` embeds the texts again"
-        missing = [*missing, f"whether each vector is that of its text: {hint}"]
+        missing.append(f"whether each vector is that of its text: {hint}")
+    cut = one_line(torn.replace(b"\0", b"").decode("utf-8", "replace"), 120)
     data = {
         "bank": opened.name,
         "frozen": opened.frozen,
         "sound": not flaws,
         "flaws": flaws,
         "unchecked": missing,
-        "cut": {"bytes": len(torn), "text": _beginning(torn)} if torn else None,
+        "cut": {"bytes": len(torn), "text": cut} if torn else None,
     }
-    sound = [] if flaws else [f"{bank} is sound"]
-    cut = f"journal.jsonl: cut off {len(torn):,} bytes behind the last whole commit"
-    cut_off = [f"{cut}: {_beginning(torn) or 'nothing that can be read'}"] if torn else []
-    notes = [*cut_off, *sound, *(f"not checked: {each}" for each in missing)]
+    notes = [] if flaws else [f"{bank} is sound"]
+    if torn:
+        what = f"journal.jsonl: cut off {len(torn):,} bytes behind the last whole commit"
+        notes.insert(0, f"{what}: {cut or 'nothing that can be read'}")
+    notes += [f"not checked: {each}" for each in missing]
     return Result("verify", data, errors, "error" if flaws else "success", notes=notes)
 
 
-def _beginning(torn: bytes) -> str:
-    return one_line(torn.replace(b"\0", b"").decode("utf-8", "replace"), 120)
-
-
-def _strange_vectors(invocation: Invocation, bank: Bank) -> list[Flaw]:
-    """Return the vectors that are not those of their texts; the files have no flaws."""
-    from deltamem_tui.memory.vectors.embedder import embedder_of
-    from deltamem_tui.memory.vectors.reembed import strange_vectors
-
-    embedder = embedder_of(bank)
-    total = sum(
-        snapshot.extent.rows for snapshot in map(bank.snapshots.get, bank.trees) if snapshot
-    )
-    with invocation.output.progress("embedding", total) as advance:
-        return list(strange_vectors(bank, embedder, advance=advance))
-
-
-def compact(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = False) -> Result:
+def compact(invocation: Invocation, bank: options.Bank, dry_run: options.DryRun = False) -> Result:
     """Drop earlier revisions and the journal's old lines. All knowledge and all counts stay.
 
     Deleted nodes keep their ids, so that no merge brings them back, but not their text. The
@@ -411,28 +363,25 @@ def compact(context: typer.Context, bank: options.Bank, dry_run: options.DryRun 
     """
     from deltamem_tui.bank.upkeep.compact import compact, planned
 
-    invocation = Invocation.of(context)
     opened = invocation.open(bank, write=not dry_run)
     opened.require_folder()
     with invocation.output.progress("compacting"):
         found = planned(opened) if dry_run else compact(opened)
+    savings = [asdict(saving) for saving in found.savings] if found.worthwhile else []
     data = {
         "bank": opened.name,
         "compacted": found.done,
-        "bytes_saved": found.bytes_saved if found.worthwhile else 0,
-        "rows_saved": found.rows_saved if found.worthwhile else 0,
-        "files": [asdict(saving) for saving in found.savings] if found.worthwhile else [],
-        "folded": found.folded if found.worthwhile else {},
+        "bytes_saved": found.bytes_saved if savings else 0,
+        "rows_saved": found.rows_saved if savings else 0,
+        "files": savings,
+        "folded": found.folded if savings else {},
     }
-    if not found.worthwhile:
-        return Result("compact", data, notes=(f"there is nothing to save in {bank}",))
-
-    def view(page: Page) -> None:
-        columns = ("file", "rows", "rows then", "bytes", "bytes then")
-        page.table(columns, [tuple(asdict(saving).values()) for saving in found.savings])
-
+    if not savings:
+        return Result("compact", data, notes=[f"there is nothing to save in {bank}"])
     would = "would save" if dry_run else "saved"
     lines = found.savings[-1].rows_before - found.savings[-1].rows_after
     saved = f"outdated lines: {found.rows_saved:,}, lines of the journal: {lines:,}"
-    notes = (f"{would} {counted(found.bytes_saved, 'byte')} in {bank}; {saved}",)
-    return Result("compact", data, view=view, notes=notes)
+    note = f"{would} {counted(found.bytes_saved, 'byte')} in {bank}; {saved}"
+    columns = ("file", "rows", "rows then", "bytes", "bytes then")
+    view = table(columns, [tuple(saving.values()) for saving in savings])
+    return Result("compact", data, view=view, notes=[note])

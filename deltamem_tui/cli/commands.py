@@ -1,21 +1,25 @@
 """The commands by name. A command's module is imported when it is called, not before.
 
 To add a command, write a function beside those of its kind and add a line to `COMMANDS`. The
-function's first docstring line is its summary; its parameters are the command's, read by typer;
-it returns a `Result`.
+function's first docstring line is its summary. Its parameters are the command's, read by typer,
+but for `invocation`, the call that it belongs to; a dataclass stands for its fields. It returns a
+`Result`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
+from inspect import Parameter, Signature, signature
 from pkgutil import get_data
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from deltamem_tui.cli.invocation import Invocation
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
@@ -27,15 +31,16 @@ class CommandEntry:
 
     Attributes:
         name: What is typed: `recall`, or noun and verb, as in `bank info`.
-        place: Module and function below `deltamem_tui.cli`.
-        example: How it is called, without the program's name.
-        old: What was typed before, which is still understood.
+        module: The module of `deltamem_tui.cli` that holds its function, which is called as its
+            verb is.
+        arguments: The arguments of its example.
+        old: What was typed before, which is still understood; its verb if not given.
     """
 
     name: str
-    place: str
-    example: str
-    old: str = ""
+    module: str
+    arguments: str = ""
+    old: str | None = None
 
     @property
     def noun(self) -> str:
@@ -48,9 +53,19 @@ class CommandEntry:
         return self.name.rpartition(" ")[2]
 
     @property
+    def example(self) -> str:
+        """How it is called, without the program's name."""
+        return f"{self.name} {self.arguments}".rstrip()
+
+    @property
+    def function(self) -> str:
+        """The name of its function."""
+        return f"{self.verb}_" if self.verb in ("import", "list", "try") else self.verb
+
+    @property
     def reported(self) -> str:
         """Its name in the JSON document, which did not change with the spelling."""
-        return self.old.partition(" ")[0] or self.noun or self.verb
+        return (self.verb if self.old is None else self.old or self.noun).partition(" ")[0]
 
     @property
     def summary(self) -> str:
@@ -58,9 +73,8 @@ class CommandEntry:
 
         It is found in the module's text, because to import all modules takes a second.
         """
-        module, function = self.place.split(".")
-        text = (get_data(__package__, f"{module}.py") or b"").decode()
-        pattern = rf'^def {function}\(.*?^    """(.+?)(?:""")?$'
+        text = (get_data(__package__, f"{self.module}.py") or b"").decode()
+        pattern = rf'^def {self.function}\(.*?^    """(.+?)(?:""")?$'
         found = re.search(pattern, text, re.DOTALL | re.MULTILINE)
         return found[1] if found else ""
 
@@ -74,92 +88,72 @@ NOUNS: Mapping[str, str] = {
     "lab": "What a memory is worth: in games, over a log, for the next sessions.",
 }
 
+_Entry = CommandEntry
 COMMANDS = (
-    CommandEntry("init", "banks.init", "init work"),
-    CommandEntry("import", "logs.import_", "import work ~/.claude/projects/shop"),
-    CommandEntry("extract", "learning.extract", "extract work --extractor rules"),
-    CommandEntry("recall", "asking.recall", 'recall work "Fix the failing test"'),
-    CommandEntry("browse", "asking.browse", "browse work"),
-    CommandEntry("hook", "agents.hook", "hook claude-code prompt --bank work"),
-    CommandEntry("bank list", "banks.list_", "bank list", "list"),
-    CommandEntry("bank info", "banks.info", "bank info work", "info"),
-    CommandEntry("bank methods", "banks.methods", "bank methods", "methods"),
-    CommandEntry("bank copy", "banks.copy", "bank copy work work2", "copy"),
-    CommandEntry("bank rename", "banks.rename", "bank rename work shop", "rename"),
-    CommandEntry("bank remove", "banks.remove", "bank remove work", "remove"),
-    CommandEntry("bank freeze", "banks.freeze", "bank freeze work", "freeze"),
-    CommandEntry("bank unfreeze", "banks.unfreeze", "bank unfreeze work", "unfreeze"),
-    CommandEntry("bank verify", "banks.verify", "bank verify work --vectors", "verify"),
-    CommandEntry("bank compact", "banks.compact", "bank compact work --dry-run", "compact"),
-    CommandEntry(
-        "bank parameters",
-        "tuning.parameters",
-        "bank parameters work task.tau_base=0.8",
-        "parameters",
-    ),
-    CommandEntry("bank calibrate", "tuning.calibrate", "bank calibrate work", "calibrate"),
-    CommandEntry(
-        "bank consolidate",
-        "learning.consolidate",
-        "bank consolidate work --extractor rules",
-        "consolidate",
-    ),
-    CommandEntry(
-        "bank reembed", "tuning.reembed", "bank reembed work --embedder minilm", "reembed"
-    ),
-    CommandEntry("bank forget", "tuning.forget", "bank forget work --rule periodical", "forget"),
-    CommandEntry("bank lift", "tuning.lift", "bank lift work", "lift"),
-    CommandEntry("bank export", "transfer.export", "bank export work --as skills", "export"),
-    CommandEntry("bank install", "transfer.install", "bank install work.deltamem", "install"),
-    CommandEntry("bank merge", "comparing.merge", "bank merge work other --dry-run", "merge"),
-    CommandEntry("bank diff", "comparing.diff", "bank diff work other", "diff"),
-    CommandEntry("node tree", "nodes.tree", "node tree work --tree task", "tree"),
-    CommandEntry("node show", "nodes.show", "node show work 5f3a", "show"),
-    CommandEntry("node chain", "nodes.chain", "node chain work 5f3a", "chain"),
-    CommandEntry("node search", "asking.search", 'node search work "red tests"', "search"),
-    CommandEntry("node edit", "nodes.edit", "node edit work 5f3a", "edit"),
-    CommandEntry("node relabel", "nodes.relabel", "node relabel work 5f3a failure", "relabel"),
-    CommandEntry("node move", "nodes.move", "node move work 5f3a root", "move"),
-    CommandEntry("node join", "nodes.join", "node join work 5f3a 77c0", "join"),
-    CommandEntry("node delete", "nodes.delete", "node delete work 5f3a", "delete"),
-    CommandEntry("node undo", "nodes.undo", "node undo work", "undo"),
-    CommandEntry("node redo", "nodes.redo", "node redo work", "redo"),
-    CommandEntry("episode list", "episodes.list_", "episode list work --waiting", "episodes"),
-    CommandEntry(
-        "episode outcome", "episodes.outcome", "episode outcome work last success", "outcome"
-    ),
-    CommandEntry("episode review", "episodes.review", "episode review work", "review"),
-    CommandEntry(
-        "episode judge", "learning.judge", "episode judge work --model openai/gpt-4o-mini", "judge"
-    ),
-    CommandEntry("episode formats", "episodes.formats", "episode formats", "formats"),
-    CommandEntry("episode try", "episodes.try_", "episode try session.jsonl", "formats try"),
-    CommandEntry("episode convert", "logs.convert", "episode convert logs -o all.jsonl", "convert"),
-    CommandEntry("model prompts", "models.prompts", "model prompts", "prompts"),
-    CommandEntry("model prompt", "models.prompt", "model prompt task_root_success", "prompts show"),
-    CommandEntry("model check", "models.check", "model check mine", "prompts check"),
-    CommandEntry("model export", "models.export", "model export mine", "prompts export"),
-    CommandEntry("model cache", "models.cache", "model cache", "cache"),
-    CommandEntry("model clear", "models.clear", "model clear --older 90", "cache clear"),
-    CommandEntry("agent serve", "agents.serve", "agent serve work", "serve"),
-    CommandEntry(
-        "agent install", "agents.install", "agent install claude-code --bank work", "hooks install"
-    ),
-    CommandEntry("agent remove", "agents.remove", "agent remove claude-code", "hooks remove"),
-    CommandEntry("agent status", "agents.status", "agent status", "hooks status"),
-    CommandEntry("lab play", "lab.play", "lab play mine.py:Games --bank work"),
-    CommandEntry("lab replay", "lab.replay", "lab replay work --method deltamem"),
-    CommandEntry("lab work", "lab_work.work", "lab work ~/.claude/projects/shop"),
+    _Entry("init", "banks", "work"),
+    _Entry("import", "logs", "work ~/.claude/projects/shop"),
+    _Entry("extract", "learning", "work --extractor rules"),
+    _Entry("recall", "asking", 'work "Fix the failing test"'),
+    _Entry("browse", "asking", "work"),
+    _Entry("bank list", "banks"),
+    _Entry("bank info", "banks", "work"),
+    _Entry("bank methods", "banks"),
+    _Entry("bank copy", "banks", "work work2"),
+    _Entry("bank rename", "banks", "work shop"),
+    _Entry("bank remove", "banks", "work"),
+    _Entry("bank freeze", "banks", "work"),
+    _Entry("bank unfreeze", "banks", "work"),
+    _Entry("bank verify", "banks", "work --vectors"),
+    _Entry("bank compact", "banks", "work --dry-run"),
+    _Entry("bank parameters", "tuning", "work task.tau_base=0.8"),
+    _Entry("bank calibrate", "tuning", "work"),
+    _Entry("bank consolidate", "learning", "work --extractor rules"),
+    _Entry("bank reembed", "tuning", "work --embedder minilm"),
+    _Entry("bank forget", "tuning", "work --preset iot"),
+    _Entry("bank lift", "tuning", "work"),
+    _Entry("bank export", "transfer", "work --as skills"),
+    _Entry("bank install", "transfer", "work.deltamem"),
+    _Entry("bank merge", "comparing", "work other --dry-run"),
+    _Entry("bank diff", "comparing", "work other"),
+    _Entry("node tree", "nodes", "work --tree task"),
+    _Entry("node show", "nodes", "work 5f3a"),
+    _Entry("node chain", "nodes", "work 5f3a"),
+    _Entry("node search", "asking", 'work "red tests"'),
+    _Entry("node edit", "nodes", "work 5f3a"),
+    _Entry("node relabel", "nodes", "work 5f3a failure"),
+    _Entry("node move", "nodes", "work 5f3a root"),
+    _Entry("node join", "nodes", "work 5f3a 77c0"),
+    _Entry("node delete", "nodes", "work 5f3a"),
+    _Entry("node undo", "nodes", "work"),
+    _Entry("node redo", "nodes", "work"),
+    _Entry("episode list", "episodes", "work --waiting", "episodes"),
+    _Entry("episode outcome", "episodes", "work last success"),
+    _Entry("episode review", "episodes", "work"),
+    _Entry("episode judge", "learning", "work --model openai/gpt-4o-mini"),
+    _Entry("episode formats", "episodes"),
+    _Entry("episode try", "episodes", "session.jsonl", "formats try"),
+    _Entry("model prompts", "models"),
+    _Entry("model prompt", "models", "task_root_success", "prompts show"),
+    _Entry("model check", "models", "mine", "prompts check"),
+    _Entry("model export", "models", "mine", "prompts export"),
+    _Entry("model cache", "models"),
+    _Entry("agent serve", "agents", "work"),
+    _Entry("agent install", "agents", "claude-code --bank work", "hooks install"),
+    _Entry("agent remove", "agents", "claude-code", "hooks remove"),
+    _Entry("agent status", "agents", "", "hooks status"),
+    _Entry("lab play", "lab", "mine.py:Games --bank work", ""),
+    _Entry("lab replay", "lab", "work --method deltamem", ""),
+    _Entry("lab work", "lab_work", "~/.claude/projects/shop", ""),
 )
 
-_HIDDEN = "hook"
 _OLD = {
-    **{entry.old: entry.name for entry in COMMANDS if entry.old},
+    **{each.verb if each.old is None else each.old: each.name for each in COMMANDS if each.noun},
     "prompts list": "model prompts",
     "cache info": "model cache",
     "evaluate": "lab play",
     "replay": "lab replay",
 }
+_OLD.pop("")  # the lab is new
 
 
 def renewed(words: Sequence[str]) -> tuple[list[str], str]:
@@ -167,15 +161,8 @@ def renewed(words: Sequence[str]) -> tuple[list[str], str]:
     for length in (2, 1):
         old = " ".join(words[:length])
         if name := _OLD.get(old):
-            return [*name.split(), *words[length:]], _renamed(old, name)
-    verbs = {entry.verb for entry in COMMANDS if entry.noun == "lab"}
-    if [*words[:1]] == ["lab"] and words[1:] and words[1] not in verbs and words[1][:1] != "-":
-        return ["lab", "play", *words[1:]], _renamed("lab", "lab play")
+            return [*name.split(), *words[length:]], f"`deltamem {old}` is `deltamem {name}` now"
     return [*words], ""
-
-
-def _renamed(old: str, new: str) -> str:
-    return f"`deltamem {old}` is `deltamem {new}` now"
 
 
 def meant(words: Sequence[str]) -> CommandEntry | None:
@@ -202,7 +189,7 @@ class LazyGroup(TyperGroup):
         super().__init__(**attributes)
         self._entries = {each.verb: each for each in COMMANDS if each.noun == noun}
         for verb in self._entries:
-            self.add_command(TyperCommand(verb, rich_markup_mode=None, hidden=verb == _HIDDEN))
+            self.add_command(TyperCommand(verb, rich_markup_mode=None))
         for name, about in ({} if noun else NOUNS).items():
             options = {"rich_markup_mode": None, "no_args_is_help": True}
             self.add_command(LazyGroup(name, name=name, help=about, epilog=_SHARED, **options))
@@ -224,9 +211,9 @@ class LazyGroup(TyperGroup):
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:  # noqa: ARG002
         """Write the commands: an example each for the main path, then the nouns."""
-        shown = [each for each in self._entries.values() if each.name != _HIDDEN]
         nouns = [(noun, about) for noun, about in NOUNS.items() if noun in self.commands]
         with formatter.section("From a log to a recalled context" if nouns else "Commands"):
+            shown = self._entries.values()
             formatter.write_dl([(_typed(e) if nouns else e.verb, e.summary) for e in shown])
         if nouns:
             with formatter.section("Everything else (`deltamem bank --help` lists its commands)"):
@@ -243,9 +230,37 @@ _SHARED = """Every command takes --json (one JSON document on stdout, for errors
 
 def load_command(entry: CommandEntry) -> Command:
     """Import a command's module and let typer read its parameters."""
-    module, function = entry.place.split(".")
-    run = getattr(import_module(f"deltamem_tui.cli.{module}"), function)
+    run = getattr(import_module(f"deltamem_tui.cli.{entry.module}"), entry.function)
     application = typer.Typer(add_completion=False, rich_markup_mode=None)
     epilog = f"Example: {_typed(entry)}\n\n{_SHARED}"
-    application.command(entry.verb, cls=LazyCommand, epilog=epilog)(run)
+    application.command(entry.verb, cls=LazyCommand, epilog=epilog)(_readable(run))
     return typer.main.get_command(application)
+
+
+def _readable(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command as typer reads it: a context for its invocation, dataclasses as options."""
+    hints = get_type_hints(run, include_extras=True)
+    groups: dict[str, Any] = {}
+    parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+    for name, each in signature(run).parameters.items():
+        if is_dataclass(hints[name]):
+            groups[name] = hints[name]
+            options = get_type_hints(groups[name], include_extras=True)
+            parameters += [
+                Parameter(o.name, each.KEYWORD_ONLY, default=o.default, annotation=options[o.name])
+                for o in fields(groups[name])
+            ]
+        elif name != "invocation":
+            parameters.append(each.replace(kind=each.KEYWORD_ONLY, annotation=hints[name]))
+
+    def command(context: typer.Context, **given: Any) -> Any:
+        for name, group in groups.items():
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
+        if "invocation" in hints:
+            given["invocation"] = context.find_object(Invocation)
+        return run(**given)
+
+    command.__doc__ = run.__doc__
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,18 +13,16 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import ExitCode, Result
-from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange
+    from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange, TreeDiff
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.union.merge import MergePlan
     from deltamem_tui.memory.display import Display
     from deltamem_tui.memory.reports.view import ReportView
-    from deltamem_tui.memory.transfer.merging import Merge
 
 
 MergedBanks = Annotated[
@@ -41,22 +39,18 @@ NearPolicy = Annotated[
         "--near-policy", "|".join(NEAR_POLICIES), "Keep a near root, or drop it with its subtree."
     ),
 ]
-NoNear = Annotated[bool, flag("--no-near", "Look for no near roots.")]
-NoEpisodes = Annotated[bool, flag("--no-episodes", "Leave the episodes where they are.")]
 AcrossDomains = Annotated[
     bool, flag("--across-domains", "Merge banks of different domains all the same.")
 ]
 
 
 def merge(
-    context: typer.Context,
+    invocation: Invocation,
     banks: MergedBanks,
     *,
     output: Into = None,
     near: Near = NEAR,
     near_policy: NearPolicy = "keep",
-    no_near: NoNear = False,
-    no_episodes: NoEpisodes = False,
     across_domains: AcrossDomains = False,
     dry_run: options.DryRun = False,
 ) -> Result:
@@ -69,7 +63,6 @@ def merge(
     from deltamem_tui.memory.reports.transfer import view_merge
     from deltamem_tui.memory.transfer.merging import merge
 
-    invocation = Invocation.of(context)
     first, *others = banks
     writes = output is None and not dry_run
     places = [invocation.writable_bank(first) if writes else invocation.bank(first)]
@@ -80,30 +73,20 @@ def merge(
         done = merge(
             opened,
             path,
-            near=None if no_near else near,
+            near=near,
             near_policy=near_policy,
-            with_episodes=not no_episodes,
             across_domains=across_domains,
             dry_run=dry_run,
         )
     target = output if output is not None else first
     view = view_merge(done)
     data = {"bank": target, "dry_run": dry_run, "changed": done.changed, **view.record}
-    return Result(
-        "merge",
-        data,
-        view=lambda page: _show_merge(page, done.plan, view),
-        notes=_notes(done, target, dry_run),
-    )
-
-
-def _notes(done: Merge, target: str, dry_run: bool) -> list[str]:
+    note = f"{target} now holds what was learnt in {', '.join(each.name for each in opened)}"
     if not done.changed:
-        return [f"{target} holds all of it already; nothing was changed"]
-    if dry_run:
-        return ["dry run: nothing was written"]
-    names = ", ".join(bank.name for bank in done.plan.banks)
-    return [f"{target} now holds what was learnt in {names}"]
+        note = f"{target} holds all of it already; nothing was changed"
+    elif dry_run:
+        note = "dry run: nothing was written"
+    return Result("merge", data, view=lambda p: _show_merge(p, done.plan, view), notes=[note])
 
 
 def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
@@ -124,20 +107,15 @@ def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
             page.text(line)
 
 
-ComparedBanks = Annotated[
-    list[str] | None, argument("BANK BANK", "The bank as it was, and as it is.")
-]
+Before = Annotated[str, argument("BEFORE", "The bank as it was.")]
+After = Annotated[str, argument("AFTER", "The bank as it is.")]
 ExitCodeChoice = Annotated[
     bool, flag("--exit-code", "Exit with 1 if anything differs, as git does.")
 ]
 
 
 def diff(
-    context: typer.Context,
-    banks: ComparedBanks = None,
-    *,
-    tree: options.TreeChoice = None,
-    exit_code: ExitCodeChoice = False,
+    invocation: Invocation, before: Before, after: After, exit_code: ExitCodeChoice = False
 ) -> Result:
     """Show what differs between two banks, node by node.
 
@@ -145,16 +123,13 @@ def diff(
     """
     from deltamem_tui.bank.diff import diff as compare
 
-    if len(banks or []) != 2:
-        raise UsageError("a difference is between two banks", hint="`deltamem bank diff BANK BANK`")
-    invocation = Invocation.of(context)
-    before, after = (invocation.open(bank) for bank in banks or [])
+    banks = [invocation.open(each) for each in (before, after)]
     with invocation.output.progress("comparing"):
-        found = compare(before, after, options.tree_names(before, tree))
+        found = compare(*banks)
     return Result(
         "diff",
-        {"before": before.name, "after": after.name, **_diff_record(found)},
-        view=lambda page: _show_diff(page, found, (before, after)),
+        {"before": banks[0].name, "after": banks[1].name, **_diff_record(found)},
+        view=lambda page: _show_diff(page, found, banks),
         notes=("nothing differs",) if found.empty else (),
         code=ExitCode.FAILURE if exit_code and not found.empty else None,
     )
@@ -163,62 +138,67 @@ def diff(
 def _diff_record(found: BankDiff) -> dict[str, Any]:
     """Return a difference as JSON."""
 
-    def changes(some: Sequence[NodeChange]) -> list[dict[str, Any]]:
-        return [{"id": e.node.id, "fields": [asdict(each) for each in e.fields]} for e in some]
-
-    def nodes(some: Sequence[Node]) -> list[dict[str, Any]]:
+    def node(each: Node) -> dict[str, Any]:
         plain = ("id", "parent", "kind", "label", "depth")
-        return [{name: getattr(e, name) for name in plain} | {**e.payload} for e in some]
+        return {name: getattr(each, name) for name in plain} | {**each.payload}
+
+    def change(each: NodeChange) -> dict[str, Any]:
+        return {"id": each.node.id, "fields": [asdict(field) for field in each.fields]}
 
     trees = {
         name: {
-            "added": nodes(tree.added),
-            "removed": nodes(tree.removed),
-            "changed": changes(tree.changed),
-            "moved": changes(tree.moved),
+            "added": [node(each) for each in tree.added],
+            "removed": [node(each) for each in tree.removed],
+            "changed": [change(each) for each in tree.changed],
+            "moved": [change(each) for each in tree.moved],
             "counted": [asdict(each) for each in tree.counted],
         }
         for name, tree in found.trees.items()
     }
-    return {
-        "different": not found.empty,
-        "manifest": [asdict(each) for each in found.manifest],
-        "trees": trees,
-        "episodes": asdict(found.episodes),
-    }
+    manifest = [asdict(each) for each in found.manifest]
+    episodes = asdict(found.episodes)
+    different = not found.empty
+    return {"different": different, "manifest": manifest, "trees": trees, "episodes": episodes}
+
+
+_STYLES = {"+": "green", "−": "red", "~": "yellow"}
 
 
 def _show_diff(page: Page, found: BankDiff, banks: Sequence[Bank]) -> None:
-    """Show a difference, a sign before each thing that differs; nodes as the banks show them."""
-    from deltamem_tui.memory.methods import display_of
-    from deltamem_tui.memory.reports.transfer import field_text, value_change
+    for line in _diff_lines(found, banks):
+        page.text(line.rstrip(), style=_STYLES.get(line[0], ""))
+
+
+def _diff_lines(found: BankDiff, banks: Sequence[Bank]) -> Iterator[str]:
+    """Yield a line for each thing that differs, after its sign; nodes as the banks show them."""
+    from deltamem_tui.memory.reports.transfer import value_change
 
     for change in found.manifest:
-        page.text(f"~ {change.name}: {value_change(change)}", style=_CHANGED)
+        yield f"~ {change.name}: {value_change(change)}"
     for name, tree in found.trees.items():
-        display = display_of(banks[-1], name)
-        for node in tree.removed:
-            page.text(f"− {name} {_node_text(display, node)}", style=_GONE)
-        for node in tree.added:
-            page.text(f"+ {name} {_node_text(display, node)}", style=_NEW)
-        for other in (*tree.changed, *tree.moved):
-            page.text(f"~ {name} {_node_text(display, other.node)}", style=_CHANGED)
-            for each in other.fields:
-                page.text(field_text(each))
-        for counted in tree.counted:
-            page.text(f"~ {name} {counted.node[:8]} {_counts_text(counted)}", style=_CHANGED)
+        yield from _tree_lines(banks[-1], name, tree)
     episodes = found.episodes
-    for sign, ids, words, style in (
-        ("−", episodes.removed, "episode", _GONE),
-        ("+", episodes.added, "episode", _NEW),
-        ("~", episodes.changed, "another record of episode", _CHANGED),
-        ("~", episodes.learnt, "learnt in one bank alone: episode", _CHANGED),
+    for words, ids in (
+        ("− episode", episodes.removed),
+        ("+ episode", episodes.added),
+        ("~ another record of episode", episodes.changed),
+        ("~ learnt in one bank alone: episode", episodes.learnt),
     ):
-        for name in ids:
-            page.text(f"{sign} {words} {name[:8]} {_task(banks, name)}".rstrip(), style=style)
+        yield from (f"{words} {each[:8]} {_task(banks, each)}" for each in ids)
 
 
-_NEW, _GONE, _CHANGED = "green", "red", "yellow"
+def _tree_lines(bank: Bank, name: str, tree: TreeDiff) -> Iterator[str]:
+    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.reports.transfer import field_text
+
+    display = display_of(bank, name)
+    yield from (f"− {name} {_node_text(display, node)}" for node in tree.removed)
+    yield from (f"+ {name} {_node_text(display, node)}" for node in tree.added)
+    for other in (*tree.changed, *tree.moved):
+        yield f"~ {name} {_node_text(display, other.node)}"
+        yield from map(field_text, other.fields)
+    for each in tree.counted:
+        yield f"~ {name} {each.node[:8]} {_counts_text(each)}"
 
 
 def _task(banks: Sequence[Bank], episode_id: str) -> str:
@@ -237,6 +217,5 @@ def _node_text(display: Display, node: Node) -> str:
 
 def _counts_text(change: CountChange) -> str:
     before, after = asdict(change.before), asdict(change.after)
-    return ", ".join(
-        f"{name} {before[name]} → {after[name]}" for name in before if before[name] != after[name]
-    )
+    changed = (name for name in before if before[name] != after[name])
+    return ", ".join(f"{name} {before[name]} → {after[name]}" for name in changed)

@@ -25,8 +25,6 @@ from deltamem_tui.errors import BankExistsError, BankFrozenError, UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
-    import typer
-
     from deltamem_tui.bank.bank import Bank
 
 
@@ -68,14 +66,6 @@ class Invocation:
     def __init__(self, options: SharedOptions, output: Output) -> None:
         self.options = options
         self.output = output
-
-    @classmethod
-    def of(cls, context: typer.Context) -> Invocation:
-        """Return the invocation that a command's context belongs to."""
-        invocation = context.find_object(Invocation)
-        if invocation is None:
-            raise RuntimeError("a command was called without an invocation")
-        return invocation
 
     @cached_property
     def configuration(self) -> Configuration:

@@ -9,16 +9,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from deltamem_tui import paths
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
 from deltamem_tui.cli.logs import logs_as_bank
 from deltamem_tui.cli.models import checked_prompts, extractor_for, model_client
-from deltamem_tui.cli.options import ModelOptions, argument, flag, option, spread
+from deltamem_tui.cli.options import ModelOptions, argument, flag, option
 from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import InterruptionError, Result
+from deltamem_tui.cli.result import InterruptionError, Result, facts
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
 from deltamem_tui.lab.environment import ENVIRONMENTS
 from deltamem_tui.llm.cost import Budget
@@ -120,9 +118,8 @@ GamesFrom = Annotated[
 ]
 
 
-@spread
 def play(
-    context: typer.Context,
+    invocation: Invocation,
     what: What,
     agent: AgentName = RULES,
     agent_command: AgentCommand = None,
@@ -142,7 +139,7 @@ def play(
     from deltamem_tui.lab.workers import Workers
 
     with interruptible() as stop, ExitStack() as stack:
-        contest = _Contest(Invocation.of(context), wishes, stop)
+        contest = _Contest(invocation, wishes, stop)
         workers = stack.enter_context(Workers(what, wishes.parallel, games=games_from))
         environment = workers.environment
         chosen = split or environment.splits[0]
@@ -152,7 +149,7 @@ def play(
         player = contest.agent(agent, agent_command, environment.domain)
         log = [each for each in contest.learn_from(environment.domain) if each.outcome.known]
         ground = GameGround(workers, player, environment.limit, environment.domain)
-        facts = {
+        given = {
             "environment": environment.name,
             "split": chosen,
             "games": in_order(games, wishes.order, wishes.seed),
@@ -161,23 +158,13 @@ def play(
             "own": _own_file(what),
             "domain": environment.domain,
         }
-        return contest.hold(ground, facts, log, ground.give_up)
+        return contest.hold(ground, given, log, ground.give_up)
 
 
 Logs = Annotated[list[str], argument("LOG...", "Files, folders, patterns, - for stdin; or a bank.")]
-KindField = Annotated[
-    str, option("--kind-field", "NAME", "The field of a log's metadata with the kind of task.")
-]
 
 
-@spread
-def replay(
-    context: typer.Context,
-    logs: Logs,
-    kind_field: KindField = "task_type",
-    *,
-    wishes: ContestOptions,
-) -> Result:
+def replay(invocation: Invocation, logs: Logs, *, wishes: ContestOptions) -> Result:
     """Compare memories by what they recall for each episode of a log.
 
     No agent acts, so none of the numbers is a success rate; `deltamem lab work` measures whether
@@ -189,7 +176,7 @@ def replay(
     from deltamem_tui.lab.plan import LOG, drawn, in_order
 
     with interruptible() as stop:
-        contest = _Contest(Invocation.of(context), wishes, stop)
+        contest = _Contest(invocation, wishes, stop)
         read, stated = contest.read_log(logs)
         domain = wishes.domain or stated or _common_domain(read)
         asked = [each for each in read if true_outcome(each)]
@@ -208,14 +195,14 @@ def replay(
             hint = "`--judge-error .2` simulates a judge; or replay a bank that one has judged"
             what = 'no episode has a judge\'s verdict; "coarse" would admit nothing'
             raise UsageError(what, hint=hint)
-        kinds = kinds_of((*log, *asked), domain, kind_field)
+        kinds = kinds_of((*log, *asked), domain, "task_type")
         games = [GameInfo(each.id, "", kinds[each.id]) for each in asked]
         ordered = in_order(drawn(games, wishes.games, wishes.seed), wishes.order, wishes.seed)
         by_id = {each.id: each for each in asked}
         learns = contest.protocol in ("online", "unfrozen")
         ground = LogGround(log, [by_id[e.name] for e in ordered], kinds, learns=learns)
-        facts = {"environment": LOG, "split": "", "games": ordered, "domain": domain}
-        return contest.hold(ground, facts, log)
+        given = {"environment": LOG, "split": "", "games": ordered, "domain": domain}
+        return contest.hold(ground, given, log)
 
 
 class _Contest:
@@ -282,7 +269,7 @@ class _Contest:
     def hold(
         self,
         ground: Ground,
-        facts: dict[str, Any],
+        given: dict[str, Any],
         log: Sequence[Trajectory],
         give_up: Any = lambda: None,
     ) -> Result:
@@ -293,7 +280,7 @@ class _Contest:
         from deltamem_tui.lab.plan import ContestPlan, digest_of_bank, digest_of_episodes
 
         wishes = self.wishes
-        writer, key = self._writer(facts["domain"])
+        writer, key = self._writer(given["domain"])
         embedder = self._embedder()
         plan = ContestPlan(
             contestants=self.contestants,
@@ -306,7 +293,7 @@ class _Contest:
             vectors=hashlib.sha256(json.encode(asdict(embedder.card))).hexdigest()[:16],
             writer=key,
             learnt_from=digest_of_episodes(log),
-            **facts,
+            **given,
         )
         plan.check()
         tools = contest.Tools(ground, embedder, writer, wishes.parallel, give_up)
@@ -314,13 +301,10 @@ class _Contest:
         if wishes.dry_run:
             left = contest.what_is_left(plan, folder, len(log))
             notes = ["dry run: nothing was played"]
-            shown = {name.replace("_", " "): value for name, value in left.items()}
-            view = lambda page: page.facts(shown)  # noqa: E731
+            view = facts({name.replace("_", " "): value for name, value in left.items()})
             return Result("lab", {"folder": folder, **left}, view=view, notes=notes)
-        begun: list[bool] = []
 
         def between() -> None:
-            begun[:] = [True]
             if self.stop:
                 raise KeyboardInterrupt
 
@@ -339,7 +323,7 @@ class _Contest:
             except KeyboardInterrupt as error:
                 hint = "what is finished is kept; the same command goes on"
                 raise InterruptionError("interrupted", source=str(folder), hint=hint) from error
-        return _shown(found, self.errors, folder, is_new=bool(begun))
+        return _shown(found, self.errors, folder)
 
     def _writer(self, domain: str) -> tuple[Any, str]:
         """Return what puts experience into words, and its key: rules unless a model is named."""
@@ -397,9 +381,7 @@ def _own_file(spec: str) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
-def _shown(
-    found: ContestResult, errors: Sequence[DeltaMemError], folder: Path, *, is_new: bool
-) -> Result:
+def _shown(found: ContestResult, errors: Sequence[DeltaMemError], folder: Path) -> Result:
     from msgspec import to_builtins
 
     from deltamem_tui.lab.result import tables, title_of, warnings
@@ -412,7 +394,6 @@ def _shown(
                 page.text(table.title, style="bold")
             page.table(table.head, table.rows)
 
-    earlier = "" if is_new else "; all of it was played before: remove it to play it again"
-    notes = [*warnings(found), f"kept in {folder}{earlier}"]
+    notes = [*warnings(found), f"kept in {folder}: remove it to play again"]
     data = {**to_builtins(found), "folder": str(folder)}
     return Result("lab", data, errors, Result.verdict(1, errors), view=view, notes=notes)

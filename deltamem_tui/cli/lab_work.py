@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation, interruptible
 from deltamem_tui.cli.logs import Logs, Outcome, logs_as_bank, user_outcomes_of
 from deltamem_tui.cli.options import flag, option
 from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import Result
+from deltamem_tui.cli.result import Result, table
 from deltamem_tui.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ Budget = Annotated[int, option("--budget", "N", "Tokens of a text, 4 characters 
 
 
 def work(
-    context: typer.Context,
+    invocation: Invocation,
     logs: Logs,
     method: Methods = None,
     by: By = "time",
@@ -63,7 +62,6 @@ def work(
     from deltamem_tui.lab.contestants import contestants
     from deltamem_tui.memory.episodes.stored_episodes import episodes
 
-    invocation = Invocation.of(context)
     rivals = contestants(method or ["deltamem"], {})
     choices = {"format": format, "domain": domain or "", **user_outcomes_of(outcome, 1.0)}
     with interruptible() as stop:
@@ -106,14 +104,9 @@ def work(
         notes.append(f"{unknown} episodes do not say how they ended and were not learnt")
     notes += [f"{each.replace('_', ' ')}: {lab.MEASURES[each]}" for each in columns]
     errors = [*report.refusals]
-    return Result(
-        "lab",
-        data,
-        errors,
-        Result.verdict(1, errors),
-        view=lambda page: _shown(page, measures, columns),
-        notes=notes,
-    )
+    status = Result.verdict(1, errors)
+    view = partial(_shown, measures=measures, columns=columns)
+    return Result("lab", data, errors, status, view=view, notes=notes)
 
 
 def _shown(
@@ -121,23 +114,20 @@ def _shown(
 ) -> None:
     from deltamem_tui.lab.result import interval, signed
 
+    main = [each for each in ("files", "first_ten", "terms") if each in columns]
+
     def cell(some: Mapping[str, Measure], name: str) -> str | float | None:
         if name not in some:
             return None
         found = some[name].estimate
         return interval(found) if name in main else round(found.value or 0.0, 2)
 
-    main = [each for each in ("files", "first_ten", "terms") if each in columns]
+    rows = [(name, *(cell(some, each) for each in columns)) for name, some in measures.items()]
+    table(("memory", *columns), rows)(page)
     first, *others = measures
-    page.table(
-        ("memory", *(each.replace("_", " ") for each in columns)),
-        [(name, *(cell(some, each) for each in columns)) for name, some in measures.items()],
-    )
     page.text(f"\nless {first}, with 95 % intervals", style="bold")
-    page.table(
-        ("memory", *(each.replace("_", " ") for each in main)),
-        [(name, *(signed(measures[name][each].difference) for each in main)) for name in others],
-    )
+    rows = [(name, *(signed(measures[name][each].difference) for each in main)) for name in others]
+    table(("memory", *main), rows)(page)
 
 
 def _by_age(logs: Sequence[str]) -> list[str]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
 from deltamem_tui.cli.models import checked_prompts, chosen_model, extractor_for, model_client
-from deltamem_tui.cli.options import ModelOptions, flag, option, spread
+from deltamem_tui.cli.options import ModelOptions, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BudgetError, DeltaMemError, ExtractionError, UsageError
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from deltamem_tui.llm.cache import BatchCaller
     from deltamem_tui.llm.call import ChatRequest
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.plan import MaintenanceResult
     from deltamem_tui.memory.reports.view import ReportView
     from deltamem_tui.memory.runs.batches import AnswersReport
     from deltamem_tui.memory.runs.learning import LearningReport
@@ -56,49 +54,14 @@ class BatchRound:
     """A round of a batch: answers that came back are taken, further questions written down."""
 
     path: Path
-    answers: Sequence[Path]
     batch: BatchCaller
+    taken: AnswersReport
     asked: int = 0
-    taken: AnswersReport | None = None
 
-    @classmethod
-    def of(
-        cls,
-        invocation: Invocation,
-        bank: Bank,
-        path: Path | None,
-        answers: Sequence[Path] | None,
-        model: ModelOptions,
-        others: Mapping[str, object],
-    ) -> BatchRound | None:
-        """Return the round that was asked for; None if none was."""
-        if path is None:
-            if answers:
-                hint = "`--batch FILE` says where what is asked next goes"
-                raise UsageError("`--answers` goes with `--batch` only", hint=hint)
-            return None
-        others = {
-            "--dry-run": model.dry_run,
-            "--max-cost": model.max_cost,
-            "--no-cache": model.no_cache,
-            **others,
-        }
-        if option := next((name for name, value in others.items() if value), ""):
-            what = f"`{option}` does not go with `--batch`"
-            raise UsageError(what, hint="nothing is asked in a batch's round")
-        from deltamem_tui.llm.cache import BatchCaller, ResponseCache
-        from deltamem_tui.llm.models import look_up
-
-        found = look_up(chosen_model(invocation, model.model))
-        batch = BatchCaller(found, ResponseCache(), bank.manifest.counts_as)
-        return cls(path, answers or (), batch)
-
-    def take(self, invocation: Invocation, bank: Bank) -> None:
-        """Take the answers that came back."""
-        from deltamem_tui.memory.runs.batches import take_answers
-
-        with invocation.output.progress("taking answers") as advance:
-            self.taken = take_answers(bank, self.batch, self.answers, advance)
+    @property
+    def worked(self) -> int:
+        """How many answers were taken and questions asked."""
+        return self.asked + self.taken.taken
 
     def write(self, asked: Sequence[tuple[ChatRequest, Payment]]) -> None:
         """Write the requests; an empty file if nothing is asked any more."""
@@ -111,12 +74,63 @@ class BatchRound:
         """Return a report with what the round came to."""
         from deltamem_tui.memory.reports.runs import with_batch
 
-        return with_batch(view, self.path, self.asked, self.taken) if self.taken else view
+        return with_batch(view, self.path, self.asked, self.taken)
 
 
-@spread
+def _batch_of(
+    invocation: Invocation,
+    bank: Bank,
+    path: Path | None,
+    answers: Sequence[Path] | None,
+    model: ModelOptions,
+    others: Mapping[str, object],
+) -> BatchRound | None:
+    """Return the round of a batch that was asked for; None if none was."""
+    if path is None:
+        if answers:
+            hint = "`--batch FILE` says where what is asked next goes"
+            raise UsageError("`--answers` goes with `--batch` only", hint=hint)
+        return None
+    refused = {
+        "--dry-run": model.dry_run,
+        "--max-cost": model.max_cost,
+        "--no-cache": model.no_cache,
+        **others,
+    }
+    if option := next((name for name, value in refused.items() if value), ""):
+        what = f"`{option}` does not go with `--batch`"
+        raise UsageError(what, hint="nothing is asked in a batch's round")
+    from deltamem_tui.llm.cache import BatchCaller, ResponseCache
+    from deltamem_tui.llm.models import look_up
+    from deltamem_tui.memory.runs.batches import AnswersReport
+
+    found = look_up(chosen_model(invocation, model.model))
+    batch = BatchCaller(found, ResponseCache(), bank.manifest.counts_as)
+    return BatchRound(path, batch, AnswersReport())
+
+
+def _take(
+    invocation: Invocation, bank: Bank, rounds: BatchRound, answers: Sequence[Path] | None
+) -> None:
+    """Take the answers that came back."""
+    from deltamem_tui.memory.runs.batches import take_answers
+
+    with invocation.output.progress("taking answers") as advance:
+        rounds.taken = take_answers(bank, rounds.batch, answers or (), advance)
+
+
+def _problems(
+    invocation: Invocation, rounds: BatchRound | None, errors: Iterable[DeltaMemError]
+) -> list[DeltaMemError]:
+    """Return all that went wrong, with its traceback on stderr if that is wanted."""
+    found = [*(rounds.taken.errors if rounds else ()), *errors]
+    for error in found:
+        invocation.output.trace(error)
+    return found
+
+
 def extract(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     extractor: options.Extractor = None,
     limit: options.Limit = None,
@@ -145,11 +159,11 @@ def extract(
     from deltamem_tui.memory.reports.runs import view_learning
     from deltamem_tui.memory.runs.learning import candidates, without_scene
 
-    invocation, dry_run = Invocation.of(context), model.dry_run
+    dry_run = model.dry_run
     policy = policy_named(admit) if admit else None
     opened = invocation.open(bank, write=not dry_run)
     others = {"--extractor": extractor, "--concurrency": concurrency > 1}
-    rounds = BatchRound.of(invocation, opened, batch, answers, model, others)
+    rounds = _batch_of(invocation, opened, batch, answers, model, others)
     caller = rounds.batch if rounds else None
     manifest = opened.manifest
     chosen = extractor_for(invocation, manifest.domain, [manifest.method], extractor, model, caller)
@@ -158,27 +172,16 @@ def extract(
     opened.require_writable()
     found = candidates(opened, policy, limit)
     if rounds:
-        rounds.take(invocation, opened)
+        _take(invocation, opened, rounds, answers)
     with interruptible() as stop:
-        run = _Learning(invocation, opened, found.episodes, chosen, draw_scenes, stop)
-        done = (
-            run.estimated() if dry_run else run.round(rounds) if rounds else run.done(concurrency)
-        )
-    taken = rounds.taken if rounds else None
-    errors: list[DeltaMemError] = [
-        *(taken.errors if taken else ()),
-        *found.broken,
-        *done.refusals,
-    ]
-    if isinstance(done.failure, DeltaMemError):
-        errors.append(done.failure)
-    for error in errors:
-        invocation.output.trace(error)
+        run = partial(_learnt, invocation, opened, found.episodes, chosen, rounds, stop)
+        done = run(draw_scenes=draw_scenes, dry_run=dry_run, concurrency=concurrency)
+    failed = [done.failure] if isinstance(done.failure, DeltaMemError) else []
+    errors = _problems(invocation, rounds, [*found.broken, *done.refusals, *failed])
     if isinstance(done.failure, KeyboardInterrupt) or (stop and not errors):
         hint = "what was learnt before stays; run it again"
         errors.append(InterruptionError("interrupted", hint=hint))
-    worked = len(done.lessons) + (rounds.asked if rounds else 0) + (taken.taken if taken else 0)
-    status = Result.verdict(worked, errors)
+    status = Result.verdict(len(done.lessons) + (rounds.worked if rounds else 0), errors)
     if status == "error" and not (done.usage.calls or rounds):
         return Result("extract", None, errors, status)
     view = view_learning(
@@ -207,88 +210,54 @@ def _check_scene_prompt(extractor: Writer) -> None:
     extractor.check((SCENE,))
 
 
-@dataclass(frozen=True, slots=True)
-class _Learning:
-    """Learning from some episodes: estimated, done, or a round of a batch."""
+def _learnt(
+    invocation: Invocation,
+    bank: Bank,
+    episodes: Sequence[Trajectory],
+    extractor: Writer,
+    rounds: BatchRound | None,
+    stop: Interruption,
+    *,
+    draw_scenes: bool,
+    dry_run: bool,
+    concurrency: int,
+) -> LearningReport:
+    """Learn from episodes, have a round of a batch, or find out what it will take."""
+    from deltamem_tui.memory.reports.view import cost_text
+    from deltamem_tui.memory.runs.batches import learn_round
+    from deltamem_tui.memory.runs.estimate import estimate_learning
+    from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
+    from deltamem_tui.memory.vectors.embedder import embedder_of
+    from deltamem_tui.memory.writers.model import ModelExtractor
 
-    invocation: Invocation
-    bank: Bank
-    episodes: Sequence[Trajectory]
-    extractor: Writer
-    draw_scenes: bool
-    stopped: Interruption
+    common: dict[str, Any] = {"draw_scenes": draw_scenes, "stopped": stop}
+    label = "estimating" if dry_run else "learning"
+    with invocation.output.progress(label, len(episodes)) as advance:
+        if dry_run or rounds:
+            if not isinstance(extractor, ModelExtractor):  # the rules cost nothing
+                return LearningReport()
+            if rounds is None:
+                embedder = embedder_of(bank)
+                common["advance"] = advance
+                usage = estimate_learning(bank, episodes, extractor, embedder, **common)
+                return LearningReport(usage=usage)
+            common["advance"] = lambda _: advance()
+            done, asked = learn_round(bank, episodes, extractor, rounds.batch, **common)
+            rounds.asked = len(asked)
+            if not (stop or done.failure):
+                rounds.write(asked)
+            return done
 
-    def estimated(self) -> LearningReport:
-        """Return what it will take. Nothing is sent, and the rules cost nothing."""
-        from deltamem_tui.memory.runs.learning import LearningReport
-        from deltamem_tui.memory.writers.model import ModelExtractor
-
-        if not isinstance(self.extractor, ModelExtractor):
-            return LearningReport()
-        from deltamem_tui.memory.runs.estimate import estimate_learning
-        from deltamem_tui.memory.vectors.embedder import embedder_of
-
-        total = len(self.episodes)
-        with self.invocation.output.progress("estimating", total) as advance:
-            usage = estimate_learning(
-                self.bank,
-                self.episodes,
-                self.extractor,
-                embedder_of(self.bank),
-                draw_scenes=self.draw_scenes,
-                advance=advance,
-                stopped=self.stopped,
-            )
-        return LearningReport(usage=usage)
-
-    def round(self, rounds: BatchRound) -> LearningReport:
-        """Learn what is answered, and write down what else is asked."""
-        from deltamem_tui.memory.runs.batches import learn_round
-        from deltamem_tui.memory.runs.learning import LearningReport
-        from deltamem_tui.memory.writers.model import ModelExtractor
-
-        if not isinstance(self.extractor, ModelExtractor):
-            return LearningReport()
-        with self.invocation.output.progress("learning", len(self.episodes)) as advance:
-            done, asked = learn_round(
-                self.bank,
-                self.episodes,
-                self.extractor,
-                rounds.batch,
-                draw_scenes=self.draw_scenes,
-                advance=lambda _: advance(),
-                stopped=self.stopped,
-            )
-        rounds.asked = len(asked)
-        if not (self.stopped or done.failure):
-            rounds.write(asked)
-        return done
-
-    def done(self, concurrency: int) -> LearningReport:
-        """Learn from them all."""
-        from deltamem_tui.memory.reports.view import cost_text
-        from deltamem_tui.memory.runs.learning import learn_episodes
+        def show(usage: Usage) -> None:
+            advance(label=f"learning, {cost_text(usage)}" if usage.calls else "learning")
 
         def closing(_: int) -> None:
-            if self.stopped:
+            if stop:
                 text = "waiting a moment for answers; Ctrl+C again gives them up"
-                self.invocation.output.note(text)
+                invocation.output.note(text)
 
-        with self.invocation.output.progress("learning", len(self.episodes)) as advance:
-
-            def show(usage: Usage) -> None:
-                advance(label=f"learning, {cost_text(usage)}" if usage.calls else "learning")
-
-            return learn_episodes(
-                self.bank,
-                self.extractor,
-                self.episodes,
-                draw_scenes=self.draw_scenes,
-                concurrency=concurrency,
-                advance=show,
-                stopped=self.stopped,
-                closing=closing,
-            )
+        common |= {"concurrency": concurrency, "advance": show, "closing": closing}
+        return learn_episodes(bank, extractor, episodes, **common)
 
 
 All = Annotated[
@@ -299,9 +268,8 @@ All = Annotated[
 ]
 
 
-@spread
 def judge(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     limit: options.Limit = None,
     all: All = False,  # noqa: A002 - the word that people type
@@ -320,15 +288,16 @@ def judge(
     """
     from deltamem_tui.memory.reports.runs import view_judging
     from deltamem_tui.memory.runs import judging
+    from deltamem_tui.memory.runs.batches import judging_questions
     from deltamem_tui.memory.writers.model import Judge
 
-    invocation, dry_run = Invocation.of(context), model.dry_run
+    dry_run = model.dry_run
     folders = checked_prompts(invocation, model.prompts)
     opened = invocation.open(bank, write=not dry_run)
     if not dry_run:
         opened.require_writable()
     others = {"--concurrency": concurrency > 1}
-    rounds = BatchRound.of(invocation, opened, batch, answers, model, others)
+    rounds = _batch_of(invocation, opened, batch, answers, model, others)
     client = model_client(invocation, model, rounds.batch if rounds else None)
     judge = Judge(client, opened.manifest.domain, folders)
     ids = (judging.without_judgement if all else judging.without_outcome)(opened, limit)
@@ -337,7 +306,7 @@ def judge(
             found = judging.estimate_judging(opened, judge, ids, advance)
         return Result.of_view("judge", view_judging(found, bank))
     if rounds:
-        rounds.take(invocation, opened)
+        _take(invocation, opened, rounds, answers)
     with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
         done = judging.judge_episodes(
             opened,
@@ -348,28 +317,24 @@ def judge(
             advance=advance,
             stopped=stop,
         )
-    taken = rounds.taken if rounds else None
-    errors = [*(taken.errors if taken else ()), *done.errors]
+    # A batch asks nothing at once: its client refuses each question as one that costs too much.
+    of_batch = BudgetError if rounds else ()
+    errors = _problems(
+        invocation, rounds, (each for each in done.errors if not isinstance(each, of_batch))
+    )
     if rounds:
-        from deltamem_tui.memory.runs.batches import judging_questions
-
-        errors = [each for each in errors if not isinstance(each, BudgetError)]
         judged = {each.trajectory.id for each in done.judged}
         left = [each for each in ids if each not in judged]
         rounds.write(judging_questions(opened, judge, left, rounds.batch))
-    for error in errors:
-        invocation.output.trace(error)
     if done.interrupted or (stop and not errors):
         errors.append(InterruptionError("interrupted", hint="what was judged before stays"))
-    worked = len(done.judged) + (rounds.asked if rounds else 0) + (taken.taken if taken else 0)
     view = view_judging(done, bank)
-    status = Result.verdict(worked, errors)
+    status = Result.verdict(len(done.judged) + (rounds.worked if rounds else 0), errors)
     return Result.of_view("judge", rounds.shown(view) if rounds else view, errors, status)
 
 
-@spread
 def consolidate(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     extractor: options.Extractor = None,
     concurrency: options.Concurrency = 1,
@@ -380,10 +345,11 @@ def consolidate(
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.runs.estimate import estimate_fusions
+    from deltamem_tui.memory.runs.learning import consolidate
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import ModelWriter
 
-    invocation, dry_run = Invocation.of(context), model.dry_run
+    dry_run = model.dry_run
     opened = invocation.open(bank, write=not dry_run)
     if not dry_run:
         opened.require_writable()
@@ -399,37 +365,23 @@ def consolidate(
         return _fusions([_row(e.collection, e.nodes[-1].id, "due") for e in chains], 0, [], usage)
     rows, errors, done = [], list[DeltaMemError](), 0
     with interruptible() as stop:
-        for found in _fused(opened, chosen, concurrency, stop):
-            if isinstance(found, DeltaMemError):
-                invocation.output.trace(found)
-                errors.append(found)
-                continue
-            node, root = found.chain[-1].id, found.root.id if found.root else None
-            rows.append(_row(found.collection, node, found.reason, root))
-            done += found.done
-            if not found.done:
-                errors.append(ExtractionError(found.reason, source=node))
+        try:
+            work = consolidate(opened, chosen, concurrency=concurrency, stopped=stop)
+            for found in work if due(opened) else ():
+                node, root = found.chain[-1].id, found.root.id if found.root else None
+                rows.append(_row(found.collection, node, found.reason, root))
+                done += found.done
+                if not found.done:
+                    errors.append(ExtractionError(found.reason, source=node))
+        except DeltaMemError as error:
+            invocation.output.trace(error)
+            errors.append(error)
+        except KeyboardInterrupt:
+            errors.append(InterruptionError("interrupted", hint="what was done before stays"))
     if stop and not errors:
         errors.append(InterruptionError("interrupted", hint="what was done before stays"))
-    return _fusions(
-        rows, done, errors, chosen.usage if isinstance(chosen, ModelWriter) else Usage()
-    )
-
-
-def _fused(
-    bank: Bank, extractor: Writer, concurrency: int, stop: Interruption
-) -> Iterator[MaintenanceResult | DeltaMemError]:
-    """Yield each chain that was due; an error that ended the work comes last."""
-    from deltamem_tui.memory.engine import due
-    from deltamem_tui.memory.runs.learning import consolidate
-
-    try:
-        if due(bank):
-            yield from consolidate(bank, extractor, concurrency=concurrency, stopped=stop)
-    except DeltaMemError as error:
-        yield error
-    except KeyboardInterrupt:
-        yield InterruptionError("interrupted", hint="what was done before stays")
+    usage = chosen.usage if isinstance(chosen, ModelWriter) else Usage()
+    return _fusions(rows, done, errors, usage)
 
 
 def _row(tree: str, node: str, reason: str, root: str | None = None) -> dict[str, str | None]:
@@ -443,12 +395,11 @@ def _fusions(
 
     def view(page: Page) -> None:
         if found:
-            rows = [tuple(each.values()) for each in found]
-            page.table(("in", "node", "became", "why"), rows)
+            page.table(("in", "node", "became", "why"), [tuple(each.values()) for each in found])
         if usage.calls or usage.cached:
             page.facts(usage_facts(usage))
 
-    status = Result.verdict(done, errors)
     notes = () if found or errors else ("nothing is due",)
     data = {"consolidated": done, "chains": found, "usage": asdict(usage)}
+    status = Result.verdict(done, errors)
     return Result("consolidate", data, errors, status, view=view, notes=notes)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from deltamem_tui import paths
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.options import ModelOptions, argument, flag, option
+from deltamem_tui.cli.options import ModelOptions, argument, flag
 from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import Result
+from deltamem_tui.cli.result import Result, table
 from deltamem_tui.errors import ConfigurationError, DeltaMemError, UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deltamem_tui.llm.cache import BatchCaller, CacheInfo
+    from deltamem_tui.llm.cache import BatchCaller
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Budget
     from deltamem_tui.memory.rules_extractor import RulesExtractor
@@ -113,59 +110,29 @@ def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, 
     return folders
 
 
-Older = Annotated[
-    float | None, option("--older", "DAYS", "Only answers older than so many days.", min=0.0)
-]
-
-
-def cache(
-    context: typer.Context,  # noqa: ARG001 - a command's first parameter
-    older: Older = None,
-) -> Result:
-    """Show how much room the kept answers of models take.
+def cache() -> Result:
+    """Show where the kept answers of models are, and how much room they take.
 
     Every answer that was paid for is kept, so that the same question costs nothing the next
-    time. Banks do not need them: what was learnt from them stays.
+    time. Banks do not need them: remove the folder when it grows too large.
     """
     from deltamem_tui.llm.cache import ResponseCache
 
-    held = ResponseCache().info(_before(older))
-    return _cache_result(held, "info", [] if held.answers else ["no such answer is kept"])
-
-
-def clear(context: typer.Context, older: Older = None, yes: options.Sure = False) -> Result:
-    """Remove the kept answers of models, or the older ones."""
-    from deltamem_tui.llm.cache import ResponseCache
-
-    answers, before = ResponseCache(), _before(older)
-    held = answers.info(before)
-    if held.answers and not yes:
-        question = f"remove {held.answers:,} answers ({held.bytes:,} bytes)?"
-        Invocation.of(context).confirm(question)
-    removed = answers.clear(before)
-    note = f"removed {removed.answers} answers" if removed.answers else "nothing to remove"
-    return _cache_result(removed, "clear", [note])
-
-
-def _before(older: float | None) -> float | None:
-    return None if older is None else time.time() - older * 86_400.0
-
-
-def _cache_result(info: CacheInfo, action: str, notes: list[str]) -> Result:
+    info = ResponseCache().info()
     models = {name or "unreadable": held for name, held in info.models.items()}
     sizes = {"answers": info.answers, "bytes": info.bytes}
-    data = {"action": action, "folder": info.folder, **sizes, "models": models}
+    data = {"action": "info", "folder": info.folder, **sizes, "models": models}
 
     def view(page: Page) -> None:
         page.facts({"folder": str(info.folder), **sizes})
         if models:
             page.table(("model", "answers"), list(models.items()))
 
-    return Result("cache", data, view=view, notes=notes)
+    return Result("cache", data, view=view, notes=[] if models else ["no answer is kept"])
 
 
 def prompts(
-    context: typer.Context, domain: options.Domain = None, prompts: options.Prompts = None
+    invocation: Invocation, domain: options.Domain = None, prompts: options.Prompts = None
 ) -> Result:
     """List the prompts that models are asked with, and where each comes from.
 
@@ -176,44 +143,31 @@ def prompts(
     from deltamem_tui.memory.prompts import library
     from deltamem_tui.trajectory.domains import GENERIC, key
 
-    folders = Invocation.of(context).settings(prompts=prompts).prompt_folders()
-    found = library.listing(folders)
-    named = [where for where, _ in found] if domain is None else [domain]
-    domains = {key(where): where for where in named}  # one of the spellings of each
-    # Each domain has all prompts: those that it shares with all others are the generic ones.
-    wanted = {
-        (domains[each], name)
-        for each in domains
-        for home, name in found
-        if key(home) in (each, GENERIC)
-    }
+    folders = invocation.settings(prompts=prompts).prompt_folders()
     records: list[dict[str, Any]] = []
     errors: list[ConfigurationError] = []
-    for where, name in sorted(wanted):
+    for where, name in library.listing(folders):
+        if domain is not None and key(where) not in (key(domain), GENERIC):
+            continue
         try:
-            prompt = library.find(where, name, folders)
-            digest = library.digest(prompt, folders)
+            found = library.find(where, name, folders)
+            digest = library.digest(found, folders)
         except ConfigurationError as error:
-            if str(error) not in map(str, errors):  # a broken generic one is every domain's
-                errors.append(error)
+            errors.append(error)
             continue
         records.append(
             {
                 "domain": where,
                 "prompt": name,
-                "file": f"{prompt.path.parent.name}/{prompt.path.name}",
-                "purpose": prompt.purpose,
+                "file": f"{found.path.parent.name}/{found.path.name}",
+                "purpose": found.purpose,
                 "digest": digest,
-                "from": _origin(prompt.path),
-                "path": prompt.path,
+                "from": _origin(found.path),
+                "path": found.path,
             }
         )
-
-    def view(page: Page) -> None:
-        columns = ("domain", "prompt", "file", "purpose", "digest", "from")
-        page.table(columns, [[record[column] for column in columns] for record in records])
-
     status = Result.verdict(len(records), errors)
+    view = table(("domain", "prompt", "file", "purpose", "digest", "from"), records)
     return Result("prompts", {"prompts": records}, tuple(errors), status, view=view)
 
 
@@ -226,29 +180,18 @@ def _origin(path: Path) -> str:
 
 
 Name = Annotated[str, argument("NAME", "A prompt's name.")]
-Render = Annotated[
-    str | None, option("--render", "BANK", "Fill it in with an episode of a bank. Nothing is sent.")
-]
-EpisodeId = Annotated[
-    str | None, option("--episode", "ID", "With --render: this episode, by its id.")
-]
 
 
 def prompt(
-    context: typer.Context,
+    invocation: Invocation,
     name: Name,
     domain: options.Domain = None,
     prompts: options.Prompts = None,
-    render: Render = None,
-    episode: EpisodeId = None,
 ) -> Result:
-    """Show a prompt, as it is or filled in."""
+    """Show a prompt as it is, and where it comes from."""
     from deltamem_tui.memory.prompts import library
 
-    invocation = Invocation.of(context)
     folders = invocation.settings(prompts=prompts).prompt_folders()
-    if render is not None:
-        return _rendered(invocation, render, name, domain, episode, folders)
     found = library.find(domain or "generic", name, folders)
     text = library.file_text(found.path)
     included = [path for path in library.sources(found, folders) if path != found.path]
@@ -267,32 +210,15 @@ def prompt(
     return Result("prompts", data, view=lambda page: page.text(text.rstrip("\n")), notes=notes)
 
 
-def _rendered(
-    invocation: Invocation,
-    bank: str,
-    name: str,
-    domain: str | None,
-    episode: str | None,
-    folders: tuple[Path, ...],
-) -> Result:
-    from deltamem_tui.memory.runs.preview import preview
-
-    opened = invocation.open(bank)
-    text = preview(opened, name, domain=domain, episode_id=episode, folders=folders)
-    data = {"bank": opened.name, "prompt": name, "text": text}
-    notes = ["nothing was sent; a model gets the episode cut to its window"]
-    return Result("prompts", data, view=lambda page: page.text(text), notes=notes)
-
-
 Folder = Annotated[Path | None, argument("DIR", "Only this folder; all in use if not given.")]
 
 
-def check(context: typer.Context, folder: Folder = None, prompts: options.Prompts = None) -> Result:
+def check(invocation: Invocation, folder: Folder = None, prompts: options.Prompts = None) -> Result:
     """Check the prompt files of a folder, or all in use."""
     from deltamem_tui.memory.methods import prompt_uses
     from deltamem_tui.memory.prompts.check import files, flaws
 
-    folders = Invocation.of(context).settings(prompts=prompts).prompt_folders()
+    folders = invocation.settings(prompts=prompts).prompt_folders()
     if folder is not None:
         if not folder.is_dir():
             raise UsageError("there is no such folder", source=one_line(str(folder)))
@@ -320,7 +246,6 @@ Replace = Annotated[bool, flag("--replace", "Write over files that differ.")]
 
 
 def export(
-    context: typer.Context,  # noqa: ARG001 - a command's first parameter
     folder: Target,
     names: Names = None,
     domain: options.Domain = None,

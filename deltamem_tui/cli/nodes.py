@@ -12,8 +12,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, option
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 
 Depth = Annotated[int | None, option("--depth", "N", "Leave out what lies deeper.", min=1)]
-OutlineLimit = Annotated[int | None, option("--limit", "N", "Stop after N nodes a tree.", min=1)]
 
 _SAME = 4  # words of a title that repeat the parent's
 _LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
@@ -39,53 +36,45 @@ _LEGEND_OF_RECORDS = "● record  ○ part of the one above  ✗ failure  ×n hi
 
 
 def tree(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     tree: options.TreeChoice = None,
     depth: Depth = None,
-    limit: OutlineLimit = None,
 ) -> Result:
     """Show the outline of the trees, a line a node."""
     from deltamem_tui.memory.methods import display_of, is_shown
     from deltamem_tui.memory.transfer.plain import node_record
 
-    opened = Invocation.of(context).open(bank)
-    rows = {
-        name: list(_rows(opened.tree(name), depth, limit))
-        for name in options.tree_names(opened, tree)
-    }
+    opened = invocation.open(bank)
+    chosen = options.tree_name(opened, tree)
+    outlines, nodes, displays = [], list[dict[str, Any]](), []
+    for name in [chosen] if chosen else opened.trees:
+        shown, display = opened.tree(name), display_of(opened, name)
+        displays.append(display)
+        entries = [(0, f"{display.title} ({len(shown)} nodes)")]
+        for row in _rows(shown, depth):
+            node = shown.node_at(row)
+            above = shown.node(node.parent) if node.parent else None
+            entries.append((node.depth, _line(node, above, shown.counts_at(row), display)))
+            nodes.append(node_record(shown, node))
+        if chosen or is_shown(opened, name):
+            outlines.append(entries)
 
     def view(page: Page) -> None:
-        for name, found in rows.items():
-            if tree is None and not is_shown(opened, name):
-                continue
-            shown, display = opened.tree(name), display_of(opened, name)
-            entries: list[tuple[int, str]] = [(0, f"{display.title} ({len(shown)} nodes)")]
-            for row in found:
-                node = shown.node_at(row)
-                above = shown.node(node.parent) if node.parent else None
-                entries.append((node.depth, _line(node, above, shown.counts_at(row), display)))
+        for entries in outlines:
             page.outline(entries)
 
-    nodes: list[dict[str, Any]] = [
-        node_record(opened.tree(name), opened.tree(name).node_at(row))
-        for name, found in rows.items()
-        for row in found
-    ]
-    layered = any(display_of(opened, name).layered for name in rows)
-    legend = _LEGEND if layered else _LEGEND_OF_RECORDS
-    return Result("tree", {"nodes": nodes}, view=view, notes=(legend,))
+    legend = _LEGEND if any(each.layered for each in displays) else _LEGEND_OF_RECORDS
+    return Result("tree", {"nodes": nodes}, view=view, notes=[legend])
 
 
-def _rows(tree: Tree, depth: int | None, limit: int | None) -> Iterator[int]:
+def _rows(tree: Tree, depth: int | None) -> Iterator[int]:
     """Yield the rows of the outline, each parent before its children, without recursion."""
     waiting = [int(row) for row in tree.child_rows(None)[::-1]]
     depths = tree.snapshot.index["depth"]
-    count = 0
-    while waiting and (limit is None or count < limit):
+    while waiting:
         row = waiting.pop()
         yield row
-        count += 1
         if depth is None or depths[row] < depth:
             waiting += [int(child) for child in tree.child_rows(row)[::-1]]
 
@@ -114,7 +103,7 @@ def _difference(node: Node, above: Node | None, display: Display) -> str:
 
 
 def show(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
     tree: options.TreeChoice = None,
@@ -124,25 +113,17 @@ def show(
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
-    opened = Invocation.of(context).open(bank)
-    name, found = opened.find_node(node, options.tree_name(opened, tree))
+    opened, name, found = _node(invocation, bank, node, tree, write=False)
     record, display = node_record(opened.tree(name), found), display_of(opened, name)
     credit = node_credit(opened, name, found.id)
 
     def view(page: Page) -> None:
-        origin = {
-            f"origin {key}": value if isinstance(value, str) else " ".join(value)
-            for key, value in record["origin"].items()
-            if value
-        }
-        facts = record | {"kind": display.level(found)} | dict(credit.facts()) | origin
-        page.facts(
-            {
-                key.replace("_", " "): str(value)
-                for key, value in facts.items()
-                if key not in (*found.payload, "origin") and value is not None
-            }
-        )
+        facts = record | {"kind": display.level(found)} | dict(credit.facts())
+        for key, value in record["origin"].items():
+            facts[f"origin {key}"] = value if isinstance(value, str) else " ".join(value) or None
+        shown = {key.replace("_", " "): value for key, value in facts.items() if value is not None}
+        hidden = {"origin", *(key.replace("_", " ") for key in found.payload)}
+        page.facts({key: str(value) for key, value in shown.items() if key not in hidden})
         for key, text in found.payload.items():
             if text:
                 page.text(f"\n{display.label(key)}", style="bold")
@@ -152,7 +133,7 @@ def show(
 
 
 def chain(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
     tree: options.TreeChoice = None,
@@ -162,8 +143,7 @@ def chain(
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
-    opened = Invocation.of(context).open(bank)
-    name, found = opened.find_node(node, options.tree_name(opened, tree))
+    opened, name, found = _node(invocation, bank, node, tree, write=False)
     chain = opened.chain(name, found.id)
 
     def view(page: Page) -> None:
@@ -185,7 +165,7 @@ Other = Annotated[str, argument("OTHER", "The node that goes; all below it moves
 
 
 def edit(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
     texts: Texts = None,
@@ -194,7 +174,6 @@ def edit(
     """Change what a node says, in $EDITOR or by FIELD=TEXT."""
     from deltamem_tui.memory.editing import edit
 
-    invocation = Invocation.of(context)
     opened, name, found = _node(invocation, bank, node, tree)
     payload = dict(found.payload)
     if texts:
@@ -207,7 +186,7 @@ def edit(
 
 
 def relabel(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
     label: Label,
@@ -216,12 +195,12 @@ def relabel(
     """Label a node as written by a success, or by a failure."""
     from deltamem_tui.memory.editing import relabel
 
-    opened, name, found = _node(Invocation.of(context), bank, node, tree)
+    opened, name, found = _node(invocation, bank, node, tree)
     return _result("relabel", relabel(opened, name, found, label), bank)
 
 
 def move(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
     parent: Parent,
@@ -230,13 +209,13 @@ def move(
     """Move a node, with all below it, under another parent."""
     from deltamem_tui.memory.editing import move
 
-    opened, name, found = _node(Invocation.of(context), bank, node, tree)
+    opened, name, found = _node(invocation, bank, node, tree)
     above = None if parent == "root" else opened.find_node(parent, name)[1]
     return _result("move", move(opened, name, found, above), bank)
 
 
 def join(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
     other: Other,
@@ -245,12 +224,12 @@ def join(
     """Join two nodes that say the same: NODE stays, OTHER goes, what is below it moves."""
     from deltamem_tui.memory.editing import join
 
-    opened, name, found = _node(Invocation.of(context), bank, node, tree)
+    opened, name, found = _node(invocation, bank, node, tree)
     return _result("join", join(opened, name, found, opened.find_node(other, name)[1]), bank)
 
 
 def delete(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
     tree: options.TreeChoice = None,
@@ -259,7 +238,6 @@ def delete(
     """Delete a node with all below it."""
     from deltamem_tui.memory.editing import delete, subtree
 
-    invocation = Invocation.of(context)
     opened, name, found = _node(invocation, bank, node, tree)
     below = len(subtree(opened.tree(name), found.id)) - 1
     if below and not yes:
@@ -267,38 +245,39 @@ def delete(
     return _result("delete", delete(opened, name, found), bank)
 
 
-def undo(context: typer.Context, bank: options.Bank) -> Result:
+def undo(invocation: Invocation, bank: options.Bank) -> Result:
     """Take back the last change made by hand or by `forget`; again for the one before."""
     from deltamem_tui.memory.editing import nothing_left, undo, undoable
 
-    opened = Invocation.of(context).open(bank, write=True)
+    opened = invocation.open(bank, write=True)
     commit = undoable(opened)
     if commit is None:
         raise nothing_left(opened, "undo")
-    change = undo(opened, commit)
-    nodes = [each.id for each in change.nodes]
-    data = {"undone": commit.event, "tree": change.tree, "nodes": nodes}
-    return Result("undo", data, notes=[f"{commit.event} undone: {counted(len(nodes), 'node')}"])
+    return _again("undo", "undone", commit.event, undo(opened, commit))
 
 
-def redo(context: typer.Context, bank: options.Bank) -> Result:
+def redo(invocation: Invocation, bank: options.Bank) -> Result:
     """Make the change again that was undone last; again for the one before."""
     from deltamem_tui.memory.editing import nothing_left, redo, redoable
 
-    opened = Invocation.of(context).open(bank, write=True)
+    opened = invocation.open(bank, write=True)
     found = redoable(opened)
     if found is None:
         raise nothing_left(opened, "redo")
     undone, made = found
-    change = redo(opened, undone)
+    return _again("redo", "redone", made.event, redo(opened, undone))
+
+
+def _again(command: str, done: str, event: str, change: Change) -> Result:
     nodes = [each.id for each in change.nodes]
-    data = {"redone": made.event, "tree": change.tree, "nodes": nodes}
-    return Result("redo", data, notes=[f"{made.event} redone: {counted(len(nodes), 'node')}"])
+    data = {done: event, "tree": change.tree, "nodes": nodes}
+    return Result(command, data, notes=[f"{event} {done}: {counted(len(nodes), 'node')}"])
 
 
-def _node(invocation: Invocation, bank: str, node: str, tree: str | None) -> tuple[Bank, str, Node]:
-
-    opened = invocation.open(bank, write=True)
+def _node(
+    invocation: Invocation, bank: str, node: str, tree: str | None, *, write: bool = True
+) -> tuple[Bank, str, Node]:
+    opened = invocation.open(bank, write=write)
     name, found = opened.find_node(node, options.tree_name(opened, tree))
     return opened, name, found
 

@@ -6,10 +6,8 @@ An option that falls back to a setting is None when it was not given:
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,18 +43,11 @@ def _complete_bank(incomplete: str) -> list[tuple[str, str]]:
     return [(place.name, str(place.path)) for place in places if place.name.startswith(incomplete)]
 
 
-Bank = Annotated[
-    str,
-    argument(
-        "BANK", "A bank's name in the banks folder, or a path.", autocompletion=_complete_bank
-    ),
-]
-MaybeBank = Annotated[
-    str | None,
-    argument(
-        "BANK", "A bank's name in the banks folder, or a path.", autocompletion=_complete_bank
-    ),
-]
+_BANK = argument(
+    "BANK", "A bank's name in the banks folder, or a path.", autocompletion=_complete_bank
+)
+Bank = Annotated[str, _BANK]
+MaybeBank = Annotated[str | None, _BANK]
 """An existing bank: `invocation.bank(bank)` finds its folder."""
 
 NewBank = Annotated[str, argument("BANK", "The new bank's name in the banks folder, or a path.")]
@@ -107,7 +98,7 @@ Format = Annotated[
 DryRun = Annotated[bool, flag("--dry-run", "Show what would be done; write nothing.")]
 
 TreeChoice = Annotated[str | None, option("--tree", "task|env|…", "Only one of the bank's trees.")]
-"""`tree_name(bank, tree)` and `tree_names(bank, tree)` read it."""
+"""`tree_name(bank, tree)` reads it."""
 
 NodeId = Annotated[str, argument("NODE", "A node's id, or enough of its beginning.")]
 
@@ -118,12 +109,6 @@ def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
         what = f"there is no tree {one_line(choice, 40)!r}"
         raise UsageError(what, hint=" or ".join(bank.trees))
     return choice
-
-
-def tree_names(bank: bank_module.Bank, choice: str | None) -> tuple[str, ...]:
-    """Return the trees that were chosen: all of the bank's, unless one was named."""
-    name = tree_name(bank, choice)
-    return tuple(bank.trees) if name is None else (name,)
 
 
 Extractor = Annotated[
@@ -166,25 +151,3 @@ class ModelOptions:
         ),
     ] = None
     dry_run: DryRun = False
-
-
-def spread(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a command take the fields of its last parameter, a dataclass, as options of its own."""
-    own = dict(inspect.signature(run, eval_str=True).parameters)
-    name, last = own.popitem()
-    hints = get_type_hints(last.annotation, include_extras=True)
-    spread_out = [
-        inspect.Parameter(each.name, last.KEYWORD_ONLY, default=each.default, annotation=hint)
-        for each in fields(last.annotation)
-        for hint in (hints[each.name],)
-    ]
-
-    def command(**given: Any) -> Any:
-        options = {each.name: given.pop(each.name) for each in spread_out}
-        return run(**given, **{name: last.annotation(**options)})
-
-    named = [each.replace(kind=each.KEYWORD_ONLY) for each in own.values()]
-    command.__doc__ = run.__doc__
-    command.__signature__ = inspect.Signature([*named, *spread_out])  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in (*named, *spread_out)}
-    return command

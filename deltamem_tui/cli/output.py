@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _SHOWN_ERRORS = 20  # reasons; more would drown what was printed before
-_PATIENCE = 1.0  # seconds before a progress bar appears
-
 
 Advance = Callable[..., None]
 """Moves a progress bar by so many steps, one if not given, and perhaps changes its `label`."""
@@ -33,7 +30,7 @@ class Output:
     """Streams for results, notes and progress: the process's own, unless others are given.
 
     With `json`, stdout is one JSON document and stderr stays silent; with `debug`, errors come
-    with their traceback, on stderr. A progress bar appears after `patience` seconds.
+    with their traceback, on stderr.
     """
 
     def __init__(
@@ -43,13 +40,11 @@ class Output:
         debug: bool = False,
         stdout: TextIO | None = None,
         stderr: TextIO | None = None,
-        patience: float = _PATIENCE,
     ) -> None:
         self.json = json
         self.debug = debug
         self._stdout = stdout or sys.stdout
         self._stderr = stderr or sys.stderr
-        self._patience = patience
 
     def publish(self, result: Result) -> ExitCode:
         """Print a result and return the exit code.
@@ -86,7 +81,7 @@ class Output:
 
     @contextmanager
     def progress(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """Show a person at a terminal how far a piece of work is, if it takes its time.
+        """Show a person at a terminal how far a piece of work is.
 
         `label` is what is being done (`learning`), `total` the number of steps, if known.
         """
@@ -94,19 +89,14 @@ class Output:
         if bar is None:
             yield lambda *_, **__: None
             return
-        task = bar.add_task(one_line(label), total=total)
-        begun = time.monotonic()
+        with bar:
+            task = bar.add_task(one_line(label), total=total)
 
-        def advance(steps: int = 1, label: str | None = None) -> None:
-            if time.monotonic() - begun >= self._patience:
-                bar.start()
-            description = None if label is None else one_line(label)
-            bar.update(task, advance=steps, description=description)
+            def advance(steps: int = 1, label: str | None = None) -> None:
+                description = None if label is None else one_line(label)
+                bar.update(task, advance=steps, description=description)
 
-        try:
             yield advance
-        finally:
-            bar.stop()
 
     def _write_data(self, result: Result) -> None:
         if self.json:
@@ -139,7 +129,6 @@ def _progress_bar(stream: TextIO) -> Progress | None:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("left"),
         Remaining(),
         console=Console(file=stream, force_terminal=True, highlight=False),
         transient=True,

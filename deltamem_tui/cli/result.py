@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
 Status = Literal["success", "partial", "error"]
 View = Callable[[Page], None]
+
+
+def facts(named: Mapping[str, Any]) -> View:
+    """Return a view of name and value pairs."""
+    return lambda page: page.facts(named)
+
+
+def table(columns: Sequence[str], rows: Iterable[Any]) -> View:
+    """Return a view of rows, or of records by the names of the columns."""
+    found = [[row[c] for c in columns] if isinstance(row, Mapping) else row for row in rows]
+    return lambda page: page.table([each.replace("_", " ") for each in columns], found)
 
 
 class ExitCode(IntEnum):
@@ -74,8 +85,7 @@ class Result:
         status: Status = "success",
     ) -> Result:
         """Return the result of a command that did what a report shows."""
-        show: View = lambda page: page.facts(view.facts)  # noqa: E731
-        return cls(command, view.record, errors, status, view=show, notes=view.notes)
+        return cls(command, view.record, errors, status, facts(view.facts), view.notes)
 
     @staticmethod
     def verdict(done: int, errors: Sequence[DeltaMemError]) -> Status:

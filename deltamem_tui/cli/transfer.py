@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,8 +12,7 @@ import typer
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
-from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import Result
+from deltamem_tui.cli.result import Result, facts
 from deltamem_tui.errors import BankError, BankExistsError, DeltaMemError, UsageError
 from deltamem_tui.paths import ARCHIVE_SUFFIX, is_archive, is_bank_folder
 from deltamem_tui.text import counted, one_line
@@ -64,7 +63,7 @@ AllowSecrets = Annotated[bool, flag("--allow-secrets", "Write although secrets w
 
 
 def export(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     *,
     out: Out = None,
@@ -83,26 +82,23 @@ def export(
     the file arrives. `--as` writes what other programs read instead: a folder of Agent Skills, a
     markdown document, JSON Lines, its episodes as ATIF, or AGENTS.md.
     """
-    is_archived = form == "archive"
-    if not is_archived and (episodes or journal or builder):
+    if form != "archive" and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
     if discard_changes and not (form == "skills" and replace):
         raise UsageError("--discard-changes goes with --as skills --replace")
     from deltamem_tui.memory.reports.transfer import view_export
     from deltamem_tui.memory.transfer import export
 
-    invocation = Invocation.of(context)
     opened = invocation.open(bank)
     path = _checked_path(out, opened.name, form)
     with invocation.output.progress("exporting"):
-        if not is_archived:
+        if form != "archive":
             leaks = export.leaks(opened, with_episodes=form == "atif")
             if leaks and not allow_secrets:
                 return _withheld(opened, leaks)
             written = _write(opened, form, path, replace=replace, discard_changes=discard_changes)
-            data = {"bank": opened.name, "form": form, **written, "secrets": leaks}
-            facts = {name: str(fact) for name, fact in written.items()}
-            return _exported(data, facts, _NOTES[form], leaks)
+            data: dict[str, Any] = {"bank": opened.name, "form": form, **written, "secrets": leaks}
+            return _exported(data, list(written), _NOTES[form], leaks)
         ready = export.prepare(
             opened, with_episodes=episodes, with_journal=journal, builder=one_line(builder, 200)
         )
@@ -112,11 +108,10 @@ def export(
             hint = "choose another name, or move it away first"
             raise BankExistsError("the file here is not an export", source=str(path), hint=hint)
         digest = ready.package.write(path, replace=replace)
-    record = view_export(ready).record
-    data = {"bank": ready.package.manifest.name, "file": path, "digest": digest, **record}
+    data = {"bank": ready.package.manifest.name, "file": path, "digest": digest}
+    data |= view_export(ready).record
     note = f"install it with `deltamem bank install {one_line(str(path))} --digest {digest}`"
-    facts = {"file": str(path), "digest": digest, "bytes": record["bytes"]}
-    return _exported(data, facts, note, ready.leaks)
+    return _exported(data, ["file", "digest", "bytes"], note, ready.leaks)
 
 
 def _checked_path(out: Path | None, name: str, form: str) -> Path:
@@ -126,20 +121,8 @@ def _checked_path(out: Path | None, name: str, form: str) -> Path:
         if is_bank_folder(place):
             source = one_line(str(place), 200)
             raise UsageError(f"{source} is a bank's folder", hint="name another place with -o")
-    ending = _ENDINGS[form]
-    path = Path(Path(name).name + ending) if out is None else named
-    if form == "agents-md":
-        return named / _AGENTS_FILE if out is None or named.is_dir() else named
-    if out is not None and ending.startswith(".") and named.is_dir():
-        path = named / (Path(name).name + ending)
-    for other in ("archive", "markdown", "jsonl"):
-        is_own = other == form or (form, other) == ("atif", "jsonl")
-        if not is_own and path.name.endswith(_ENDINGS[other]) and form != "archive":
-            raise UsageError(
-                f"{one_line(path.name, 80)} has the ending of {other}, not of {form}",
-                hint=f"end it with {ending}, or leave --as {form}",
-            )
-    return path
+    own_name = _AGENTS_FILE if form == "agents-md" else Path(name).name + _ENDINGS[form]
+    return named / own_name if out is None or (named.is_dir() and form != "skills") else named
 
 
 def _write(
@@ -179,16 +162,12 @@ def _withheld(bank: Bank, leaks: Sequence[Leak]) -> Result:
 
 
 def _exported(
-    data: dict[str, Any], facts: Mapping[str, Any], note: str, leaks: Sequence[Leak]
+    data: dict[str, Any], shown: Sequence[str], note: str, leaks: Sequence[Leak]
 ) -> Result:
     notes = [note]
     if leaks:
         notes.append(f"{counted(len(leaks), 'secret')} left with it, as --allow-secrets permits")
-
-    def view(page: Page) -> None:
-        page.facts(facts)
-
-    return Result("export", data, view=view, notes=notes)
+    return Result("export", data, view=facts({name: data[name] for name in shown}), notes=notes)
 
 
 _SHOWN = 10
@@ -208,7 +187,7 @@ Unfreeze = Annotated[bool, flag("--unfreeze", "Leave it writable.")]
 
 
 def install(
-    context: typer.Context,
+    invocation: Invocation,
     source: Source,
     *,
     name: Name = None,
@@ -229,20 +208,12 @@ def install(
     from deltamem_tui.bank.transfer import installing
     from deltamem_tui.memory.reports.transfer import view_install
 
-    invocation = Invocation.of(context)
     source = source.expanduser()
     if _is_skills(source):
         if digest:
             raise UsageError("--digest is for archives and banks")
-        return _install_skills(
-            invocation,
-            source,
-            name=name,
-            embedder=embedder,
-            replace=replace,
-            frozen=not unfreeze,
-            dry_run=dry_run,
-        )
+        named: dict[str, Any] = {"name": name, "embedder": embedder, "replace": replace}
+        return _install_skills(invocation, source, **named, frozen=not unfreeze, dry_run=dry_run)
     if embedder:
         raise UsageError(
             "a bank has vectors of its own, so --embedder is not used",
@@ -263,7 +234,7 @@ def install(
     notes: list[object] = ["sound; nothing was written"]
     if not dry_run:
         notes = [f"{path.name} is installed" + (", and frozen" if bank.frozen else ""), *view.notes]
-    return Result("install", view.record, view=lambda page: page.facts(view.facts), notes=notes)
+    return Result("install", view.record, view=facts(view.facts), notes=notes)
 
 
 def _is_skills(source: Path) -> bool:
@@ -305,14 +276,8 @@ def _install_skills(
     sizes = {name: len(nodes) for name, nodes in book.nodes.items()}
     if not dry_run:
         with invocation.output.progress("embedding", sum(sizes.values())) as advance:
-            install_skills(
-                book,
-                path,
-                embedder=load(model),
-                replacing=replace,
-                frozen=frozen,
-                advance=advance,
-            )
+            how: dict[str, Any] = {"replacing": replace, "frozen": frozen}
+            install_skills(book, path, embedder=load(model), **how, advance=advance)
     method = method_of_skills(book.facts.get("method")).name
     data: dict[str, Any] = {
         "bank": path.name,
@@ -327,15 +292,14 @@ def _install_skills(
         "dry_run": dry_run,
     }
 
-    def view(page: Page) -> None:
-        shown = {key: data[key] for key in ("bank", "method", "embedder")}
-        page.facts({**shown, **node_facts(method, sizes), "folder": str(path)})
-
+    shown = {key: data[key] for key in ("bank", "method", "embedder")}
+    view = facts({**shown, **node_facts(method, sizes), "folder": path})
     notes = _skills_notes(book)
     if dry_run:
-        return Result("install", data, view=view, notes=[*notes, "sound; nothing was written"])
-    notes.append(f"{path.name} is installed" + (", and frozen" if frozen else ""))
-    notes.append("counts start at 0: a folder of skills has none")
+        notes.append("sound; nothing was written")
+    else:
+        notes.append(f"{path.name} is installed" + (", and frozen" if frozen else ""))
+        notes.append("counts start at 0: a folder of skills has none")
     return Result("install", data, view=view, notes=notes)
 
 

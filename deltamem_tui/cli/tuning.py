@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
-from deltamem_tui.cli.result import InterruptionError, Result
+from deltamem_tui.cli.result import InterruptionError, Result, table
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import counted, one_line
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.forgetting import Deletion
     from deltamem_tui.memory.lift import NodeLift
     from deltamem_tui.memory.plan import Proposal
-    from deltamem_tui.memory.vectors.reembed import Reembedding
 
 _SHOWN = 50
 
@@ -30,7 +27,7 @@ _SHOWN = 50
 Apply = Annotated[bool, flag("--apply", "Make the proposed thresholds the bank's own.")]
 
 
-def calibrate(context: typer.Context, bank: options.Bank, apply: Apply = False) -> Result:
+def calibrate(invocation: Invocation, bank: options.Bank, apply: Apply = False) -> Result:
     """Propose a threshold per tree from the scores of the bank's own episodes.
 
     A new bank is calibrated by itself before it first learns from enough episodes, unless its
@@ -38,7 +35,6 @@ def calibrate(context: typer.Context, bank: options.Bank, apply: Apply = False) 
     """
     from deltamem_tui.memory import engine
 
-    invocation = Invocation.of(context)
     opened = invocation.open(bank, write=apply)
     with invocation.output.progress("scoring"):
         proposals = engine.calibrate(opened)
@@ -62,12 +58,15 @@ def calibrate(context: typer.Context, bank: options.Bank, apply: Apply = False) 
 
 
 def _thresholds(page: Page, proposals: Sequence[Proposal]) -> None:
+    """Show the thresholds of the trees whose scores say something."""
     columns = ("tree", "threshold", "proposed", "questions", "match now", "match then")
     rows = [
         (e.tree, e.current, e.proposed, e.questions, e.matching_now, e.matching_then)
         for e in proposals
+        if e.questions
     ]
-    page.table(columns, rows)
+    if rows:
+        page.table(columns, rows)
 
 
 Changes = Annotated[
@@ -75,7 +74,7 @@ Changes = Annotated[
 ]
 
 
-def parameters(context: typer.Context, bank: options.Bank, changes: Changes = None) -> Result:
+def parameters(invocation: Invocation, bank: options.Bank, changes: Changes = None) -> Result:
     """Show the method's numbers of a bank, or change some.
 
     DeltaMem has, per tree: tau_base, the score from which a node is a match; failure_penalty,
@@ -90,29 +89,22 @@ def parameters(context: typer.Context, bank: options.Bank, changes: Changes = No
     from deltamem_tui.memory.methods import change_settings, settings_of
     from deltamem_tui.memory.settings import assigned, listed, to_record
 
-    invocation = Invocation.of(context)
     opened = invocation.open(bank, write=bool(changes))
     if changes:
         change_settings(opened, "user", lambda numbers: reduce(assigned, changes, numbers))
     parameters = settings_of(opened)
     columns: dict[str, Any] = to_record(parameters)
+    groups = {name: each for name, each in columns.items() if isinstance(each, dict)}
+    known = {setting.path for setting in listed(parameters)}
+
+    def cell(group: str, name: str) -> str:
+        return _shown(groups[group].get(name)) if f"{group}.{name}" in known else ""
 
     def view(page: Page) -> None:
-        groups = {name: each for name, each in columns.items() if isinstance(each, dict)}
         page.facts({name: _shown(each) for name, each in columns.items() if name not in groups})
         names = dict.fromkeys(name for numbers in groups.values() for name in numbers)
-        known = {setting.path for setting in listed(parameters)}
-        rows = [
-            (
-                name,
-                *(
-                    _shown(each.get(name)) if f"{group}.{name}" in known else ""
-                    for group, each in groups.items()
-                ),
-            )
-            for name in names
-        ]
-        if rows:
+        if names:
+            rows = [(name, *(cell(group, name) for group in groups)) for name in names]
             page.table(("", *groups), rows)
 
     return Result("parameters", {"bank": opened.name, "parameters": columns}, view=view)
@@ -130,16 +122,12 @@ NewEmbedder = Annotated[
         "--embedder", "NAME", "The new embedder: minilm, hashing, or a sentence-transformers model."
     ),
 ]
-Calibrate = Annotated[
-    bool, flag("--calibrate", "Apply the thresholds proposed for the new embedder.")
-]
 
 
 def reembed(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
     embedder: NewEmbedder,
-    calibrate: Calibrate = False,
     dry_run: options.DryRun = False,
 ) -> Result:
     """Give a bank the vectors of another embedder. No episode is learnt again.
@@ -150,7 +138,6 @@ def reembed(
     from deltamem_tui.memory import engine
     from deltamem_tui.memory.vectors import reembed
 
-    invocation = Invocation.of(context)
     opened = invocation.open(bank, write=not dry_run)
     opened.require_folder()
     if not dry_run:
@@ -173,74 +160,44 @@ def reembed(
         "texts": found.texts,
         "thresholds": None,
     }
+    facts: dict[str, Cell] = {"before": found.before.model, "after": found.after.model}
+    facts |= {"dimensions": found.after.dimensions, "texts": found.texts}
     if not found.needed:
-        return Result(
-            "reembed", data, notes=[f"{bank} has the vectors of {found.after.model} already"]
-        )
+        notes = [f"{bank} has the vectors of {found.after.model} already"]
+        return Result("reembed", data, notes=notes)
     if not found.done:
         notes = [f"would embed {counted(found.texts, 'text')} with {found.after.model}"]
-        return Result("reembed", data, view=lambda page: _reembedded(page, found), notes=notes)
+        return Result("reembed", data, view=lambda page: page.facts(facts), notes=notes)
     proposals = engine.calibrate(opened, embedder=loaded)
-    applied = calibrate and any(each.proposed is not None for each in proposals)
-    if calibrate:
-        engine.apply_proposals(opened, proposals)
     data["thresholds"] = {
         "meaning": f"chosen for {found.before.model}; {found.after.model} scores differently",
-        "applied": applied,
+        "applied": False,
         "trees": {each.tree: asdict(each) for each in proposals},
     }
 
     def view(page: Page) -> None:
-        _reembedded(page, found)
-        if proposals:
-            _thresholds(page, proposals)
+        page.facts(facts)
+        _thresholds(page, proposals)
 
-    notes = [f"{bank} has the vectors of {found.after.model}", _advice(bank, proposals, applied)]
+    meaning = "the thresholds were chosen for the embedder before, and mean something else now"
+    advice = f"too few episodes to propose others: `deltamem bank parameters {bank}` sets them"
+    if any(each.proposed is not None for each in proposals):
+        advice = f"`deltamem bank calibrate {bank} --apply` takes the proposed ones"
+    notes = [f"{bank} has the vectors of {found.after.model}", f"{meaning}; {advice}"]
     return Result("reembed", data, view=view, notes=notes)
 
 
-def _reembedded(page: Page, found: Reembedding) -> None:
-    facts: dict[str, Cell] = {"before": found.before.model, "after": found.after.model}
-    page.facts(facts | {"dimensions": found.after.dimensions, "texts": found.texts})
-
-
-def _advice(bank: str, proposals: Sequence[Proposal], applied: bool) -> str:
-    """Return what to do about thresholds that were chosen for other scores."""
-    if applied:
-        return "the thresholds are now those that fit its scores"
-    warning = "the thresholds were chosen for the embedder before, and mean something else now"
-    if any(each.proposed is not None for each in proposals):
-        return f"{warning}; `deltamem bank calibrate {bank} --apply` takes the proposed ones"
-    return (
-        f"{warning}; with too few episodes to propose others, "
-        f"`deltamem bank parameters {bank} task.tau_base=X` sets them"
-    )
-
-
-Rule = Annotated[
-    Literal["periodical", "history", "combined"] | None,
-    flag(
-        "--rule",
-        "What goes: idle nodes (periodical), those of little use (history), or both; the "
-        "bank's parameter `forgetting` if not given.",
-    ),
-]
 Preset = Annotated[
     Literal["ehr", "ehr-coarse", "driving", "iot"] | None,
     flag("--preset", "Published numbers in place of the bank's."),
-]
-Capacity = Annotated[
-    int | None, option("--capacity", "N", "At most N nodes a tree, the worst go.", min=1)
 ]
 Delete = Annotated[bool, flag("--apply", "Delete them; else they are only listed.")]
 
 
 def forget(
-    context: typer.Context,
+    invocation: Invocation,
     bank: options.Bank,
-    rule: Rule = None,
     preset: Preset = None,
-    capacity: Capacity = None,
     coarse: options.Coarse = False,
     apply: Delete = False,
 ) -> Result:
@@ -253,24 +210,18 @@ def forget(
     from deltamem_tui.memory.methods import settings_of
     from deltamem_tui.memory.policies.forgetting import PRESETS
 
-    invocation = Invocation.of(context)
     opened = invocation.open(bank, write=apply)
     if apply:
         opened.require_writable()
     rules = PRESETS[preset] if preset else forgetting.rules_of(settings_of(opened))
-    rules = replace(rules, forgetting=rule or rules.forgetting, capacity=capacity or rules.capacity)
     if not rules.any:
         raise UsageError(
             "the bank has no rule of forgetting",
-            hint="give --rule, --preset or --capacity, or set the parameter `forgetting`",
+            hint="give --preset, or set the parameters `forgetting` or `capacity`",
         )
     found = forgetting.proposed(opened, rules, coarse=coarse)
     if apply:
         found = forgetting.apply(opened, found, rules)
-
-    def view(page: Page) -> None:
-        page.table(_DELETED, [_deletion(opened, each) for each in found[:_SHOWN]])
-
     data: dict[str, Any] = {
         "applied": apply,
         "deletions": [each.record() for each in found],
@@ -282,6 +233,7 @@ def forget(
         notes.append(f"{len(found):,} deletions; `--json` lists them all")
     if coarse:
         notes.append("a judge's verdicts delete good nodes too: in the published runs it did harm")
+    view = table(_DELETED, [_deletion(opened, each) for each in found[:_SHOWN]])
     return Result("forget", data, view=view, notes=notes)
 
 
@@ -300,7 +252,7 @@ def _deletion(bank: Bank, each: Deletion) -> tuple[Cell, ...]:
     return (each.tree, each.node[:8], *used, utility, title)
 
 
-def lift(context: typer.Context, bank: options.Bank, coarse: options.Coarse = False) -> Result:
+def lift(invocation: Invocation, bank: options.Bank, coarse: options.Coarse = False) -> Result:
     """Compare success with memory and without, and list nodes that look harmful.
 
     From receipts and verdicts. Each share comes with its interval at 95 %; nothing is said to
@@ -308,7 +260,7 @@ def lift(context: typer.Context, bank: options.Bank, coarse: options.Coarse = Fa
     """
     from deltamem_tui.memory.lift import bank_lift, difference_text, notes_of, share_text
 
-    opened = Invocation.of(context).open(bank)
+    opened = invocation.open(bank)
     found = bank_lift(opened, coarse=coarse)
 
     def view(page: Page) -> None:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import PromptTooLongError, UsageError
+from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import Contract, Field, UnusableAnswer
 from deltamem_tui.llm.cost import NoBudget
 from deltamem_tui.memory import methods
@@ -17,7 +17,6 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.prompts import check
 from deltamem_tui.memory.runs.estimate import estimate_learning
-from deltamem_tui.memory.runs.preview import preview
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.request import fitted
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
@@ -59,19 +58,16 @@ def test_a_list_of_notes_is_written_from_what_is_known(bank: Bank, server: Model
     assert learn(bank, replace(LOST, task="fail"), asking).trees[NOTES].node is None
 
 
-def test_it_is_checked_shown_and_estimated_unsent(bank: Bank, server: ModelServer) -> None:
+def test_it_is_checked_and_estimated_unsent(bank: Bank, server: ModelServer) -> None:
     uses = methods.prompt_uses()
     for path in check.files(FOLDERS[0]):
         assert check.flaws(path, FOLDERS[0], FOLDERS, uses) == []
     learn(bank, EPISODE)
-    assert "put cup 2 in cabinet 1" in preview(bank, ASKED, folders=FOLDERS)
     frugal = ModelExtractor(client(server, budget=NoBudget()), folders=FOLDERS)
     other = replace(EPISODE, task="put a clean cup in a cabinet.")
     usage = estimate_learning(bank, [other], frugal, embedder_of(bank))
     assert (usage.calls, len(server.requests)) == (1, 0)
     assert usage.prompt_tokens > len(other.text.split())
-    with pytest.raises(UsageError, match="no use for a prompt 'env_root'"):
-        preview(bank, "env_root", folders=FOLDERS)
 
 
 @pytest.mark.parametrize(
