@@ -138,7 +138,7 @@ def status(
             events, ran = ", ".join(each["events"]) or "none", each["last_run"] or "never"
             rows.append((name, events, ", ".join(each["banks"]), ran))
         page.table(("agent", "events", "bank", "last run"), rows)
-        page.facts({"waiting sessions": waiting, "state": data["state"]})
+        page.facts({"waiting sessions": waiting, "state": str(state.folder)})
 
     notes += ["`deltamem import --queued` takes the waiting sessions in"] if waiting else []
     return Result("hooks", data, view=view, notes=notes)

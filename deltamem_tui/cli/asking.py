@@ -105,7 +105,7 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall) -> None:
     for each in answer.candidates:
         mark = "match" if each.rule == answer.rule else f"by {each.rule}"
         penalty = [each.penalty] * display.penalised
-        row = (each.node.id[:8], each.similarity, *penalty, each.score)
+        row: tuple[Cell, ...] = (each.node.id[:8], each.similarity, *penalty, each.score)
         title = one_line(display.of_title(each.node), 80)
         rows.append((mark if answer.matches(each) else "", *row, title))
     penalty_column = ["penalty"] * display.penalised

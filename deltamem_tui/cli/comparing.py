@@ -123,12 +123,12 @@ def diff(
     """
     from deltamem_tui.bank.diff import diff as compare
 
-    banks = [invocation.open(each) for each in (before, after)]
+    one, other = banks = [invocation.open(each) for each in (before, after)]
     with invocation.output.progress("comparing"):
-        found = compare(*banks)
+        found = compare(one, other)
     return Result(
         "diff",
-        {"before": banks[0].name, "after": banks[1].name, **_diff_record(found)},
+        {"before": one.name, "after": other.name, **_diff_record(found)},
         view=lambda page: _show_diff(page, found, banks),
         notes=("nothing differs",) if found.empty else (),
         code=ExitCode.FAILURE if exit_code and not found.empty else None,

@@ -15,7 +15,7 @@ from deltamem_tui.embedding import load as load_module
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.editing import delete
 from deltamem_tui.memory.vectors.embedder import card_of
-from tests.cli.support import ENOUGH, Program, state_of
+from tests.cli.support import Program, state_of
 
 WIDTH = 16
 
@@ -107,22 +107,6 @@ def test_reembed_gives_new_vectors_and_says_what_that_means(
     assert verify(bank) == []
     task = next(iter(bank.tree("task"))).payload["activation_condition"]
     assert program.json("recall", "kitchen", task).code == 0
-
-
-def test_reembed_applies_the_thresholds_that_fit(program: Program, small: SmallEmbedder) -> None:
-    program("import", "kitchen", program.log(*ENOUGH))
-    done = program.json("reembed", "kitchen", "--embedder", "small", "--calibrate").data
-    assert done["thresholds"]["applied"] is True
-    bank = Bank.open(program.bank)
-    proposed = {
-        name: each["proposed"]
-        for name, each in done["thresholds"]["trees"].items()
-        if each["proposed"] is not None
-    }
-    assert proposed
-    for name, threshold in proposed.items():
-        assert bank.manifest.settings[name]["tau_base"] == threshold
-    assert [commit.event for commit in bank.journal.commits()][-2:] == ["reembed", "parameters"]
 
 
 def test_an_interrupted_reembed_changes_nothing(program: Program, small: SmallEmbedder) -> None:

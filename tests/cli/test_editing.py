@@ -6,7 +6,9 @@ import json
 import sys
 
 import pytest
+import typer
 
+from deltamem_tui.cli import page
 from tests.cli.support import RECORDS, Program, heat
 
 
@@ -87,8 +89,48 @@ def test_banks_are_copied_renamed_and_removed(home: Program) -> None:
     names = {each["name"] for each in home.json("list").data["banks"]}
     assert {"home", "third"} <= names
     assert "second" not in names
-    refused = home("remove", "third")
-    assert refused.code != 0
-    assert "--yes" in refused.error
+    for form in (home, home.json):
+        refused = form("remove", "third")
+        assert refused.code == 2
+        assert "`--yes` confirms it" in refused.err + refused.out
     assert home("remove", "third", "--yes").code == 0
     assert "third" not in {each["name"] for each in home.json("list").data["banks"]}
+
+
+class Terminal:
+    """A stdin with a person at it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_person_at_the_terminal_is_asked(home: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter((False, True))
+    monkeypatch.setattr(page, "is_terminal", lambda _stream: True)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr(
+        typer, "confirm", lambda question, err: "home" in question and next(answers)
+    )
+    assert "nothing was done" in home("remove", "home").error
+    assert home("remove", "home").code == 0
+
+
+def test_what_is_forgotten_is_shown_then_done_then_undone(program: Program) -> None:
+    assert program("forget", "kitchen").code == 2
+    assert program("parameters", "kitchen", "capacity=1").code == 0
+    before = program.json("tree", "kitchen").data["nodes"]
+    shown = program.json("forget", "kitchen").data
+    assert not shown["applied"]
+    assert shown["deletions"]
+    assert program.json("tree", "kitchen").data["nodes"] == before
+    done = program.json("forget", "kitchen", "--apply").data
+    assert (done["applied"], done["deletions"]) == (True, shown["deletions"])
+    # What the last episode wrote is spared, and so is what it adds to.
+    assert set(done["nodes"].values()) == {2}
+    for each in reversed(done["deletions"]):
+        assert each["node"] in program.json("undo", "kitchen").data["nodes"]
+    assert {each["id"] for each in program.json("tree", "kitchen").data["nodes"]} == {
+        each["id"] for each in before
+    }
+    redone = program.json("redo", "kitchen").data
+    assert (redone["redone"], redone["nodes"][0]) == ("forget", done["deletions"][0]["node"])

@@ -54,7 +54,7 @@ def test_what_each_reader_makes_of_a_log(program: Program) -> None:
         "first_rejection": {"message": "the episode has no task", "position": "line 2"},
     }
     plain = program("formats", "try", log)
-    assert plain.out.startswith("file\t\tformat\tsure\tepisodes\tsteps\tsuccess\tfailure\t")
+    assert plain.out.startswith("file\t\tformat\tsure\tepisodes\tsteps\tsuccesses\tfailures\t")
     assert "log.jsonl\t→\tnative\t0.90\t1\t4\t1\t0\t0\t1\tYour task is to" in plain.out
     assert state_of(program.bank) == before
 
@@ -99,7 +99,7 @@ def test_a_named_reader_is_tried_whether_it_claims_the_log_or_not(program: Progr
 
 @pytest.mark.parametrize(
     "words",
-    [("formats", "try"), ("formats", "try", "missing.jsonl"), ("formats", "--format", "nativ")],
+    [("formats", "try"), ("formats", "try", "missing.jsonl")],
 )
 def test_calls_that_cannot_be_meant(program: Program, words: tuple[str, ...]) -> None:
     answer = program(*words)

@@ -54,23 +54,6 @@ def test_a_secret_leaves_in_no_form(program: Program, form: str, name: str) -> N
     assert program("export", "kitchen", "--as", form, "--allow-secrets").code == 0
 
 
-@pytest.mark.parametrize(
-    ("form", "name"),
-    [
-        ("markdown", "x.deltamem"),
-        ("jsonl", "x.deltamem"),
-        ("skills", "x.deltamem"),
-        ("markdown", "x.jsonl"),
-        ("jsonl", "x.md"),
-    ],
-)
-def test_no_form_is_called_like_another(program: Program, form: str, name: str) -> None:
-    answer = program("export", "kitchen", "--as", form, "-o", name)
-    assert answer.code == 2
-    assert f"not of {form}" in answer.error
-    assert not (program.folder / name).exists()
-
-
 @pytest.mark.parametrize("option", [("--episodes",), ("--journal",), ("--builder", "Ada")])
 def test_what_is_for_archives_only(program: Program, option: tuple[str, ...]) -> None:
     answer = program("export", "kitchen", "--as", "markdown", *option)

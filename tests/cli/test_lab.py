@@ -49,7 +49,7 @@ def test_methods_are_compared_and_what_is_finished_is_kept(
     assert empty.json(*asked, "--dry-run").data["left"] == 0
     assert empty.json(*asked).data == found
     kept = Path(found["folder"]) / "02-deltamem" / "episodes.jsonl"
-    assert empty.json("convert", str(kept), "-o", "again.jsonl").code == 0
+    assert empty.json("formats", "try", str(kept)).data["logs"][0]["format"] == "native"
 
 
 def test_a_pipe_gets_tables(empty: Program, learning: tuple[str, ...]) -> None:

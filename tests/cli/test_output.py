@@ -48,7 +48,7 @@ class Captured:
 def captured(*, json: bool = False, debug: bool = False, terminal: bool = False) -> Captured:
     stream = Terminal if terminal else io.StringIO
     stdout, stderr = stream(), stream()
-    output = Output(json=json, debug=debug, stdout=stdout, stderr=stderr, patience=0)
+    output = Output(json=json, debug=debug, stdout=stdout, stderr=stderr)
     return Captured(output, stdout, stderr)
 
 

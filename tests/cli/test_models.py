@@ -1,12 +1,14 @@
-"""`deltamem model prompts`: seen, checked, handed out, and overruled file by file."""
+"""Prompts are seen, checked, handed out and overruled file by file; kept answers are counted."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from deltamem_tui.llm import cache
+from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.call import Reply
 from deltamem_tui.memory.methods import prompt_uses
 from deltamem_tui.memory.prompts import library as prompts
 from tests.cli.support import Program
@@ -28,28 +30,16 @@ def own(program: Program, text: str = OWN, name: str = "generic/judge.md") -> Pa
     return path
 
 
-def is_own(listed: dict[str, Any]) -> bool:
-    """Whether a domain has a prompt of its own, and not one that it shares with all."""
-    return bool(listed["file"].startswith(f"{listed['domain']}/"))
-
-
 def test_all_prompts_are_listed_with_their_digests(empty: Program) -> None:
     listed = empty.json("prompts").data["prompts"]
-    names = {each["prompt"] for each in listed}
-    domains = ("alfworld", "generic", "scienceworld", "webshop")
-    assert names == set(prompt_uses())
-    assert [(each["domain"], each["prompt"]) for each in listed] == [
-        (domain, name) for domain in domains for name in sorted(names)
-    ]
-    own_files = {(each["domain"], each["prompt"]) for each in listed if is_own(each)}
-    assert own_files == set(prompts.listing([PROMPTS]))
-    for each in listed:
-        assert is_own(each) or each["file"] == f"generic/{each['prompt']}.md"
+    assert {each["prompt"] for each in listed} == set(prompt_uses())
+    files = [(each["domain"], each["prompt"]) for each in listed]
+    assert files == prompts.listing([PROMPTS])
     assert {each["from"] for each in listed} == {"shipped"}
     found = prompts.find("webshop", "env_root", [PROMPTS])
-    (record,) = [
-        each for each in listed if (each["domain"], each["prompt"]) == ("webshop", "env_root")
-    ]
+    (record,) = [listed[files.index(("webshop", "env_root"))]]
+    of_webshop = empty.json("prompts", "--domain", "WebShop").data["prompts"]
+    assert {each["domain"] for each in of_webshop} == {"webshop", "generic"}
     assert record["digest"] == prompts.digest(found, [PROMPTS])
     assert record["purpose"] == found.purpose
     assert empty("prompts", "list").out.count("\n") == len(listed) + 1
@@ -73,7 +63,6 @@ def test_a_users_file_overrules_a_single_one(
     overruled = {(each["file"], each["prompt"]) for each in listed if each["from"] != "shipped"}
     assert overruled == {("generic/judge.md", "judge")}
     assert "Judge {{ task }}" in program("prompts", "show", "judge", *flag).out
-    assert "Judge <record" in program("prompts", "show", "judge", "--render", "kitchen", *flag).out
 
 
 def test_show_gives_the_source_as_it_is(empty: Program) -> None:
@@ -81,48 +70,6 @@ def test_show_gives_the_source_as_it_is(empty: Program) -> None:
     assert answer.out == (PROMPTS / "generic/judge.md").read_text().rstrip("\n") + "\n"
     assert "_episode.md" in empty("prompts", "show", "env_root").err
     assert "no prompt 'jugde'" in empty("prompts", "show", "jugde").error
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("judge", "some potato"),
-        ("task_root_success", "some apple"),
-        ("task_root_failure", "sweep the floor"),
-        ("task_residual_success", "### Base skill"),
-        ("task_residual_failure", "### Base skill"),
-        ("env_root", "some apple"),
-        ("env_residual", "### Base knowledge"),
-        ("task_consolidation", "### Base skill"),
-        ("environment", "You are in a kitchen."),
-        ("memory_header", "Learnt from past tasks"),
-    ],
-)
-def test_each_prompt_is_rendered_with_an_episode_it_is_for(
-    program: Program, name: str, words: str
-) -> None:
-    answer = program("prompts", "show", name, "--render", "kitchen")
-    assert answer.code == 0
-    assert words in answer.out
-    assert "+++" not in answer.out
-    assert "{{" not in answer.out
-    assert "nothing was sent" in answer.err
-
-
-def test_an_episode_can_be_chosen(program: Program) -> None:
-    (record,) = [
-        each
-        for each in program.json("import", "kitchen", program.log(), "--dry-run").data["files"]
-        if each["duplicates"]
-    ]
-    assert record["duplicates"] == 4
-    from deltamem_tui.bank.bank import Bank
-
-    first, second, *_ = Bank.open(program.bank).episodes.ids()
-    call = ("prompts", "show", "judge", "--render", "kitchen", "--episode")
-    assert "some apple" in program(*call, first[:6]).out
-    assert "some egg" in program(*call, second).out
-    assert "no episode has the id 'zz'" in program(*call, "zz").error
 
 
 def test_sound_files_pass_the_check(empty: Program) -> None:
@@ -168,3 +115,19 @@ def test_a_wrong_call_is_one_line(empty: Program, words: tuple[str, ...], said: 
     answer = empty("prompts", *words)
     assert answer.code == 2
     assert said in answer.error
+
+
+def test_the_cache_tells_place_size_and_models(
+    empty: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = empty.folder / "answers"
+    monkeypatch.setattr(cache, "default_folder", lambda: folder)
+    assert empty("cache").err == "no answer is kept\n"
+    kept = ResponseCache(folder)
+    for number, model in enumerate(("a/one", "a/one", "b/two")):
+        kept.put(ResponseCache.key({"question": number}), model, Reply("yes", "stop", 1, 1, None))
+    data = empty.json("cache").data
+    assert (data["folder"], data["answers"]) == (str(folder), 3)
+    assert data["bytes"] == sum(path.stat().st_size for path in folder.rglob("*.json"))
+    assert data["models"] == {"a/one": 2, "b/two": 1}
+    assert "a/one\t2\n" in empty("cache").out
