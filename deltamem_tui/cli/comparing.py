@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.union.merge import MergePlan
     from deltamem_tui.memory.display import Display
-    from deltamem_tui.memory.reports.view import ReportView
+    from deltamem_tui.memory.report import ReportView
 
 
 MergedBanks = Annotated[

@@ -21,20 +21,13 @@ if TYPE_CHECKING:
     from deltamem_tui.llm.cache import BatchCaller
     from deltamem_tui.llm.call import ChatRequest
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.reports.view import ReportView
-    from deltamem_tui.memory.runs.batches import AnswersReport
+    from deltamem_tui.memory.report import ReportView
     from deltamem_tui.memory.runs.learning import LearningReport
+    from deltamem_tui.memory.runs.questions import AnswersReport
     from deltamem_tui.memory.writers.extraction import Payment
     from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
 
-DrawScenes = Annotated[
-    bool,
-    flag(
-        "--draw-scenes",
-        "Where a log has no scene, have the model draw it out of the task first: a call more.",
-    ),
-]
 Requests = Annotated[
     Path | None,
     option(
@@ -65,14 +58,14 @@ class BatchRound:
 
     def write(self, asked: Sequence[tuple[ChatRequest, Payment]]) -> None:
         """Write the requests; an empty file if nothing is asked any more."""
-        from deltamem_tui.memory.runs.batches import write_requests
+        from deltamem_tui.memory.runs.questions import write_requests
 
         self.asked = len(asked)
         write_requests(self.path, self.batch, asked)
 
     def shown(self, view: ReportView) -> ReportView:
         """Return a report with what the round came to."""
-        from deltamem_tui.memory.reports.runs import with_batch
+        from deltamem_tui.memory.runs.questions import with_batch
 
         return with_batch(view, self.path, self.asked, self.taken)
 
@@ -102,7 +95,7 @@ def _batch_of(
         raise UsageError(what, hint="nothing is asked in a batch's round")
     from deltamem_tui.llm.cache import BatchCaller, ResponseCache
     from deltamem_tui.llm.models import look_up
-    from deltamem_tui.memory.runs.batches import AnswersReport
+    from deltamem_tui.memory.runs.questions import AnswersReport
 
     found = look_up(chosen_model(invocation, model.model))
     batch = BatchCaller(found, ResponseCache(), bank.manifest.counts_as)
@@ -113,7 +106,7 @@ def _take(
     invocation: Invocation, bank: Bank, rounds: BatchRound, answers: Sequence[Path] | None
 ) -> None:
     """Take the answers that came back."""
-    from deltamem_tui.memory.runs.batches import take_answers
+    from deltamem_tui.memory.runs.questions import take_answers
 
     with invocation.output.progress("taking answers") as advance:
         rounds.taken = take_answers(bank, rounds.batch, answers or (), advance)
@@ -136,7 +129,6 @@ def extract(
     limit: options.Limit = None,
     admit: options.Admit = None,
     concurrency: options.Concurrency = 1,
-    draw_scenes: DrawScenes = False,
     batch: Requests = None,
     answers: Answers = None,
     *,
@@ -148,16 +140,12 @@ def extract(
     same command goes on from there. What a model answered is kept, so nothing is paid twice.
     With --concurrency, what is learnt is the same; a few calls may go unused.
 
-    Places are found by the scene. Logs whose task describes surroundings and goal in one text
-    have none: --draw-scenes has the model copy the surroundings out of the task.
-
     With --batch nothing is asked: the questions are written down for a batch service. Run it
     again with --answers, until nothing is asked any more.
     """
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.policies.admission import policy_named
-    from deltamem_tui.memory.reports.runs import view_learning
-    from deltamem_tui.memory.runs.learning import candidates, without_scene
+    from deltamem_tui.memory.runs.learning import candidates, view_learning
 
     dry_run = model.dry_run
     policy = policy_named(admit) if admit else None
@@ -167,15 +155,13 @@ def extract(
     caller = rounds.batch if rounds else None
     manifest = opened.manifest
     chosen = extractor_for(invocation, manifest.domain, [manifest.method], extractor, model, caller)
-    if draw_scenes:
-        _check_scene_prompt(chosen)
     opened.require_writable()
     found = candidates(opened, policy, limit)
     if rounds:
         _take(invocation, opened, rounds, answers)
     with interruptible() as stop:
         run = partial(_learnt, invocation, opened, found.episodes, chosen, rounds, stop)
-        done = run(draw_scenes=draw_scenes, dry_run=dry_run, concurrency=concurrency)
+        done = run(dry_run=dry_run, concurrency=concurrency)
     failed = [done.failure] if isinstance(done.failure, DeltaMemError) else []
     errors = _problems(invocation, rounds, [*found.broken, *done.refusals, *failed])
     if isinstance(done.failure, KeyboardInterrupt) or (stop and not errors):
@@ -189,25 +175,10 @@ def extract(
         episodes=len(found.episodes),
         waiting=len(opened.episodes.waiting()),
         not_admitted=found.not_admitted,
-        without_scene=without_scene(opened, found.episodes, chosen),
-        draws=draw_scenes,
         dry_run=dry_run,
         titles={name: display_of(opened, name).title for name in opened.trees},
     )
     return Result.of_view("extract", rounds.shown(view) if rounds else view, errors, status)
-
-
-def _check_scene_prompt(extractor: Writer) -> None:
-    """Check, as far as possible without a call, that scenes can be drawn."""
-    from deltamem_tui.memory.prompts.use import SCENE
-    from deltamem_tui.memory.writers.model import ModelExtractor
-
-    if not isinstance(extractor, ModelExtractor):
-        raise UsageError(
-            "`--draw-scenes` does not go with `--extractor rules`",
-            hint="the rules ask no model; name one with `--model`",
-        )
-    extractor.check((SCENE,))
 
 
 def _learnt(
@@ -218,19 +189,17 @@ def _learnt(
     rounds: BatchRound | None,
     stop: Interruption,
     *,
-    draw_scenes: bool,
     dry_run: bool,
     concurrency: int,
 ) -> LearningReport:
     """Learn from episodes, have a round of a batch, or find out what it will take."""
-    from deltamem_tui.memory.reports.view import cost_text
-    from deltamem_tui.memory.runs.batches import learn_round
-    from deltamem_tui.memory.runs.estimate import estimate_learning
+    from deltamem_tui.memory.report import cost_text
     from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
+    from deltamem_tui.memory.runs.questions import estimate_learning, learn_round
     from deltamem_tui.memory.vectors.embedder import embedder_of
     from deltamem_tui.memory.writers.model import ModelExtractor
 
-    common: dict[str, Any] = {"draw_scenes": draw_scenes, "stopped": stop}
+    common: dict[str, Any] = {"stopped": stop}
     label = "estimating" if dry_run else "learning"
     with invocation.output.progress(label, len(episodes)) as advance:
         if dry_run or rounds:
@@ -251,12 +220,7 @@ def _learnt(
         def show(usage: Usage) -> None:
             advance(label=f"learning, {cost_text(usage)}" if usage.calls else "learning")
 
-        def closing(_: int) -> None:
-            if stop:
-                text = "waiting a moment for answers; Ctrl+C again gives them up"
-                invocation.output.note(text)
-
-        common |= {"concurrency": concurrency, "advance": show, "closing": closing}
+        common |= {"concurrency": concurrency, "advance": show}
         return learn_episodes(bank, extractor, episodes, **common)
 
 
@@ -286,9 +250,9 @@ def judge(
     admission other than the usual `strict` learns from judged episodes, such as `extract --admit
     all`. `--batch` and `--answers` are those of `extract`.
     """
-    from deltamem_tui.memory.reports.runs import view_judging
     from deltamem_tui.memory.runs import judging
-    from deltamem_tui.memory.runs.batches import judging_questions
+    from deltamem_tui.memory.runs.judging import view_judging
+    from deltamem_tui.memory.runs.questions import judging_questions
     from deltamem_tui.memory.writers.model import Judge
 
     dry_run = model.dry_run
@@ -344,8 +308,8 @@ def consolidate(
     """Run a bank's pending maintenance: merge often-used chains, refresh insights."""
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
-    from deltamem_tui.memory.runs.estimate import estimate_fusions
     from deltamem_tui.memory.runs.learning import consolidate
+    from deltamem_tui.memory.runs.questions import estimate_fusions
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import ModelWriter
 
@@ -391,7 +355,7 @@ def _row(tree: str, node: str, reason: str, root: str | None = None) -> dict[str
 def _fusions(
     found: list[dict[str, Any]], done: int, errors: list[DeltaMemError], usage: Usage
 ) -> Result:
-    from deltamem_tui.memory.reports.view import usage_facts
+    from deltamem_tui.memory.report import usage_facts
 
     def view(page: Page) -> None:
         if found:

@@ -13,7 +13,7 @@ from deltamem_tui.lab.contestants import Contestant, Memory, true_outcome
 from deltamem_tui.lab.environment import Count, Dollars, Game, GameInfo, Observation, Start
 from deltamem_tui.lab.plan import TrialResult
 from deltamem_tui.lab.workers import Workers
-from deltamem_tui.memory.episodes.scenes import goal_of, scene_of
+from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -211,4 +211,4 @@ def kinds_of(episodes: Sequence[Trajectory], domain: str, field: str) -> dict[st
     stated = {each.id: one_line(each.metadata.get(field, "")).strip() for each in episodes}
     if any(stated.values()):
         return stated
-    return {each.id: task_kind(each.domain or domain, goal_of(each)) for each in episodes}
+    return {each.id: task_kind(each.domain or domain, each.task) for each in episodes}

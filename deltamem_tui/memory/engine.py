@@ -51,7 +51,7 @@ from deltamem_tui.memory.writers.extraction import (
     Inputs,
     question,
 )
-from deltamem_tui.memory.writers.writer import ModelWriter, Writer
+from deltamem_tui.memory.writers.writer import FunctionWriter, ModelWriter, Writer
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
@@ -201,7 +201,7 @@ def learn_stored(
 ) -> LearnResult:
     """Learn from an episode in the form that `as_stored` gives it."""
     method, trajectory = method_of(bank), unmarked(trajectory)
-    answers, vectors = _Answers(writer), EmbeddingCache(embedder)
+    answers, vectors = _remembering(writer), EmbeddingCache(embedder)
     while True:
         bank.refresh()
         if bank.episodes.state(trajectory.id) in (EpisodeState.LEARNT, EpisodeState.REPLACED):
@@ -279,7 +279,7 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
         StorageError: The disk refused; the bank is as it was.
     """
     method = method_of(bank)
-    answers, vectors = _Answers(writer), EmbeddingCache(embedder)
+    answers, vectors = _remembering(writer), EmbeddingCache(embedder)
     while True:
         bank.require_writable()  # before a model is paid for nothing
         planned_on = bank.commit.sequence
@@ -366,25 +366,19 @@ def _apply(batch: Batch, changes: Iterable[Change]) -> None:
             batch.revise_node(each.collection, each.node, each.vector)
 
 
-class _Answers:
-    """A writer whose answers are kept: planning again asks nothing twice."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._known: dict[tuple[Hashable, ...], Extraction] = {}
-
-    @property
-    def name(self) -> str:
-        return self._writer.name
+def _remembering(writer: Writer) -> Writer:
+    """Return a writer whose answers are kept: planning again asks nothing twice."""
+    known: dict[tuple[Hashable, ...], Extraction] = {}
 
     def write(
-        self,
         purpose: str,
         episode: Trajectory | None,
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Extraction:
         key = question(purpose, episode, notes, inputs)
-        if key not in self._known:
-            self._known[key] = self._writer.write(purpose, episode, notes, inputs)
-        return self._known[key]
+        if key not in known:
+            known[key] = writer.write(purpose, episode, notes, inputs)
+        return known[key]
+
+    return FunctionWriter(writer.name, write)

@@ -125,7 +125,6 @@ class Method:
             called now and then; what it raises ends the work.
         first_thresholds: Thresholds for a bank that was given none yet. What was learnt does not
             count: a run that was interrupted proposes the same again.
-        uses_scene: Whether an episode without a scene teaches less.
         digest: What any task of a bank needs, in at most so many tokens: lines, none if the
             method does not know.
     """
@@ -158,7 +157,6 @@ class Method:
         no_thresholds
     )
     first_thresholds: Callable[[Bank, Writer, Embedder], list[Proposal]] = lambda *_: []
-    uses_scene: Callable[[Settings], bool] = lambda _: False
     digest: Callable[[Bank, int], list[str]] = lambda *_: []
 
     @property

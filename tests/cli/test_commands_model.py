@@ -22,7 +22,7 @@ from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program, state_of
 from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.writers.model import sensible
-from tests.memory.writers.model.generated import generated, told_together
+from tests.memory.writers.model.generated import generated
 from tests.memory.writers.model.support import verdict
 from tests.warm import begin, warm_programs
 
@@ -75,7 +75,6 @@ def test_a_model_writes_the_nodes_and_the_bill_is_shown(
     assert (data["learned"], data["waiting"]) == (8, 0)
     assert data["usage"]["calls"] == len(server.requests)
     assert data["usage"]["cost"] is None
-    assert data["wasted"]["calls"] == 0
     nodes = [node for tree in Bank.open(house.bank).trees.values() for node in tree]
     assert {node.origin.model for node in nodes} == {MODEL}
     assert {node.origin.extractor for node in nodes} == {"model"}
@@ -260,62 +259,6 @@ def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
     server.replies = sensible.reply
     assert house.json(*by_model(server)).data["waiting"] == 0
     assert not answered & {request.prompt for request in server.requests}
-
-
-@pytest.fixture
-def shed(house: Program) -> Program:
-    """The program with a second bank, in which five of six episodes have no scene."""
-    logs = generated(6)
-    log = house.folder / "told.jsonl"
-    log.write_bytes(b"".join(map(to_line, [logs[0], *told_together(logs[1:])])))
-    assert house("init", "shed", "--embedder", "hashing", "--domain", "alfworld").code == 0
-    assert house("import", "shed", str(log)).code == 0
-    return house
-
-
-def for_shed(server: ModelServer, *more: str) -> tuple[str, ...]:
-    return ("extract", "shed", "--model", PRICED, "--api-base", server.base, *more)
-
-
-def test_scenes_are_drawn_when_asked_for_and_are_on_the_bill(
-    shed: Program, server: ModelServer
-) -> None:
-    planned = shed.json(*for_shed(server, "--dry-run", "--draw-scenes")).data
-    assert (planned["would_draw"], planned["without_scene"]) == (5, 0)
-    assert planned["usage"]["calls"] == 5 + 2 * 6
-    assert planned["usage"]["cost"] > 0
-    plain = shed.json(*for_shed(server, "--dry-run")).data
-    assert (plain["would_draw"], plain["without_scene"]) == (0, 5)
-    assert plain["usage"]["calls"] == 6 + 1
-    assert "would draw scenes\t5\n" in shed(*for_shed(server, "--dry-run", "--draw-scenes")).out
-    assert server.requests == []
-    data = shed.json(*for_shed(server, "--draw-scenes", "--concurrency", "4")).data
-    assert (data["learned"], data["scenes_drawn"]) == (6, 5)
-    assert data["usage"]["calls"] == len(server.requests) == 5 + 2 * 6 + data["wasted"]["calls"]
-    assert shed.json("info", "shed").data["usage"] == pytest.approx(data["usage"])
-    assert len(Bank.open(shed.bank.with_name("shed")).tree("env")) > 1
-
-
-@pytest.mark.parametrize(
-    ("more", "code", "said"),
-    [
-        (("--extractor", "rules"), 2, "`--draw-scenes` does not go with `--extractor rules`"),
-        (("--model", MODEL, "--prompts", "mine"), 2, "environment.md"),
-    ],
-)
-def test_what_is_wrong_with_drawing_is_told_before_anything_is_sent(
-    shed: Program, server: ModelServer, more: tuple[str, ...], code: int, said: str
-) -> None:
-    broken = shed.folder / "mine" / "alfworld" / "environment.md"
-    broken.parent.mkdir(parents=True)
-    source = shed.folder / "package" / "prompts" / "alfworld" / "environment.md"
-    broken.write_text(source.read_text() + "\n{{ no_such_thing }}\n")
-    before = state_of(shed.bank.with_name("shed"))
-    answer = shed("extract", "shed", "--draw-scenes", *more)
-    assert answer.code == code
-    assert said in answer.error
-    assert server.requests == []
-    assert state_of(shed.bank.with_name("shed")) == before
 
 
 @pytest.mark.parametrize("command", ["extract", "judge"])

@@ -227,17 +227,17 @@ extract kitchen --model openai/gpt-4o-mini --limit 1
 extract kitchen --model openai/gpt-4o-mini --admit all --limit 1
 init shed --embedder hashing --domain alfworld
 import shed together.jsonl
-extract shed --model openai/gpt-4o-mini --dry-run --draw-scenes
+extract shed --model openai/gpt-4o-mini --dry-run
 extract shed --model openai/gpt-4o-mini --batch asked.jsonl
 extract shed --model openai/gpt-4o-mini --batch asked.jsonl --answers broken.jsonl
 extract shed --model openai/gpt-4o-mini --answers broken.jsonl
 extract shed --model openai/gpt-4o-mini --max-cost 0.0000001
 extract shed --model openai/unheard-of --max-cost 1
-extract shed --model openai/half-stubborn --draw-scenes --limit 2
+extract shed --model openai/half-stubborn --limit 2
 extract shed --model openai/stubborn --limit 1
 extract shed --model nonsense
 extract shed --model openai/interrupted
-extract shed --model openai/gpt-4o-mini --draw-scenes --no-cache
+extract shed --model openai/gpt-4o-mini --no-cache
 bank info shed
 bank parameters shed task.k_cons=1 env.k_cons=1
 bank consolidate shed --model openai/gpt-4o-mini --dry-run
@@ -304,7 +304,7 @@ def lay_out(folder: Path) -> None:
     (folder / "games.jsonl").write_bytes(games[0])
     (folder / "won.csv").write_text(f"id,success\n{json.loads(games[0])['id']},true\n")
     write_log(folder / "session.jsonl", [_message("u1", None), _message("a1", "u1"), aside])
-    write_log(folder / "together.jsonl", [_together(thing) for thing in ("leek", "kale", "beet")])
+    write_log(folder / "together.jsonl", [heat(thing) for thing in ("leek", "kale", "beet")])
     flawed = folder / "flawed" / "alfworld"
     flawed.mkdir(parents=True)
     (flawed / "env_residual.md").write_text("{{ no_such_thing }}\n")
@@ -329,14 +329,6 @@ def _message(name: str, before: str | None) -> dict[str, Any]:
     kind = "user" if name.startswith("u") else "assistant"
     message = {"role": kind, "content": f"This is {name}."}
     return {"type": kind, "uuid": name, "parentUuid": before, "sessionId": "s", "message": message}
-
-
-def _together(thing: str) -> dict[str, Any]:
-    """An episode whose task tells scene and goal in one text."""
-    record = heat(thing)
-    record["task"] = f"{record['environment']} {record['task']}"
-    record["environment"] = ""
-    return record
 
 
 def replies(request: Request) -> Reply:

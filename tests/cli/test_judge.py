@@ -10,8 +10,8 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm import cache
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.reports.runs import in_flight_notes
 from deltamem_tui.memory.runs import judging
+from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import RECORDS, Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, Request

@@ -16,7 +16,7 @@ from deltamem_tui.memory import methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.prompts import check
-from deltamem_tui.memory.runs.estimate import estimate_learning
+from deltamem_tui.memory.runs.questions import estimate_learning
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.request import fitted
 from deltamem_tui.memory.writers.model.writer import ModelExtractor

@@ -16,7 +16,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.memory.runs import estimate
+from deltamem_tui.memory.runs import questions
 from deltamem_tui.tui.core import bank_session
 from deltamem_tui.tui.core.bank_session import read_bank
 from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
@@ -135,7 +135,7 @@ def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(episodes, "_extractor", lambda *_, **__: RulesExtractor())
-    monkeypatch.setattr(estimate, "estimate_learning", lambda *_, **__: Usage())
+    monkeypatch.setattr(questions, "estimate_learning", lambda *_, **__: Usage())
     choice = episodes.ModelChoice("gpt-x")
 
     async def story(person: Person) -> None:

@@ -176,5 +176,4 @@ METHOD = Method(
     ask=late("deltamem_tui.memory.cdmem.recall:questions"),
     due=late("deltamem_tui.memory.cdmem.write:due"),
     maintain=late("deltamem_tui.memory.cdmem.write:maintain"),
-    uses_scene=lambda _: True,
 )

@@ -234,5 +234,4 @@ METHOD = Method(
     placement=late("deltamem_tui.memory.deltamem.write:placement"),
     calibrate=late("deltamem_tui.memory.deltamem.calibrate:calibrate"),
     first_thresholds=late("deltamem_tui.memory.deltamem.calibrate:first_thresholds"),
-    uses_scene=lambda settings: settings.of("env").enabled,
 )

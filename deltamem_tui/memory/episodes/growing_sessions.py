@@ -11,7 +11,6 @@ from msgspec import Struct, field
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.episodes.import_report import Arrival
 from deltamem_tui.memory.episodes.outcomes import verdicts_on, with_verdict
-from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Trajectory, is_earlier
 from deltamem_tui.trajectory.readers.native import to_line
@@ -85,7 +84,6 @@ def grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
     """
     found = arrival.trajectory
     for each in earlier:
-        found = with_scene_of(found, each)
         found = found.with_facts(receipts=together((*each.receipts, *found.receipts)))
         given = [verdict for verdict in verdicts_on(each) if verdict.source == "user"]
         if given and found.outcome.source != "user":

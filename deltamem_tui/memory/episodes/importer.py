@@ -28,7 +28,6 @@ from deltamem_tui.memory.episodes.import_report import (
 )
 from deltamem_tui.memory.episodes.outcomes import answer_to, with_facts_of
 from deltamem_tui.memory.episodes.relearning import withdraw
-from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.record import Notice, Remark, located
@@ -264,7 +263,7 @@ def _with_what_is_known(bank: Bank, received: EpisodeImport) -> Trajectory:
         return arrival.trajectory
     if received.reception == "duplicate":
         return known.with_facts(receipts=together((*known.receipts, *arrival.receipts)))
-    return with_facts_of(with_scene_of(arrival.trajectory, known), known)
+    return with_facts_of(arrival.trajectory, known)
 
 
 def _with_receipts(record: Reading, receipts: ReceiptFile | None) -> Reading:

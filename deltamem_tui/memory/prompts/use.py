@@ -12,7 +12,7 @@ from typing import Literal
 
 from deltamem_tui.bank.node import Label
 
-Purpose = Literal["extract", "fuse", "induce", "classify", "draw", "judge", "act"]
+Purpose = Literal["extract", "fuse", "induce", "classify", "judge", "act"]
 """The journal's name for a call of a model; see `writers.extraction.Call`."""
 
 OF_AN_EPISODE = frozenset({"environment", "task", "trajectory", "outcome", "memory", "words"})
@@ -65,7 +65,6 @@ class PromptUse:
 HEADER = "memory_header"
 SYSTEM = "system"
 JUDGE = "judge"
-SCENE = "environment"
 KIND = "kind"
 AGENT = "agent"
 
@@ -74,8 +73,6 @@ SHARED: Mapping[str, PromptUse] = {
     JUDGE: PromptUse(
         inputs=_LOG, fields=("reasons", "solved"), choices={"solved": ("yes", "no")}, call="judge"
     ),
-    # What is drawn is journalled under the name of DeltaMem's tree of scenes, by any method.
-    SCENE: PromptUse("env", frozenset({"text", "words"}), (SCENE,), call="draw"),
     KIND: PromptUse(
         inputs=frozenset({"task", "kinds", "words"}), fields=("kind",), call="classify"
     ),

@@ -8,24 +8,22 @@ first episodes, and the next one goes on behind them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import (
-    DeltaMemError,
-    ExtractionError,
-    StorageError,
-    TrajectoryError,
-)
+from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.memory.prompts.use import JUDGE
-from deltamem_tui.memory.runs.run import GRACE, Question, Run, StoppedError
+from deltamem_tui.memory.report import ReportNote, ReportView, Value, usage_facts
+from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError
+from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.model import Judge, Judgement
 from deltamem_tui.text import one_line
@@ -70,14 +68,12 @@ class JudgingReport:
 
 def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
     """Return the ids of the first waiting episodes without an outcome, in order of import."""
-    unknown = (found.id for found in waiting(bank) if not found.outcome.known)
-    return list(islice(unknown, limit))
+    return list(islice((each.id for each in waiting(bank) if not each.outcome.known), limit))
 
 
 def without_judgement(bank: Bank, limit: int | None = None) -> list[str]:
     """Return the ids of the first episodes without a judge's verdict, in order of import."""
-    unjudged = (found.id for found in episodes(bank) if not _is_judged(found))
-    return list(islice(unjudged, limit))
+    return list(islice((each.id for each in episodes(bank) if not _is_judged(each)), limit))
 
 
 def _is_judged(found: Trajectory) -> bool:
@@ -118,25 +114,27 @@ def judge_episodes(
         BankFrozenError: The bank is frozen; nothing was asked.
     """
     bank.require_writable()
-    run, report = Run(bank, concurrency, stopped), JudgingReport()
-    judge = judge.paying(run.payments)
+    asking, report = Asking(bank, concurrency, stopped), JudgingReport()
+    judge = judge.paying(asking.pay)
 
     def question(episode_id: str) -> Question:
         # Read here and now: a bank is for one thread.
-        ask = partial(judge.judge, known_episode(bank, episode_id))
-        return Question(("judge", episode_id), ask)
+        return Question(
+            ("judge", episode_id), partial(judge.judge, known_episode(bank, episode_id))
+        )
 
     try:
-        for each in run.turns(ids, lambda episode_id: [question(episode_id)]):
+        for each in asking.turns(ids, lambda episode_id: [question(episode_id)]):
             try:
-                judgement = run.asking.answer(*question(each))
+                judgement = asking.answer(*question(each))
                 judged = take_judgement(bank, each, judgement, beside=beside)
                 report.judged.append(JudgedEpisode(judged, judgement.call))
             except (ExtractionError, TrajectoryError) as error:
                 if isinstance(error, FailedCallError):
-                    _note_failure(bank, each, error)
-                told = TrajectoryError(error.message, source=each, hint=error.hint)
-                report.errors.append(told)
+                    reason = one_line(error.message, REASON_WIDTH)
+                    with bank.writing() as batch:
+                        batch.log("judge", _detail(each, None, error.call) | {"reason": reason})
+                report.errors.append(TrajectoryError(error.message, source=each, hint=error.hint))
             advance()
     except StoppedError:
         pass
@@ -145,13 +143,12 @@ def judge_episodes(
     except DeltaMemError as error:
         report.errors.append(error)
     try:
-        run.close(judge.cancel, 0.0 if report.interrupted else grace)
-    except StorageError as error:  # of what was paid, `usage.jsonl` lacks the last
+        asking.close(judge.cancel, 0.0 if report.interrupted else grace)
+    except DeltaMemError as error:  # of what was paid, `usage.jsonl` lacks the last
         report.errors.append(error)
     except KeyboardInterrupt:
         report.interrupted = True
-    report.usage = judge.usage
-    report.in_flight = run.asking.under_way
+    report.usage, report.in_flight = judge.usage, asking.in_flight
     report.without_outcome = len(without_outcome(bank))
     return report
 
@@ -180,24 +177,50 @@ def take_judgement(
             raise by_now
         judged = with_verdict(known, judgement.outcome)
         put_episode(batch, bank, judged)
-        detail = {
-            "trajectory": episode_id,
-            "success": judgement.outcome.success,
-            "calls": [judgement.call.record()],
-        }
-        batch.log("judge", detail)
+        batch.log("judge", _detail(episode_id, judgement.outcome.success, judgement.call))
     if judged.outcome != judgement.outcome and not beside:
         raise by_now
     return judged
 
 
-def _note_failure(bank: Bank, episode_id: str, error: FailedCallError) -> None:
-    """Record in the journal that the answers to a question were not a verdict, and why."""
-    detail = {
-        "trajectory": episode_id,
-        "success": None,
-        "reason": one_line(error.message, REASON_WIDTH),
-        "calls": [error.call.record()],
+def _detail(episode_id: str, success: bool | None, call: Call) -> dict[str, Any]:
+    return {"trajectory": episode_id, "success": success, "calls": [call.record()]}
+
+
+def view_judging(found: JudgingReport, bank: str) -> ReportView:
+    """Show what judging came to, or would take."""
+    words = [each.word for each in found.judged]
+    successes = sum(word.success is True for word in words)
+    record: dict[str, Any] = {
+        "judged": len(words),
+        "successes": successes,
+        "failures": len(words) - successes,
+        "without_outcome": found.without_outcome,
+        "usage": asdict(found.usage),
+        "would_judge": found.would_judge,
+        "judgements": [
+            {
+                "id": each.trajectory.id,
+                "task": each.trajectory.task,
+                "success": word.success,
+                "reason": word.reason,
+                "model": each.call.model,
+                "cut": each.call.cut or None,
+            }
+            for each, word in zip(found.judged, words, strict=True)
+        ],
     }
-    with bank.writing() as batch:
-        batch.log("judge", detail)
+    if found.dry_run:
+        facts: dict[str, Value] = {"would judge": found.would_judge, **usage_facts(found.usage)}
+        return ReportView(record, facts, notes=[ReportNote("nothing was sent: this was a dry run")])
+    record["on_their_way"] = found.in_flight
+    counts = ("judged", "successes", "failures", "without_outcome")
+    facts = {name.replace("_", " "): record[name] for name in counts} | usage_facts(found.usage)
+    notes = in_flight_notes(found.in_flight)
+    if found.judged:
+        notes.append(
+            ReportNote(f"`deltamem extract {bank} --admit all` learns from judged episodes too")
+        )
+    elif not found.errors:
+        notes.append(ReportNote("no episode waits for an outcome"))
+    return ReportView(record, facts, notes=notes)

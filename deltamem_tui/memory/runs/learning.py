@@ -7,49 +7,35 @@ stays waiting, and the journal remembers why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     BankCorruptError,
     DeltaMemError,
     ExtractionError,
-    StorageError,
     TrajectoryError,
     VectorError,
 )
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
-from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult, Proposal
 from deltamem_tui.memory.policies.admission import Policy, as_admitted
-from deltamem_tui.memory.prompts.use import SCENE
-from deltamem_tui.memory.runs.run import (
-    GRACE,
-    AskingWriter,
-    NotingWriter,
-    Question,
-    Run,
-    StoppedError,
-)
+from deltamem_tui.memory.report import ReportNote, ReportView, Value, cost_text, usage_facts
+from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError, noting_writer
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
-from deltamem_tui.memory.writers.extraction import (
-    Call,
-    Extraction,
-    FailedCallError,
-)
+from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.writer import ModelWriter, Writer
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.native import to_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +57,24 @@ class Refusal:
         record = {
             "trajectory": self.trajectory,
             "reason": one_line(str(self.error), REASON_WIDTH),
-            "calls": [call.record() for call in self.calls] or None,
+            "calls": [call.record() for call in self.calls],
         }
-        return {key: value for key, value in record.items() if value is not None}
+        return {key: value for key, value in record.items() if value}
 
 
 @dataclass(slots=True)
 class _Turn:
-    """An episode; `stored` as the bank keeps it, `drawn` with a scene that was asked ahead."""
+    """An episode, what is embedded for it, and how the bank keeps it once that is known."""
 
     trajectory: Trajectory
     vectors: EmbeddingCache
     stored: Trajectory | None = None
-    drawn: Trajectory | None = None
 
 
 class LearningRun:
     """One run over episodes that wait, or over due maintenance; for one thread, closed at the end.
 
     Attributes:
-        scenes_drawn: How many scenes were drawn and kept.
         calibrated: The thresholds that the bank got before it learnt, because it had none.
     """
 
@@ -100,27 +84,24 @@ class LearningRun:
         extractor: Writer,
         *,
         embedder: Embedder | None = None,
-        draw_scenes: bool = False,
         concurrency: int = 1,
         stopped: Callable[[], bool] = lambda: False,
         grace: float = GRACE,
     ) -> None:
         """Prepare; nothing is asked or written yet.
 
-        A model draws the scenes of episodes whose logs have none if `draw_scenes`. What is learnt
-        is the same at any `concurrency`. `stopped` is asked between episodes and while a model is
-        waited for; the episode whose turn it is stays waiting then. `close` waits up to `grace`
-        seconds for calls that are under way.
+        What is learnt is the same at any `concurrency`. `stopped` is asked between episodes and
+        while a model is waited for; the episode whose turn it is stays waiting then. `close` waits
+        up to `grace` seconds for calls that are under way.
         """
         self._bank, self._embedder = bank, embedder_of(bank, embedder)
         self._writer = writer_of(bank, extractor)
         self._model = self._writer if isinstance(self._writer, ModelWriter) else None
-        self._run = Run(bank, concurrency if self._model else 1, stopped)
+        self._asking = Asking(bank, concurrency if self._model else 1, stopped)
         if self._model:
-            self._model = self._model.paying(self._run.payments)
-            self._writer = AskingWriter(self._model, self._run.asking)
-        self._draws, self._stopped, self._grace = draw_scenes, stopped, grace
-        self.scenes_drawn = 0
+            self._model = self._model.paying(self._asking.pay)
+            self._writer = self._asking.writer(self._model)
+        self._stopped, self._grace = stopped, grace
         self.calibrated: Sequence[Proposal] = ()
 
     def __enter__(self) -> LearningRun:
@@ -132,26 +113,16 @@ class LearningRun:
     @property
     def usage(self) -> Usage:
         """The usage of the run so far, whether its answers were used or not."""
-        return self._run.payments.usage
-
-    @property
-    def used(self) -> Usage:
-        """The usage of questions whose answers were used, refused ones included."""
-        return self._run.asking.used if self._model else self.usage
-
-    @property
-    def wasted(self) -> Usage:
-        """The usage of unused answers, mostly asked ahead of turn. Full only after `close`."""
-        return self.usage - self.used
+        return self._asking.usage
 
     @property
     def in_flight(self) -> int:
         """How many calls have no answer yet."""
-        return self._run.asking.under_way
+        return self._asking.in_flight
 
     def close(self) -> None:
-        """Ask nothing more; see `Run.close`."""
-        self._run.close(self._model.cancel if self._model else lambda: None, self._grace)
+        """Ask nothing more; see `Asking.close`."""
+        self._asking.close(self._model.cancel if self._model else lambda: None, self._grace)
 
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | Refusal]:
         """Learn from episodes, in their order.
@@ -170,7 +141,7 @@ class LearningRun:
             self._bank.refresh()
             self.calibrated = set_first_thresholds(self._bank, self._embedder)
         items = (_Turn(each, EmbeddingCache(self._embedder)) for each in trajectories)
-        for turn in self._run.turns(items, self._questions):
+        for turn in self._asking.turns(items, self._questions):
             self._bank.require_writable()  # before a model is paid for nothing
             try:
                 yield self._learnt(turn)
@@ -179,7 +150,7 @@ class LearningRun:
 
     def consolidate(self) -> Iterator[MaintenanceResult]:
         """Do all maintenance that is due; see `consolidate`."""
-        for task in self._run.turns(engine.due(self._bank), self._questions_of_due):
+        for task in self._asking.turns(engine.due(self._bank), self._questions_of_due):
             try:
                 result = engine.maintain(self._bank, task, self._writer, self._embedder)
             except StoppedError:
@@ -188,93 +159,36 @@ class LearningRun:
                 yield result
 
     def _questions_of_due(self, task: Due) -> list[Question]:
-        if self._model is None:
-            return []
-        noting = NotingWriter(self._model)
-        method_of(self._bank).maintain(self._bank, task, noting, self._embedder)
-        return noting.noted
-
-    def _learnt(self, turn: _Turn) -> LearnResult | Refusal:
-        try:
-            shown = self._with_scene(turn)
-            return learn_stored(self._bank, shown, self._writer, turn.vectors)
-        except (ExtractionError, VectorError, TrajectoryError) as error:
-            calls = (error.call,) if isinstance(error, FailedCallError) else ()
-            return self._refused(Refusal(turn.trajectory.id, error, calls))
+        noted: list[Question] = []
+        if self._model:
+            writer = noting_writer(self._model, noted)
+            method_of(self._bank).maintain(self._bank, task, writer, self._embedder)
+        return noted
 
     def _questions(self, turn: _Turn) -> list[Question]:
         """Return what the bank as it is makes an episode ask."""
-        if self._model is None:
-            return []
-        self._bank.refresh()
-        shown = self._stored(turn)
-        if self._draws_scene_of(shown):
-            question = _scene_question(self._model, shown)
-            extraction = self._run.asking.known(question.key)
-            if extraction is None:
-                return [question]  # the episode's other questions show its scene
-            shown = turn.drawn = turn.drawn or with_scene(shown, extraction)
-        noting = NotingWriter(self._model)
-        method_of(self._bank).plan(self._bank, shown, noting, turn.vectors)
-        return noting.noted
+        noted: list[Question] = []
+        if self._model:
+            self._bank.refresh()
+            writer = noting_writer(self._model, noted)
+            method_of(self._bank).plan(self._bank, self._stored(turn), writer, turn.vectors)
+        return noted
 
-    def _with_scene(self, turn: _Turn) -> Trajectory:
-        """Return the episode whose turn it is, with a scene that the bank keeps."""
-        stored = self._stored(turn)
-        if self._model is None or not self._draws_scene_of(stored):
-            return stored
-        self._bank.refresh()
-        known = episode(self._bank, stored.id)
-        if known is not None and not lacks_scene(known):  # another process was quicker
-            return with_scene_of(stored, known)
-        if self._bank.episodes.state(stored.id) == EpisodeState.LEARNT:
-            return stored
-        extraction = self._run.asking.answer(*_scene_question(self._model, stored))
-        found = _keep_scene(self._bank, stored, extraction)
-        self.scenes_drawn += 1
-        # The same object as it was planned with: prompts are made once for each.
-        return turn.drawn if turn.drawn == found else found
-
-    def _draws_scene_of(self, trajectory: Trajectory) -> bool:
-        used = self._draws and method_of(self._bank).uses_scene(settings_of(self._bank))
-        return used and lacks_scene(trajectory)
-
-    def _stored(self, turn: _Turn) -> Trajectory:
-        if turn.stored is None:
-            turn.stored = as_stored(self._bank, turn.trajectory)
-        return turn.stored
-
-    def _refused(self, refusal: Refusal) -> Refusal:
-        """Note in the journal why an episode that the bank has stays waiting."""
+    def _learnt(self, turn: _Turn) -> LearnResult | Refusal:
+        try:
+            return learn_stored(self._bank, self._stored(turn), self._writer, turn.vectors)
+        except (ExtractionError, VectorError, TrajectoryError) as error:
+            calls = (error.call,) if isinstance(error, FailedCallError) else ()
+            refusal = Refusal(turn.trajectory.id, error, calls)
         with self._bank.writing() as batch:
             if self._bank.episodes.state(refusal.trajectory) is not None:
                 batch.log("refuse", refusal.record())
         return refusal
 
-
-def _scene_question(model: ModelWriter, shown: Trajectory) -> Question:
-    prompt = model.prompt(SCENE, shown, ())
-    return Question((SCENE, prompt or ""), partial(model.write, SCENE, shown, ()))
-
-
-def _keep_scene(bank: Bank, trajectory: Trajectory, extraction: Extraction) -> Trajectory:
-    """Keep a drawn scene where the bank has the episode without one; return the episode with it."""
-    bank.require_writable()
-    with bank.writing() as batch:
-        known = episode(bank, trajectory.id)
-        if known is not None and not lacks_scene(known):
-            trajectory = with_scene_of(trajectory, known)
-        else:
-            trajectory = with_scene(trajectory, extraction)
-            if known is not None:
-                batch.put_episode(to_record(with_scene(known, extraction)))
-        detail = {
-            "trajectory": trajectory.id,
-            "scene": one_line((extraction.payload or {}).get(SCENE, ""), REASON_WIDTH),
-            "calls": [each.record() for each in extraction.calls("draw", "env")],
-        }
-        batch.log("draw", detail)
-    return trajectory
+    def _stored(self, turn: _Turn) -> Trajectory:
+        if turn.stored is None:
+            turn.stored = as_stored(self._bank, turn.trajectory)
+        return turn.stored
 
 
 @dataclass(slots=True)
@@ -286,7 +200,6 @@ class LearningReport:
         refusals: Why episodes could not be learnt; each names its episode as its source.
         failure: What ended the run before its last episode.
         usage: What calls of a model took, used or not.
-        wasted: The part of it that was not used.
         in_flight: How many calls had no answer at the end, and may be paid for.
         calibrated: The thresholds that the bank got before it learnt, because it had none.
     """
@@ -295,9 +208,7 @@ class LearningReport:
     refusals: list[DeltaMemError] = field(default_factory=list)
     failure: DeltaMemError | KeyboardInterrupt | None = None
     usage: Usage = field(default_factory=Usage)
-    wasted: Usage = field(default_factory=Usage)
     in_flight: int = 0
-    scenes_drawn: int = 0
     calibrated: Sequence[Proposal] = ()
 
 
@@ -339,51 +250,32 @@ def learn_episodes(
     extractor: Writer,
     episodes: Iterable[Trajectory],
     *,
-    draw_scenes: bool = False,
     concurrency: int = 1,
     advance: Callable[[Usage], object] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
-    closing: Callable[[int], object] = lambda _: None,
 ) -> LearningReport:
     """Learn from episodes, one commit each, whatever is wrong with some of them.
 
-    `advance` is called after each episode with what the run took so far, and `closing` with the
-    number of calls in flight before they are waited for; a `KeyboardInterrupt` ends the wait.
+    `advance` is called after each episode with what the run took so far. A `KeyboardInterrupt`
+    ends the wait for calls in flight.
     """
     report = LearningReport()
     if not episodes:
         return report
-    run = LearningRun(
-        bank, extractor, draw_scenes=draw_scenes, concurrency=concurrency, stopped=stopped
-    )
+    run = LearningRun(bank, extractor, concurrency=concurrency, stopped=stopped)
     try:
-        for outcome in run.learn(episodes):
-            if isinstance(outcome, Refusal):
-                outcome.error.source = outcome.trajectory
-                report.refusals.append(outcome.error)
-            else:
-                report.lessons.append(outcome)
-            advance(run.usage)
+        with run:
+            for outcome in run.learn(episodes):
+                if isinstance(outcome, Refusal):
+                    outcome.error.source = outcome.trajectory
+                    report.refusals.append(outcome.error)
+                else:
+                    report.lessons.append(outcome)
+                advance(run.usage)
     except (DeltaMemError, KeyboardInterrupt) as error:
         report.failure = error
-    finally:
-        if run.in_flight:
-            closing(run.in_flight)
-        try:
-            run.close()
-        except StorageError as error:  # of what was paid, `usage.jsonl` lacks the last
-            report.failure = report.failure or error
-        except KeyboardInterrupt:
-            pass
-    report.usage, report.wasted, report.calibrated = run.usage, run.wasted, run.calibrated
-    report.in_flight, report.scenes_drawn = run.in_flight, run.scenes_drawn
+    report.usage, report.in_flight, report.calibrated = run.usage, run.in_flight, run.calibrated
     return report
-
-
-def without_scene(bank: Bank, episodes: Iterable[Trajectory], extractor: Writer) -> int:
-    """Return how many episodes have no scene that a model could still draw."""
-    asks = isinstance(extractor, ModelWriter) and method_of(bank).uses_scene(settings_of(bank))
-    return sum(map(lacks_scene, episodes)) if asks else 0
 
 
 def consolidate(
@@ -408,3 +300,108 @@ def consolidate(
         bank, extractor, embedder=embedder, concurrency=concurrency, stopped=stopped
     ) as run:
         yield from run.consolidate()
+
+
+def view_learning(
+    found: LearningReport,
+    *,
+    episodes: int,
+    waiting: int,
+    not_admitted: int = 0,
+    dry_run: bool = False,
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> ReportView:
+    """Show what learning from the waiting episodes came to, or would take.
+
+    Of a dry run, `found` has the usage alone. `titles` has what each collection is called, and
+    `not_admitted` counts the episodes that the policy kept out.
+    """
+    new = [lesson for lesson in found.lessons if lesson.new]
+    nodes = Counter(dict.fromkeys(titles, 0))
+    for lesson in new:
+        nodes.update(lesson.written)
+    record = {
+        "learned": len(new),
+        "skipped": sum(not lesson.written for lesson in new),
+        "learned_elsewhere": len(found.lessons) - len(new),
+        "nodes_written": dict(nodes),
+        "consolidated": sum(
+            taught.consolidated is not None for each in new for taught in each.trees.values()
+        ),
+        "would_learn": episodes if dry_run else 0,
+        "waiting": waiting,
+        "not_admitted": not_admitted,
+        "usage": asdict(found.usage),
+        "on_their_way": found.in_flight,
+        "calibrated": {
+            each.tree: {"threshold": each.proposed, "questions": each.questions}
+            for each in found.calibrated
+        },
+    }
+    facts: dict[str, Value] = {"would learn": episodes} if dry_run else _facts(record, titles)
+    facts["episodes waiting"] = waiting
+    asked = bool(found.usage.calls or found.usage.cached)
+    facts |= usage_facts(found.usage) if asked else {}
+    notes = [*_notes(found, episodes, not_admitted)]
+    if dry_run and episodes:
+        nothing = "sent or written: calls, tokens and cost are an estimate"
+        notes.append(
+            ReportNote("nothing was " + (nothing if asked else "written; the rules are free"))
+        )
+    return ReportView(record, facts, notes=notes, summary=_summary(found, nodes.total(), waiting))
+
+
+def _facts(record: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Value]:
+    optional = {
+        "learnt by another process meanwhile": record["learned_elsewhere"],
+        "chains consolidated": record["consolidated"],
+    }
+    nodes = record["nodes_written"]
+    return {
+        "episodes learnt": record["learned"],
+        "of these, nothing new to write": record["skipped"],
+        **{f"nodes written, {titles.get(name, name)}": count for name, count in nodes.items()},
+        **{name: count for name, count in optional.items() if count},
+    }
+
+
+def _notes(found: LearningReport, episodes: int, not_admitted: int) -> Iterator[ReportNote]:
+    if not episodes:
+        yield ReportNote("no episode with a known outcome waits; `deltamem import` brings some")
+    if found.calibrated:
+        trees = ", ".join(
+            f"{each.tree} {each.proposed:g} ({counted(each.questions, 'different question')})"
+            for each in found.calibrated
+        )
+        hint = "`deltamem bank parameters` sets others"
+        yield ReportNote(f"thresholds were calibrated on the bank's first episodes: {trees}", hint)
+    if not_admitted:
+        wait = counted(not_admitted, "episode waits", "episodes wait")
+        yield ReportNote(f"{wait} because of the source of the outcome", "see `--admit`")
+    yield from in_flight_notes(found.in_flight)
+
+
+def _summary(found: LearningReport, nodes: int, waiting: int) -> str:
+    usage, price = found.usage, "by rules, no cost"
+    if usage.calls or usage.cached:
+        calls = f"{counted(usage.calls, 'call')}, {usage.cached:,} cached"
+        price = f"for {cost_text(usage)} ({calls})"
+    parts = [
+        f"learnt {counted(len(found.lessons), 'episode')} {price}: {counted(nodes, 'node')}",
+        f"{waiting:,} waiting",
+    ]
+    if found.in_flight:
+        parts.append(f"{found.in_flight:,} in flight, which may be paid for")
+    if found.refusals:
+        parts.append(f"{len(found.refusals):,} could not be learnt, first: {found.refusals[0]}")
+    if isinstance(found.failure, DeltaMemError):
+        parts.append(f"then it ended: {found.failure}")
+    return "; ".join(parts)
+
+
+def in_flight_notes(calls: int) -> list[ReportNote]:
+    """Return notes on calls that had no answer when the run ended."""
+    if not calls:
+        return []
+    were = counted(calls, "call was", "calls were")
+    return [ReportNote(f"{were} still in flight and may be paid for; these numbers leave it out")]

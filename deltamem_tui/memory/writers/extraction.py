@@ -82,8 +82,7 @@ class Call:
 
     Attributes:
         purpose: To `extract` from an episode, to `fuse` a chain, to `induce` from several
-            episodes, to `classify` a task, to `draw` an episode's scene out of its instruction,
-            or to `judge` how an episode ended.
+            episodes, to `classify` a task, or to `judge` how an episode ended.
         tree: The tree it was for; None if it was not for a single tree.
         model: Who was asked.
         prompt: Digest of the prompt; empty if there was no answer to it.

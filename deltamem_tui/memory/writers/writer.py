@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
 
 from deltamem_tui.bank.node import Node
@@ -41,6 +42,14 @@ class Writer(Protocol):
             LanguageModelError: The model cannot be asked at all.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionWriter:
+    """A writer made of one function."""
+
+    name: str
+    write: Callable[..., Extraction]
 
 
 @runtime_checkable

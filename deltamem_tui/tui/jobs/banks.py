@@ -31,7 +31,7 @@ from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.place import BankContents
-    from deltamem_tui.memory.reports.view import ReportSection
+    from deltamem_tui.memory.report import ReportSection
     from deltamem_tui.memory.transfer.merging import Merge
 
 _MOST_LINES = 20

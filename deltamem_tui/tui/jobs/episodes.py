@@ -201,8 +201,8 @@ def plan_by_model(
     cure: str = "",
 ) -> Outcome:
     """Find out what a model will be asked, and what that takes. Nothing is sent."""
-    from deltamem_tui.memory.runs.estimate import estimate_learning
     from deltamem_tui.memory.runs.learning import candidates
+    from deltamem_tui.memory.runs.questions import estimate_learning
     from deltamem_tui.memory.vectors.embedder import embedder_of
 
     bank = Bank.open(path)
@@ -293,7 +293,7 @@ def _extractor(
 
 def estimate_text(usage: Usage, choice: ModelChoice) -> str:
     """Return what asking a model will take, a line each."""
-    from deltamem_tui.memory.reports.view import usage_facts
+    from deltamem_tui.memory.report import usage_facts
 
     most = "no limit" if choice.max_cost is None else f"never more than ${choice.max_cost:.4f}"
     return "\n".join(
@@ -315,9 +315,8 @@ def _learn(
     cure: str = "",
 ) -> BankChange:
     """Learn, showing how far it is and what it cost; the report covers calls in flight, too."""
-    from deltamem_tui.memory.reports.runs import view_learning
-    from deltamem_tui.memory.reports.view import cost_text
-    from deltamem_tui.memory.runs.learning import learn_episodes
+    from deltamem_tui.memory.report import cost_text
+    from deltamem_tui.memory.runs.learning import learn_episodes, view_learning
 
     progress.advance(0, len(episodes))
 

@@ -14,7 +14,6 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
-from deltamem_tui.memory.episodes.scenes import MODEL as DRAWER
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, nodes_by_episode
 from deltamem_tui.memory.review import ReviewItem, node_titles, review_of, verdict_text, why
@@ -158,11 +157,8 @@ def episode_sections(
         sections.append(Section("Who says how it ended", "\n".join(map(verdict_text, verdicts))))
     if refusal:
         sections.insert(1, Section("Could not be learnt; it still waits", refusal, warning=True))
-    if trajectory.environment:
-        sections.append(Section("Scene", trajectory.environment))
-    elif scene_of(trajectory).strip():
-        drawer = one_line(trajectory.metadata.get(DRAWER, ""), 80)
-        sections.append(Section(f"Scene, taken from the task by {drawer}", scene_of(trajectory)))
+    if scene_of(trajectory).strip():
+        sections.append(Section("Scene", scene_of(trajectory)))
     steps, left_out = trajectory.steps, 0
     if read_key is not None and len(steps) > FIRST_STEPS + LAST_STEPS:
         left_out = len(steps) - FIRST_STEPS - LAST_STEPS

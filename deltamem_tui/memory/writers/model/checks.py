@@ -1,4 +1,4 @@
-"""Checks of what a model says: quotes, passages, and texts of substance.
+"""Checks of what a model says: quotes, and texts of substance.
 
 A model that finds nothing new may be right, or lazy. So it copies what covers the episode, word
 for word, and enough of it that it cannot have been hit by chance. A weak model hands back the
@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
-from deltamem_tui.memory.prompts.use import SCENE
+from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.trajectory.model import Trajectory
 
 LEAST_WORDS = 4
 """The least words of a quote, unless it is a whole line."""
 _LEAST_BODY_WORDS = 3
 _STOP_LENGTH = 3
-_QUOTED = 80
 _WORD = re.compile(r"\w+")
-_CUT = re.compile(r"\[… [\d,]+ characters left out …\]")
 _RECORD = re.compile(r'<record of="\w+" sign="(\w+)">.*?</record sign="\1">', re.DOTALL)
 
 
@@ -50,30 +47,6 @@ def require_quote(quote: str, procedures: Sequence[str]) -> None:
             f"what you quote is too short: quote at least {LEAST_WORDS} words or a whole line, "
             "or do not skip"
         )
-
-
-def passages(contract: Contract, text: str, said: str) -> tuple[Mapping[str, str]]:
-    """Return the passages of a text that a model copied, a line each; empty if it says none.
-
-    What a model draws out must be the text's own words, and is kept in the text's spelling.
-
-    Raises:
-        UnusableAnswer: The answer breaks the contract, or copies something else or all.
-    """
-    answer = contract.read(said)
-    lines = [] if isinstance(answer, Skip) else answer[SCENE].splitlines()
-    lines = [line for line in lines if _words(line) and _words(line) != ["none"]]
-    found = []
-    for line in lines:
-        words = r"\W+".join(map(re.escape, _WORD.findall(line)))
-        copied = re.compile(rf"\b{words}\b[^\w\s]*", re.IGNORECASE)
-        place = next(filter(None, map(copied.search, _CUT.split(text))), None)
-        if place is None:
-            raise UnusableAnswer(f"this is not in the text word for word: {line[:_QUOTED]!r}")
-        found.append(" ".join(place[0].split()))
-    if found and sum(len(_words(each)) for each in found) >= len(_words(text)):
-        raise UnusableAnswer("this is the whole text: leave out what the agent shall do")
-    return ({SCENE: "\n".join(found)},)
 
 
 def require_substance(payload: Mapping[str, str], body: str, asked: str) -> None:

@@ -26,15 +26,14 @@ from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.library import Prompt
-from deltamem_tui.memory.prompts.use import SCENE, SHARED, SYSTEM, PromptUse
+from deltamem_tui.memory.prompts.use import SHARED, SYSTEM, PromptUse
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
 from deltamem_tui.memory.writers.model.checks import (
     is_grounded,
-    passages,
     require_quote,
     require_substance,
 )
-from deltamem_tui.memory.writers.model.truncate import fit, shortened
+from deltamem_tui.memory.writers.model.truncate import fit
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -48,8 +47,6 @@ _MARK = "record"
 _PLAIN = re.compile(rf"<(?=\s*/?\s*{_MARK})", re.IGNORECASE)
 # 64 bits: too many to find a text that holds its own sign by trying.
 _SIGN_LENGTH = 16
-# What the prompt has around an instruction takes fewer tokens than this.
-_FRAME = 700
 
 Answer = tuple[Mapping[str, str], ...] | Skip
 
@@ -124,8 +121,6 @@ class RequestMaker:
                 source=episode.id,
                 hint="give the episode an outcome",
             )
-        if episode and purpose == SCENE:
-            return self._of_scene(prompt, use, episode)
         display = method_named(self.method).display.get(use.collection) or Display("", "")
         # Of failures alone comes a failure record; facts hold whatever came of an episode.
         failed = bool(display.warning) and all(node.label == "failure" for node in notes)
@@ -230,22 +225,6 @@ class RequestMaker:
         text = self._render(prompt, {**fixed, **values})
         at = text.find(steps)
         return text, at + len(steps) if at >= 0 else 0, cut.description
-
-    def _of_scene(self, prompt: Prompt, use: PromptUse, episode: Trajectory) -> Request:
-        """Return the request for the part of an episode's task that describes the scene."""
-        text = fenced(episode.task)
-        most = len(text)
-        while most > 1 and self.count(shortened(text, most)) > self.room - _FRAME:
-            most = most * 2 // 3
-        shown = shortened(text, most)
-        contract = prompt.contract(use)
-        return self._request(
-            prompt,
-            self._render(prompt, {"text": block("instruction", shown)}),
-            contract,
-            lambda _, said: passages(contract, shown, said),
-            cut="" if shown == text else "the instruction's middle left out",
-        )
 
     def _render(self, prompt: Prompt, values: Mapping[str, object]) -> str:
         return prompts.render(prompt, {**values, "words": prompt.output}, self.folders)

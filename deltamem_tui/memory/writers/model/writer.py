@@ -15,7 +15,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.prompts.use import JUDGE, SCENE
+from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Call,
@@ -32,7 +32,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 # What an answer takes as a rule: the published sizes of a unit are 145 to 257 words.
-_USUAL_ANSWERS = {SCENE: 60, JUDGE: 80}
+_USUAL_ANSWERS = {JUDGE: 80}
 _USUAL_ANSWER = 400
 _QUOTE_WIDTH = 160
 _REASON_WIDTH = 600

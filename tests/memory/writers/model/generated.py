@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from random import Random
 
 from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from tests.memory.writers.model.sensible import GOAL
 
 _KINDS = ("put", "clean", "heat", "cool", "examine")
 _TOOLS = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge", "examine": "desklamp"}
@@ -137,11 +135,3 @@ def _repair(random: Random, number: int) -> Trajectory:
         outcome=Outcome(success=success, reward=None, source="stated"),
         domain="coding",
     )
-
-
-def told_together(episodes: Iterable[Trajectory]) -> list[Trajectory]:
-    """The same episodes as logs have them whose instruction tells scene and goal in one text."""
-    return [
-        replace(each, task=f"{each.environment} {GOAL} {each.task}", environment="")
-        for each in episodes
-    ]

@@ -33,12 +33,12 @@ def bank_with(
 
 
 def run_over(
-    bank: Bank, server: ModelServer, concurrency: int = 1, *, draw: bool = False, **more: Any
+    bank: Bank, server: ModelServer, concurrency: int = 1, **more: Any
 ) -> tuple[list[LearnResult | Refusal], LearningRun]:
-    """Learn all that waits, with scenes drawn if wanted, and give back what the run said."""
+    """Learn all that waits, and give back what the run said."""
     of_run = {name: more.pop(name) for name in ("stopped", "grace") if name in more}
     extractor = ModelExtractor(client(server, **more))
-    with LearningRun(bank, extractor, draw_scenes=draw, concurrency=concurrency, **of_run) as run:
+    with LearningRun(bank, extractor, concurrency=concurrency, **of_run) as run:
         return list(run.learn(waiting(bank))), run
 
 

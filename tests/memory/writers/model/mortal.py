@@ -29,11 +29,9 @@ class Parent:
     orders: IO[str]
     news: IO[str]
 
-    def begin(
-        self, bank: Path, cache: Path, server: ModelServer, concurrency: int, *, draw: bool = False
-    ) -> int:
+    def begin(self, bank: Path, cache: Path, server: ModelServer, concurrency: int) -> int:
         """Let a new process learn all that waits in a bank; returns its number."""
-        order = [str(bank), str(cache), server.base, concurrency, draw]
+        order = [str(bank), str(cache), server.base, concurrency]
         self.orders.write(json.dumps(order) + "\n")
         self.orders.flush()
         return self._told("born")
@@ -79,12 +77,12 @@ def fork_on_demand() -> None:
         client(server).ask("Are you there?", str)
     with patch("os.fsync"):  # they are killed, not cut from power
         for line in sys.stdin:
-            bank, cache, base, concurrency, draw = json.loads(line)
+            bank, cache, base, concurrency = json.loads(line)
             child = os.fork()
             if not child:
                 store = ResponseCache(Path(cache))
                 found = Bank.open(bank)
-                run_over(found, ModelServer(base=base), concurrency, draw=draw, cache=store)
+                run_over(found, ModelServer(base=base), concurrency, cache=store)
                 os._exit(0)
             _say("born", child)
             _say("dead", os.waitpid(child, 0)[1])

@@ -18,7 +18,6 @@ _ACTION = re.compile(r"^Action: (.*)$", re.MULTILINE)
 _SEEN = re.compile(r"(?:[Oo]n|[Ii]n) the ([a-z]+) \d+, you see ([^.]*)\.")
 _PROCEDURE = re.compile(r"^(?:How|What):", re.MULTILINE)
 _DIGITS = re.compile(r"\s*\d+")
-GOAL = "Your task is to:"
 _FIELDS = ("activation_condition", "execution_procedure", "termination_condition")
 
 
@@ -61,10 +60,7 @@ def reply(request: Request, delay: float = 0.0) -> Reply:
 
 
 def answer(asked: Asked) -> dict[str, object]:
-    """A scene, a payload, or a skip where it is allowed and nothing is new."""
-    if "instruction" in asked.parts:
-        scene, goal, _ = asked.parts["instruction"].partition(GOAL)
-        return {"environment": scene.strip() if goal and scene.strip() else "none"}
+    """A payload, or a skip where it is allowed and nothing is new."""
     if '"solved"' in asked.prompt:
         return {"reasons": "The last observation says so.", "solved": "yes"}
     new = [line for line in _lines(asked) if line not in asked.notes]
@@ -118,7 +114,7 @@ def _trigger(asked: Asked) -> str:
         return f"{when[-1]} and the like" if when else "notes"
     if asked.of_facts:
         return _DIGITS.sub("", asked.parts["environment"])
-    return _DIGITS.sub("", asked.parts["task"].rpartition(GOAL)[2].strip())
+    return _DIGITS.sub("", asked.parts["task"].strip())
 
 
 def _cut(text: str, most: int) -> str:

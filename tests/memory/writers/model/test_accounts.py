@@ -25,7 +25,7 @@ from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import client
 from tests.memory.support import episode, new_bank
 from tests.memory.writers.model import sensible
-from tests.memory.writers.model.generated import generated, told_together
+from tests.memory.writers.model.generated import generated
 from tests.memory.writers.model.learning import bank_with, run_over
 from tests.memory.writers.model.support import verdict
 
@@ -105,19 +105,18 @@ def chains(learnt: Path, tmp_path: Path) -> Bank:
     return Bank.open(copytree(learnt, tmp_path / "bank"))
 
 
-@pytest.mark.parametrize("draw", [False, True], ids=["", "scenes"])
 @pytest.mark.parametrize("concurrency", [1, 4])
 @pytest.mark.parametrize("number", [1, 4, 5, 6])
 def test_a_lesson_that_the_bank_did_not_take_is_on_the_bill(
-    server: ModelServer, tmp_path: Path, number: int, concurrency: int, draw: bool
+    server: ModelServer, tmp_path: Path, number: int, concurrency: int
 ) -> None:
     episodes = generated(4)
-    bank = bank_with(tmp_path / "bank", told_together(episodes) if draw else episodes)
+    bank = bank_with(tmp_path / "bank", episodes)
     at(server, number, Bank.open(bank.path).freeze)
     asking = ModelExtractor(client(server))
     with (
         pytest.raises(BankFrozenError),
-        LearningRun(bank, asking, draw_scenes=draw, concurrency=concurrency) as run,
+        LearningRun(bank, asking, concurrency=concurrency) as run,
     ):
         list(run.learn(waiting(bank)))
     on_the_bill(bank, asking.usage)
@@ -135,7 +134,7 @@ def test_learning_from_one_episode_is_paid_once_and_of_a_frozen_bank_not_at_all(
     bank.freeze()
     with pytest.raises(BankFrozenError):
         learn(bank, second, extractor)
-    with pytest.raises(BankFrozenError), LearningRun(bank, extractor, draw_scenes=True) as run:
+    with pytest.raises(BankFrozenError), LearningRun(bank, extractor) as run:
         list(run.learn([second]))
     with pytest.raises(BankFrozenError):
         judge_episodes(bank, Judge(client(server)), [UNSAID[0].id])

@@ -18,8 +18,8 @@ from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.methods import change_settings
-from deltamem_tui.memory.runs.estimate import estimate_fusions, estimate_learning
 from deltamem_tui.memory.runs.learning import consolidate
+from deltamem_tui.memory.runs.questions import estimate_fusions, estimate_learning
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -77,8 +77,8 @@ def test_the_estimate_is_within_a_tenth_and_nothing_is_sent(
     estimate = estimated(bank, server)
     assert server.requests == []
     assert learnt_files(bank) == before
-    _, run = run_over(bank, server, concurrency=4, price=PRICE)
-    took = run.used
+    _, run = run_over(bank, server, price=PRICE)
+    took = run.usage
     assert estimate.prompt_tokens == pytest.approx(took.prompt_tokens, rel=0.1)
     assert estimate.calls == pytest.approx(took.calls, rel=0.1)
     assert estimate.cost == pytest.approx(
@@ -108,11 +108,11 @@ def test_the_estimate_of_long_episodes_is_of_what_is_left_of_them(
     small: dict[str, Any] = {"window": 3_000, "answer_tokens": 600}
     bank = bank_with(tmp_path / "bank", long_winded(16))
     estimate = estimated(bank, server, **small)
-    outcomes, run = run_over(bank, server, concurrency=4, price=PRICE, **small)
+    outcomes, run = run_over(bank, server, price=PRICE, **small)
     cut = [lesson for lesson in lessons_of(outcomes) if lesson.trees["task"].cut]
     assert len(cut) == 8
-    assert estimate.prompt_tokens == pytest.approx(run.used.prompt_tokens, rel=0.1)
-    assert estimate.calls == pytest.approx(run.used.calls, rel=0.1)
+    assert estimate.prompt_tokens == pytest.approx(run.usage.prompt_tokens, rel=0.1)
+    assert estimate.calls == pytest.approx(run.usage.calls, rel=0.1)
 
 
 def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
@@ -123,10 +123,10 @@ def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
     _, run = run_over(bank_with(tmp_path / "first", episodes), server, cache=cache)
     again = bank_with(tmp_path / "again", episodes)
     server.script()
-    assert estimated(again, server, cache=cache) == Usage(cached=run.used.calls)
+    assert estimated(again, server, cache=cache) == Usage(cached=run.usage.calls)
     half = bank_with(tmp_path / "half", [*episodes, *generated(3, seed=8)])
     estimate = estimated(half, server, cache=cache)
-    assert estimate.cached == run.used.calls
+    assert estimate.cached == run.usage.calls
     assert estimate.calls >= 6
     assert server.requests == []
 

@@ -1,7 +1,7 @@
 """Killed at any call, however often, a run goes on where it stood and pays for nothing twice.
 
 Shown with eight calls at once and ten kills, on a thorough run for 200 episodes, and with fewer
-for one call at a time and with scenes to draw. The kills come at random calls: each falls among
+for one call at a time. The kills come at random calls: each falls among
 the first of as many parts of the calls as there are kills, so that all of them come before the end.
 """
 
@@ -25,7 +25,7 @@ from deltamem_tui.memory.views.history import history
 from tests.effort import thorough
 from tests.llm.server import ModelServer, Reply, Request, prompt_tokens
 from tests.memory.writers.model import sensible
-from tests.memory.writers.model.generated import generated, told_together
+from tests.memory.writers.model.generated import generated
 from tests.memory.writers.model.learning import bank_with, learnt_files, run_over
 from tests.memory.writers.model.mortal import Parent, parent
 
@@ -82,12 +82,10 @@ def until_kept(cache: ResponseCache, answers: int) -> None:
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
-    ("count", "kills", "concurrency", "draw"),
+    ("count", "kills", "concurrency"),
     [
-        (200 if thorough() else 30, 10, 8, False),
-        (*FEW, 1, False),
-        (*FEW, 1, True),
-        (*FEW, 8, True),
+        (200 if thorough() else 30, 10, 8),
+        (*FEW, 1),
     ],
 )
 def test_killed_many_times_over_it_ends_as_if_it_had_not_been(
@@ -96,15 +94,12 @@ def test_killed_many_times_over_it_ends_as_if_it_had_not_been(
     tmp_path: Path,
     count: int,
     concurrency: int,
-    draw: bool,
     kills: int,
 ) -> None:
     episodes = generated(count, seed=5)
-    if draw:
-        episodes = told_together(episodes)
     undisturbed = bank_with(tmp_path / "undisturbed", episodes)
     server.replies = sensible.reply
-    run_over(undisturbed, server, concurrency=8, draw=draw)
+    run_over(undisturbed, server, concurrency=8)
     calls = len(server.requests)
     bank = bank_with(tmp_path / "bank", episodes)
     cache = ResponseCache(tmp_path / "cache")
@@ -112,7 +107,7 @@ def test_killed_many_times_over_it_ends_as_if_it_had_not_been(
     random = Random(concurrency)
     for _ in range(kills):
         mortal.live(fatal=random.randint(1, calls // kills))
-        child = family.begin(bank.path, cache.folder, server, concurrency, draw=draw)
+        child = family.begin(bank.path, cache.folder, server, concurrency)
         assert mortal.silent.wait(SECONDS)
         until_kept(cache, len(mortal.answered))
         os.kill(child, signal.SIGKILL)
@@ -121,7 +116,7 @@ def test_killed_many_times_over_it_ends_as_if_it_had_not_been(
     bank.refresh()
     assert 0 < bank.episodes.learnt() < len(episodes)
     mortal.live(fatal=0)
-    family.begin(bank.path, cache.folder, server, concurrency, draw=draw)
+    family.begin(bank.path, cache.folder, server, concurrency)
     assert family.end() == 0
     assert set(mortal.answered.values()) == {1}
     bank.refresh()

@@ -67,7 +67,6 @@ def test_side_by_side_is_what_one_after_another_would_be(
     alone = bank_with(tmp_path / "alone", episodes)
     outcomes, run = run_over(alone, server)
     assert server.most_in_flight == 1
-    assert run.wasted == Usage(cost=None)
     assert len(lessons_of(outcomes)) == 40
     decisions = Counter(
         taught.decision for lesson in lessons_of(outcomes) for taught in lesson.trees.values()
@@ -83,8 +82,7 @@ def test_side_by_side_is_what_one_after_another_would_be(
     assert 4 <= server.most_in_flight <= 8
     assert learnt_files(together) == learnt_files(alone)
     assert told(together) == told(alone)
-    assert crowd.used == run.used == run.usage
-    assert crowd.wasted.calls == len(server.requests) - run.usage.calls > 0
+    assert crowd.usage.calls == len(server.requests) > run.usage.calls
     assert history(together).usage == crowd.usage
     assert len(payments(together)) == len(server.requests)
     assert verify(together) == []
@@ -257,7 +255,7 @@ def test_every_call_is_on_the_bill_however_a_run_ends(
     assert (bank.episodes.waiting() == []) == (end == "the last one")
     assert run.in_flight == 0
     took = taken(server.requests)
-    for bill in (run.usage, history(bank).usage, run.used + run.wasted):
+    for bill in (run.usage, history(bank).usage):
         assert replace(bill, cost=took.cost) == took
         assert bill.cost == pytest.approx(took.cost)
     paid = {request.prompt for request in server.requests}

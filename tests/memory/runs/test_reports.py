@@ -1,4 +1,4 @@
-"""What imports, runs and judgements came to, as data and text."""
+"""What a run came to, as data and text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import pytest
 from deltamem_tui.errors import ExtractionError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.plan import LearnResult
-from deltamem_tui.memory.reports.runs import view_learning
-from deltamem_tui.memory.reports.view import ReportNote
-from deltamem_tui.memory.runs.learning import LearningReport
+from deltamem_tui.memory.report import ReportNote
+from deltamem_tui.memory.runs.learning import LearningReport, view_learning
 
 LESSONS = [
     LearnResult("a", new=True, trees={}),
@@ -34,17 +33,16 @@ def test_what_went_wrong_and_what_it_cost_is_in_the_summary() -> None:
         [ExtractionError("no bread", source="b")],
         StorageError("full"),
         Usage(calls=4, cached=1, prompt_tokens=1000, cost=0.5),
-        Usage(calls=1, cost=0.1),
         in_flight=2,
     )
     view = view_learning(found, episodes=3, waiting=7)
     assert view.summary == (
-        "learnt 1 episode for $0.5000 (4 calls, 1 cached): 0 nodes; 7 waiting; 1 call not used; "
+        "learnt 1 episode for $0.5000 (4 calls, 1 cached): 0 nodes; 7 waiting; "
         "2 in flight, which may be paid for; 1 could not be learnt, first: b: no bread; "
         "then it ended: full"
     )
     assert view.facts["cost"] == "$0.5000"
-    assert (view.record["usage"]["calls"], view.record["wasted"]["calls"]) == (4, 1)
+    assert view.record["usage"]["calls"] == 4
     assert view.record["on_their_way"] == 2
 
 
@@ -53,9 +51,8 @@ def test_what_went_wrong_and_what_it_cost_is_in_the_summary() -> None:
 )
 def test_a_dry_run_is_an_estimate(usage: Usage, note: str) -> None:
     found = LearningReport(usage=usage)
-    view = view_learning(found, episodes=2, waiting=2, without_scene=1, draws=True, dry_run=True)
-    assert (view.record["would_learn"], view.record["would_draw"]) == (2, 1)
-    assert view.facts["would draw scenes"] == 1
+    view = view_learning(found, episodes=2, waiting=2, dry_run=True)
+    assert view.record["would_learn"] == view.facts["would learn"] == 2
     assert view.notes[-1].text.startswith(note)
 
 

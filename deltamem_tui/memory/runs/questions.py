@@ -1,23 +1,30 @@
-"""Rounds of a batch: what would be asked is written down, and answers that came back are taken.
+"""What models would be asked: estimated, or written down for a batch service.
 
-In each round the bank learns from every episode whose questions are answered, and what the others
-ask of the bank as it then is is written down. Later prompts show what earlier answers said, so
-it takes rounds, and an answer to a question that changed meanwhile was paid for nothing. The bank
-is what asking directly gives for the episodes in the order in which they were learnt.
+An estimate learns every episode into a copy of the bank that is thrown away. Where the response
+cache has no answer, the rules write what the model would: other words, and they skip other
+episodes, so the chains that later prompts show are only like the real ones.
+
+In each round of a batch the bank learns from every episode whose questions are answered, and what
+the others ask of the bank as it then is is written down. Later prompts show what earlier answers
+said, so it takes rounds. The bank is what asking directly gives for the episodes in the order in
+which they were learnt.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.transfer.package import copy_bank
+from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     AnswerError,
     BudgetError,
@@ -30,16 +37,17 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cache import BatchCaller
 from deltamem_tui.llm.call import ChatRequest
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.engine import as_stored, set_first_thresholds
-from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene
+from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.prompts.use import SCENE
+from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.plan import Due
+from deltamem_tui.memory.report import ReportNote, ReportView
 from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
-from deltamem_tui.memory.vectors.embedder import embedder_of
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, Payment
+from deltamem_tui.memory.vectors.embedder import LateEmbedder, embedder_of
+from deltamem_tui.memory.writers.extraction import Extraction, Payment
 from deltamem_tui.memory.writers.model import Judge, ModelExtractor
-from deltamem_tui.text import one_line
+from deltamem_tui.memory.writers.writer import FunctionWriter
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
@@ -51,6 +59,73 @@ Questions = Sequence[tuple[ChatRequest, Payment]]
 _MOST_ALIKE = 4
 _LIMITS = LogLimits(record_bytes=8_000_000, nesting=100)
 _MOST_ERRORS = 1_000
+
+
+class _Counter:
+    """Counts the questions to a model; the rules write, unless nothing is to be kept."""
+
+    def __init__(self, bank: Bank, extractor: ModelExtractor, *, writes: bool = True) -> None:
+        self.usage = Usage()
+        self.writer = FunctionWriter(extractor.name, self._write)
+        self._asked: set[str | None] = set()
+        self._extractor = extractor.of_method(method_of(bank))
+        self._rules = writer_of(bank) if writes else None
+
+    def _write(self, *question: Any) -> Extraction:
+        """Count a question, and answer it as the cache or the rules do."""
+        took = self._extractor.estimate(*question)
+        if took.cached:
+            with suppress(BudgetError):  # a first answer is there, and not one that can be used
+                found = self._extractor.write(*question)
+                self.usage += found.usage
+                return found
+        prompt = self._extractor.prompt(*question)
+        is_repeated = prompt in self._asked and self._extractor.remembers
+        self._asked.add(prompt)
+        self.usage += Usage(cached=1) if is_repeated else took
+        return self._rules.write(*question) if self._rules else Extraction(None, "not asked")
+
+
+def estimate_learning(
+    bank: Bank,
+    trajectories: Iterable[Trajectory],
+    extractor: ModelExtractor,
+    embedder: Embedder,
+    *,
+    advance: Callable[[], object] = lambda: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Usage:
+    """Estimate what learning from episodes will take. Nothing is sent, the bank stays as it is.
+
+    The extractor asks through a client with a `NoBudget`. `advance` is called after each episode;
+    once `stopped` returns True, the estimate is of those so far.
+
+    Returns:
+        Calls to be made with their tokens and cost, and answers that the cache has already.
+
+    Raises:
+        LanguageModelError: The extractor's model cannot be asked at all.
+        StorageError: There is no room for the copy.
+    """
+    counter = _Counter(bank, extractor)
+    with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
+        stage = copy_bank(bank, Path(folder) / bank.path.name)
+        for trajectory in trajectories:
+            if stopped():
+                break
+            with suppress(ExtractionError, TrajectoryError, VectorError):  # the run will report it
+                learn_stored(stage, as_stored(bank, trajectory), counter.writer, embedder)
+            advance()
+    return counter.usage
+
+
+def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
+    """Estimate what fusing chains that are due will take. Nothing is sent."""
+    counter = _Counter(bank, extractor, writes=False)
+    for each in chains:
+        with suppress(DeltaMemError):  # the run will report it
+            method_of(bank).maintain(bank, each, counter.writer, LateEmbedder(bank))
+    return counter.usage
 
 
 @dataclass(slots=True)
@@ -85,8 +160,7 @@ def take_answers(
         TrajectoryError: A file cannot be opened.
         StorageError: The disk refused; what was taken before stays.
     """
-    report = AnswersReport()
-    left_out = 0
+    report, left_out = AnswersReport(), 0
     for path in paths:
         for record in Log(path.name, path, _LIMITS).records():
             advance()
@@ -145,40 +219,12 @@ class _Noted:
                 self.found[request.key] = request, self._payment
 
 
-class _WaitingWriter:
-    """Writes what the answers say; notes each question without one, and then writes nothing."""
-
-    def __init__(self, writer: ModelExtractor, noted: _Noted, alike: Counter[object]) -> None:
-        self.name = writer.name
-        self.waits = False
-        self._writer, self._noted, self._alike = writer, noted, alike
-
-    def write(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
-    ) -> Extraction:
-        """Write what the model said, if it said something."""
-        try:
-            return self._writer.write(purpose, episode, notes, inputs)
-        except BudgetError:
-            self.waits = True
-        key = purpose, tuple(node.id for node in notes)
-        self._alike[key] += 1
-        if self._alike[key] <= _MOST_ALIKE:
-            self._noted.note()
-        return Extraction(None, "waits for an answer")
-
-
 def learn_round(
     bank: Bank,
-    episodes: Sequence[Trajectory],
+    trajectories: Sequence[Trajectory],
     extractor: ModelExtractor,
     batch: BatchCaller,
     *,
-    draw_scenes: bool = False,
     advance: Callable[[Usage], object] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[LearningReport, Questions]:
@@ -191,30 +237,35 @@ def learn_round(
         LanguageModelError: The model cannot be asked at all.
     """
     method, embedder, noted = method_of(bank), embedder_of(bank), _Noted(batch)
-    made, alike = extractor.of_method(method).paying(noted.paid), Counter[object]()
-    draws = draw_scenes and method.uses_scene(settings_of(bank))
-
-    def is_answered(trajectory: Trajectory) -> bool:
-        writer, kept = _WaitingWriter(made, noted, alike), as_stored(bank, trajectory)
-        if draws and lacks_scene(kept):
-            drawn = writer.write(SCENE, kept, ())
-            if writer.waits:
-                return False
-            kept = with_scene(kept, drawn)
-        with suppress(ExtractionError, TrajectoryError, VectorError):  # the run reports it
-            method.plan(bank, kept, writer, embedder)
-        return not writer.waits
+    model, alike = extractor.of_method(method).paying(noted.paid), Counter[object]()
 
     def ready() -> Iterator[Trajectory]:
-        for each in episodes:
+        waits = False
+
+        def write(*question: Any) -> Extraction:
+            """Write what the answers say; note a question without one, and write nothing."""
+            nonlocal waits
+            try:
+                return model.write(*question)
+            except BudgetError:
+                waits = True
+            key = question[0], tuple(node.id for node in question[2])
+            alike[key] += 1
+            if alike[key] <= _MOST_ALIKE:
+                noted.note()
+            return Extraction(None, "waits for an answer")
+
+        for each in trajectories:
             bank.refresh()
-            if is_answered(each):
+            waits = False
+            with suppress(ExtractionError, TrajectoryError, VectorError):  # the run reports it
+                writer = FunctionWriter(model.name, write)
+                method.plan(bank, as_stored(bank, each), writer, embedder)
+            if not waits:
                 yield each
 
     set_first_thresholds(bank, embedder)
-    report = learn_episodes(
-        bank, extractor, ready(), draw_scenes=draw_scenes, advance=advance, stopped=stopped
-    )
+    report = learn_episodes(bank, extractor, ready(), advance=advance, stopped=stopped)
     return report, [*noted.found.values()]
 
 
@@ -245,3 +296,28 @@ def write_requests(path: Path, batch: BatchCaller, asked: Questions) -> None:
         batch.remember(request, payment.record())
     with files.new_file(path, replace=True) as draft:
         files.write_parts(draft, (batch.line(request) for request, _ in asked))
+
+
+def with_batch(view: ReportView, path: Path, asked: int, taken: AnswersReport) -> ReportView:
+    """Add to a report how many questions a file of requests has, and what became of answers."""
+    record = {
+        "file": str(path),
+        "asked": asked,
+        "answers_taken": taken.taken,
+        "answers_before": taken.before,
+        "usage": asdict(taken.usage),
+    }
+    facts = {"answers taken": taken.taken, "questions asked": asked}
+    note = ReportNote("every question is answered")
+    if asked:
+        hint = "have them answered, and run this again with `--answers RESULTS`"
+        note = ReportNote(f"{counted(asked, 'question waits', 'questions wait')} in {path}", hint)
+    if taken.before:
+        was = counted(taken.before, "answer was", "answers were")
+        note = ReportNote(f"{was} here before and cost nothing; {note.text}", note.hint)
+    return replace(
+        view,
+        record={**view.record, "batch": record},
+        facts={**view.facts, **facts},
+        notes=[*view.notes, note],
+    )

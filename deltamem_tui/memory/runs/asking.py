@@ -1,0 +1,191 @@
+"""Questions asked ahead of their turn, and their bill.
+
+What a turn will ask is found by planning it against the bank as it is, with a writer that notes
+each question and writes nothing. When its turn comes it is planned again: the same prompt takes
+the answer that was sent for, another one is asked anew. So the bank is what asking one after
+another would have made.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from deltamem_tui.bank import usage_log
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, StorageError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.writers.extraction import Extraction, Payment
+from deltamem_tui.memory.writers.writer import FunctionWriter, ModelWriter
+
+GRACE = 5.0
+"""Seconds that the end of a run waits for calls that are under way: they are paid for."""
+_PULSE = 0.1  # seconds between two looks at whether the run is to stop
+
+TurnT = TypeVar("TurnT")
+
+
+class StoppedError(Exception):
+    """The run is to stop. It never leaves the run that it stops."""
+
+
+class Question(NamedTuple):
+    """A question, and how to ask it. Equal keys get equal answers."""
+
+    key: tuple[str, str]
+    ask: Callable[[], Any]
+
+
+class Asking:
+    """The questions of one run, at most `count` at once. One thread decides and writes.
+
+    Until a first answer has come, and after a failure that concerns all, nothing is sent ahead: a
+    refused key shows by one call. Threads are daemons because a server that hangs must hold up
+    neither the end of a run nor that of the program.
+
+    Attributes:
+        usage: What models were paid; each payment is written to the bank's `usage.jsonl`.
+    """
+
+    def __init__(self, bank: Bank, count: int, stopped: Callable[[], bool]) -> None:
+        self.usage = Usage()
+        self._folder, self._count, self._stopped = bank.path, count, stopped
+        self._sent: dict[tuple[str, str], Future[Any]] = {}
+        self._used: set[tuple[str, str]] = set()
+        self._calls: list[Future[Any]] = []
+        self._trusted = False
+        self._unwritten: list[Payment] = []
+        self._lock = threading.Lock()
+
+    @property
+    def in_flight(self) -> int:
+        """How many calls have no answer yet."""
+        return sum(not call.done() for call in self._calls)
+
+    def turns(
+        self, items: Iterable[TurnT], questions: Callable[[TurnT], Iterable[Question]]
+    ) -> Iterator[TurnT]:
+        """Yield the items one after another, and ask ahead for the next ones.
+
+        `questions` returns what an item would ask as the bank is.
+        """
+        left, window = iter(items), deque[TurnT]()
+        while not self._stopped():
+            window.extend(islice(left, self._count - len(window)))
+            if not window:
+                return
+            self._ask_ahead(question for turn in window for question in _planned(turn, questions))
+            yield window.popleft()
+
+    def _ask_ahead(self, questions: Iterable[Question]) -> None:
+        """Send as many questions as there is room for; one thread is kept for the present turn."""
+        for key in self._used:
+            del self._sent[key]
+        self._used.clear()
+        self._calls = [call for call in self._calls if not call.done()]
+        if self._count < 2 or not self._trusted:
+            return
+        for key, ask in questions:
+            if self.in_flight >= self._count - 1:
+                return
+            if key not in self._sent:
+                self._send(key, ask)
+
+    def answer(self, key: tuple[str, str], ask: Callable[[], Any]) -> Any:
+        """Return the answer to a question whose turn it is; the same if it is asked again in it.
+
+        Raises:
+            StoppedError: The run is to stop.
+            DeltaMemError: Whatever `ask` raises.
+        """
+        ahead = self._sent.get(key)
+        future = ahead or self._send(key, ask)
+        while not wait([future], timeout=_PULSE).done:
+            if self._stopped():
+                raise StoppedError
+        if ahead and isinstance(future.exception(), BudgetError):
+            del self._sent[key]  # what others had set aside may be free again
+            return self.answer(key, ask)
+        self._used.add(key)
+        return future.result()
+
+    def writer(self, model: ModelWriter) -> FunctionWriter:
+        """Return a model's writer that takes the answers that were asked for ahead."""
+
+        def write(*question: Any) -> Extraction:
+            prompt, ask = model.prompt(*question), partial(model.write, *question)
+            found: Extraction = ask() if prompt is None else self.answer((question[0], prompt), ask)
+            return found
+
+        return FunctionWriter(model.name, write)
+
+    def pay(self, payment: Payment) -> None:
+        """Count a payment and write it down, in any thread.
+
+        An answer is used even if the disk refuses its line, which is tried again at the end.
+        """
+        with self._lock:
+            self.usage += payment.usage
+        try:
+            usage_log.append(self._folder, payment.record())
+        except StorageError:
+            with self._lock:
+                self._unwritten.append(payment)
+
+    def close(self, cancel: Callable[[], object], grace: float = 0.0) -> None:
+        """Ask nothing more, and wait up to `grace` seconds for calls that are under way.
+
+        `cancel` has them end without another try. Answers that come later still reach the response
+        cache, if the program goes on that long. A `KeyboardInterrupt` ends the wait and goes on.
+
+        Raises:
+            StorageError: The disk does not take what was paid for into `usage.jsonl`.
+        """
+        cancel()
+        try:
+            wait(self._calls, timeout=grace)
+        finally:
+            with self._lock:
+                while self._unwritten:
+                    usage_log.append(self._folder, self._unwritten[0].record())
+                    del self._unwritten[0]
+
+    def _send(self, key: tuple[str, str], ask: Callable[[], Any]) -> Future[Any]:
+        future = self._sent[key] = Future()
+        self._calls.append(future)
+        threading.Thread(target=self._run, args=(future, ask), daemon=True).start()
+        return future
+
+    def _run(self, future: Future[Any], ask: Callable[[], Any]) -> None:
+        try:
+            answer = ask()
+        except BaseException as error:  # noqa: BLE001 - handed over to the thread that waits
+            self._trusted = not isinstance(error, LanguageModelError)
+            future.set_exception(error)
+        else:
+            self._trusted = True
+            future.set_result(answer)
+
+
+def _planned(turn: TurnT, questions: Callable[[TurnT], Iterable[Question]]) -> Iterable[Question]:
+    with suppress(DeltaMemError):  # its turn will report it
+        return questions(turn)
+    return ()
+
+
+def noting_writer(model: ModelWriter, noted: list[Question]) -> FunctionWriter:
+    """Return a writer that notes what a model would be asked, and writes nothing."""
+
+    def write(*question: Any) -> Extraction:
+        prompt = model.prompt(*question)
+        if prompt is not None:
+            noted.append(Question((question[0], prompt), partial(model.write, *question)))
+        return Extraction(None, "asked ahead")
+
+    return FunctionWriter(model.name, write)
