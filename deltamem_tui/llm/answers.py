@@ -23,32 +23,24 @@ ITEMS = "items"
 
 _THOUGHTS = re.compile(r"\A\s*(?:<think(?:ing)?>)?.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _MOST_ATTEMPTS = 200
-# What is a little over is still what was asked for, and what is far over is taken if asking
-# again does not mend it.
-_TOLERANCE = 1.25
-_MOST = 2.0
+_MOST = 2  # times as many words as were asked for: models count them badly
 _LONGEST_WORD = 20
 # Tokens of an answer for each word that it may have, and for what is around the words.
 _TOKENS_A_WORD = 3
 _FRAME_TOKENS = 400
-# A loop: of this many words in a row and more, so few are different.
-_LOOP_WORDS = 30
-_LOOP_SHARE = 0.25
-_LOOP_CHARACTERS = re.compile(r"(.{1,40}?)\1{20,}", re.DOTALL)
+
+Texts = Mapping[str, str]
 
 
 class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to ask again
     """A fault of an answer, worded for its model. Never leaves this package.
 
-    Attributes:
-        usable: What the answer is read as if asking again does not mend it, if anything.
-        useless: Whether showing the answer again would only have it repeated.
+    `usable` is what the answer is read as if asking again does not mend it, if anything.
     """
 
-    def __init__(self, reason: str, usable: object = None, *, useless: bool = False) -> None:
+    def __init__(self, reason: str, usable: object = None) -> None:
         super().__init__(reason)
         self.usable = usable
-        self.useless = useless
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +59,35 @@ class Field:
     def required(self) -> bool:
         """True if an object without it is of no use."""
         return bool(self.most_words) and not self.optional
+
+    def read(self, value: object) -> str:
+        """Return the field's text; a list is one line an entry.
+
+        Raises:
+            UnusableAnswer: It is not text, is empty, or far too long.
+        """
+        if not self.most_words:
+            return ""
+        text = clean(self._text(value)).strip()
+        if self.choices and (text := text.casefold().rstrip(".")) not in self.choices:
+            raise UnusableAnswer(f'"{self.name}" must be one of {", ".join(self.choices)}')
+        if not text and self.required:
+            raise UnusableAnswer(f'"{self.name}" must not be empty')
+        words, most = count_tokens(text), _MOST * self.most_words
+        if words > most or len(text) > most * _LONGEST_WORD:
+            raise UnusableAnswer(
+                f'"{self.name}" has {words} words and {len(text):,} characters; '
+                f"it may have {self.most_words} words"
+            )
+        return text
+
+    def _text(self, value: object) -> str:
+        if isinstance(value, list) and not any(isinstance(each, list | dict) for each in value):
+            return "\n".join(map(self._text, value))
+        if isinstance(value, dict | list):
+            kind = "an object" if isinstance(value, dict) else "a list of lists"
+            raise UnusableAnswer(f'"{self.name}" must be text, not {kind}')
+        return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,30 +139,26 @@ class Contract:
             properties[UNRELATED] = {"type": "boolean"}
         return _object_schema(properties)
 
-    def read(self, text: str) -> Mapping[str, str] | Skip:
-        """Find the object in `text` and check it.
+    def read(self, text: str) -> tuple[Texts, ...] | Skip:
+        """Find the objects in `text` and check each; those above the most are left out.
 
         Raises:
-            UnusableAnswer: It is not there, or of no use.
+            UnusableAnswer: They are not there, or of no use.
         """
         answer = json_object(text)
+        filled = all(answer.get(field.name) for field in self.fields if field.required)
+        if self.items:
+            return self._items([answer] if filled else answer.get(ITEMS))
         quote = answer.get(QUOTE)
-        if self.unrelated and _is_true(answer.get(UNRELATED)) and not self._filled(answer):
+        if self.unrelated and _is_true(answer.get(UNRELATED)) and not filled:
             return Skip("", unrelated=True)
-        if not _is_true(answer.get(SKIP)) or (self._filled(answer) and not quote):
-            return self._texts(answer)
+        if not _is_true(answer.get(SKIP)) or (filled and not quote):
+            return (self._texts(answer),)
         if not self.skip:
             raise UnusableAnswer("skipping is not allowed here: fill in every field")
         return Skip(clean(quote).strip() if isinstance(quote, str) else "")
 
-    def read_items(self, text: str) -> tuple[Mapping[str, str], ...]:
-        """Find the list of objects in `text`, and check each; those above the most are left out.
-
-        Raises:
-            UnusableAnswer: It is not there, or of no use.
-        """
-        answer = json_object(text)
-        found = [answer] if self._filled(answer) else answer.get(ITEMS)
+    def _items(self, found: object) -> tuple[Texts, ...]:
         if not isinstance(found, list):
             raise UnusableAnswer(f'the object must have the field "{ITEMS}", a list of objects')
         if not found and not self.skip:
@@ -150,21 +167,12 @@ class Contract:
             raise UnusableAnswer("each item must be an object")
         return tuple(map(self._texts, found[: self.items]))
 
-    def excess(self, texts: Mapping[str, str]) -> str:
-        """Name the texts that are longer than was asked for; empty if none is."""
-        fields = (field for field in self.fields if _is_over(field, texts[field.name], _TOLERANCE))
-        return "; ".join(_over(field, texts[field.name]) for field in fields)
-
-    def _filled(self, answer: Mapping[str, Any]) -> bool:
-        return all(answer.get(field.name) for field in self.fields if field.required)
-
-    def _texts(self, answer: Mapping[str, Any]) -> Mapping[str, str]:
+    def _texts(self, answer: Mapping[str, Any]) -> Texts:
         """Return the fields of one object, without what else it has."""
         required = [field.name for field in self.fields if field.required]
-        missing = [name for name in required if name not in answer]
-        if missing:
+        if missing := [name for name in required if name not in answer]:
             raise UnusableAnswer(f"these fields are missing: {', '.join(missing)}")
-        return {field.name: _checked(field, answer.get(field.name)) for field in self.fields}
+        return {field.name: field.read(answer.get(field.name)) for field in self.fields}
 
 
 def _is_true(value: object) -> bool:
@@ -193,7 +201,7 @@ def json_object(text: str) -> dict[str, Any]:
             or far too long.
     """
     if len(text) > ANSWER_LIMIT:
-        raise UnusableAnswer(f"the answer is longer than {ANSWER_LIMIT:,} characters", useless=True)
+        raise UnusableAnswer(f"the answer is longer than {ANSWER_LIMIT:,} characters")
     answer = spoken(text)
     if not answer:
         raise UnusableAnswer("the answer is empty")
@@ -202,8 +210,7 @@ def json_object(text: str) -> dict[str, Any]:
         if value not in found:
             found.append(value)
     if not found:
-        useless = is_loop(answer)
-        raise UnusableAnswer("there is no complete JSON object in the answer", useless=useless)
+        raise UnusableAnswer("there is no complete JSON object in the answer")
     if len(found) > 1:
         raise UnusableAnswer(f"there are {len(found)} different JSON objects in the answer")
     return found[0]
@@ -227,51 +234,3 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
                 return  # cut off: what is inside is a part, not an answer
             end = at + 1
         at = text.find("{", end)
-
-
-def is_loop(text: str) -> bool:
-    """Return whether a text is mostly one piece over and over."""
-    if _LOOP_CHARACTERS.search(text):
-        return True
-    words = text.split()
-    runs = [tuple(words[at : at + 4]) for at in range(len(words) - 3)]
-    return len(runs) >= _LOOP_WORDS and len(set(runs)) < _LOOP_SHARE * len(runs)
-
-
-def _checked(field: Field, value: object) -> str:
-    """Return a field's text; a list is one line an entry, and what must stay empty is left out.
-
-    Raises:
-        UnusableAnswer: It is not text, is empty, or far too long.
-    """
-    if not field.most_words:
-        return ""
-    text = clean(_text(field, value)).strip()
-    if field.choices and (text := text.casefold().rstrip(".")) not in field.choices:
-        raise UnusableAnswer(f'"{field.name}" must be one of {", ".join(field.choices)}')
-    if not text and field.required:
-        raise UnusableAnswer(f'"{field.name}" must not be empty')
-    if _is_over(field, text, _MOST):
-        raise UnusableAnswer(_over(field, text), useless=is_loop(text))
-    return text
-
-
-def _text(field: Field, value: object) -> str:
-    if isinstance(value, list) and not any(isinstance(each, list | dict) for each in value):
-        return "\n".join(_text(field, each) for each in value)
-    if isinstance(value, dict | list):
-        kind = "an object" if isinstance(value, dict) else "a list of lists"
-        raise UnusableAnswer(f'"{field.name}" must be text, not {kind}')
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
-
-
-def _is_over(field: Field, text: str, times: float) -> bool:
-    most = int(field.most_words * times)
-    return count_tokens(text) > most or len(text) > most * _LONGEST_WORD
-
-
-def _over(field: Field, text: str) -> str:
-    return (
-        f'"{field.name}" has {count_tokens(text)} words and {len(text):,} characters; '
-        f"it may have {field.most_words} words"
-    )

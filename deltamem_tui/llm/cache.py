@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 
 from deltamem_tui.errors import AnswerError, BudgetError, Remedy, StorageError
@@ -35,7 +36,6 @@ from deltamem_tui.llm.call import (
     RequestOptions,
     checked_reply,
     conversation_tokens,
-    parameters,
 )
 from deltamem_tui.llm.models import ModelInfo, batch_price, litellm
 from deltamem_tui.paths import APPLICATION
@@ -86,14 +86,12 @@ class ResponseCache:
 
     def get(self, key: str) -> Reply | None:
         """Return the answer to a request; None if it was not answered before."""
-        record = read_record(self._path(key)) or {}
-        names = ("text", "finish", "prompt_tokens", "completion_tokens", "cost")
-        types = (str, str, int, int, float | int | None)
-        values = [record.get(name) for name in names]
-        if not all(map(isinstance, values, types)):
+        record = _read_record(self._path(key))
+        try:
+            reply = msgspec.convert(record, Reply)
+        except msgspec.ValidationError:
             return None
-        text, finish, *numbers = values
-        return Reply(clean(str(text)), clean(str(finish)), *numbers)  # type: ignore[arg-type]
+        return replace(reply, text=clean(reply.text), finish=clean(reply.finish))
 
     def put(self, key: str, model: str, reply: Reply) -> None:
         """Keep an answer.
@@ -102,7 +100,7 @@ class ResponseCache:
             StorageError: The disk refused. The answer is as good as before.
         """
         try:
-            write_record(self._path(key), {"model": model, **asdict(reply)})
+            _write_record(self._path(key), {"model": model, **asdict(reply)})
         except OSError as error:
             raise StorageError(
                 f"cannot keep an answer: {error.strerror}",
@@ -145,11 +143,11 @@ class ResponseCache:
 
 
 def _model(path: Path) -> str:
-    record = read_record(path)
+    record = _read_record(path)
     return one_line(str(record.get("model", "")), 200) if record else ""
 
 
-def read_record(path: Path) -> dict[str, Any] | None:
+def _read_record(path: Path) -> dict[str, Any] | None:
     """Return what a small file holds; None if it is not there or cannot be read."""
     try:
         with path.open("rb") as file:
@@ -160,7 +158,7 @@ def read_record(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def write_record(path: Path, record: Mapping[str, Any]) -> None:
+def _write_record(path: Path, record: Mapping[str, Any]) -> None:
     """Write a file that appears whole or not at all, readable by its owner only.
 
     Raises:
@@ -205,7 +203,7 @@ class BatchCaller:
         library = litellm()
         name, provider, _, _ = library.get_llm_provider(self._info.name)
         options = RequestOptions(self._info.answer_format)
-        wanted = parameters(options, request.schema, request.answer_tokens)
+        wanted = options.parameters(request.schema, request.answer_tokens)
         # A service that takes this form takes OpenAI's names, whoever's model it is.
         speaks = provider if provider in library.openai_compatible_providers else "openai"
         sent = library.utils.get_optional_params(
@@ -218,7 +216,7 @@ class BatchCaller:
 
     def asked(self, key: str) -> dict[str, Any] | None:
         """Return what is remembered of a question; None if it was not asked."""
-        return read_record(self._folder / f"{key}.json") if _KEY.fullmatch(key) else None
+        return _read_record(self._folder / f"{key}.json") if _KEY.fullmatch(key) else None
 
     def is_answered(self, key: str) -> bool:
         """Return whether the cache has the answer."""
@@ -232,7 +230,7 @@ class BatchCaller:
         """
         sent = conversation_tokens(self._info.name, request.messages)
         try:
-            write_record(self._folder / f"{request.key}.json", {"bill": bill, "sent": sent})
+            _write_record(self._folder / f"{request.key}.json", {"bill": bill, "sent": sent})
         except OSError as error:
             reason = f"cannot remember a question: {error.strerror}"
             raise StorageError(reason, source=str(self._folder)) from error
@@ -245,21 +243,24 @@ class BatchCaller:
         """
         status, body = _get(response, "status_code"), _get(response, "body")
         if status != 200:
-            words = _get(_get(body, "error"), "message") or _get(body, "message") or "no reason"
+            words = _get(body, "error", "message") or _get(body, "message") or "no reason"
             shown = one_line(clean(str(words)), 200)
             if status == 400 and re.search(POLICY, shown, re.IGNORECASE):
                 return Reply("", "content_filter", 0, 0, 0.0)  # it would say so again
             raise AnswerError(f"the service gave no answer ({status}): {shown}")
-        choices = _get(body, "choices")
+        choices, usage, sent = _get(body, "choices"), _get(body, "usage"), question.get("sent")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        content = _get(_get(choice, "message"), "content")
-        if not isinstance(_get(choice, "message"), dict) or not isinstance(content, str | None):
+        message = _get(choice, "message")
+        content = _get(message, "content")
+        if not isinstance(message, dict) or not isinstance(content, str | None):
             raise AnswerError("there is no message of a model in it")
-        usage, finish = _get(body, "usage"), one_line(str(_get(choice, "finish_reason") or ""), 40)
-        stated = (_get(usage, "prompt_tokens"), _get(usage, "completion_tokens"), 0)
-        sent = question.get("sent")
-        sent = sent if type(sent) is int else 0
-        return checked_reply(self._info, content or "", finish, stated, sent=sent)
+        return checked_reply(
+            self._info,
+            content or "",
+            one_line(str(_get(choice, "finish_reason") or ""), 40),
+            (_get(usage, "prompt_tokens"), _get(usage, "completion_tokens"), 0),
+            sent=sent if type(sent) is int else 0,
+        )
 
     def keep(self, key: str, reply: Reply) -> None:
         """Keep an answer that is on the bill, and forget the question.
@@ -271,5 +272,8 @@ class BatchCaller:
         (self._folder / f"{key}.json").unlink(missing_ok=True)
 
 
-def _get(value: object, name: str) -> Any:
-    return value.get(name) if isinstance(value, dict) else None
+def _get(value: object, *names: str) -> Any:
+    """Return what is in nested objects below some names; None if it is not there."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

@@ -37,7 +37,7 @@ _NO_KEY = "none"
 _MESSAGE_TOKENS = 8
 _LEAST_ANSWER = 64
 _LOWER: dict[AnswerFormat, AnswerFormat] = {"schema": "object", "object": "text"}
-_WIDTH = 200
+_SHOWN = 200
 _LONGEST = 2_000
 
 Message = dict[Literal["role", "content"], str]
@@ -120,10 +120,11 @@ class Server:
 
     def arguments(self, provider: str) -> dict[str, Any]:
         """Return what litellm is told of it."""
-        key, found = self.key, {"timeout": self.timeout, "api_base": self.address}
+        key = self.key
         if self.address:
             key = key or os.environ.get(f"{provider.upper()}_API_KEY") or _NO_KEY
-        return {name: value for name, value in {**found, "api_key": key}.items() if value}
+        found = {"timeout": self.timeout, "api_base": self.address, "api_key": key}
+        return {name: value for name, value in found.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +154,22 @@ class RequestOptions:
             return replace(self, temperature=None)
         if self.system and "system" in words and "role" in words:
             return replace(self, system=False)
-        window = stated_window(complaint)
-        room = window - int(prompt_tokens * 1.1) - 16 if window else 0
+        room = (_stated_window(complaint) or 0) - int(prompt_tokens * 1.1) - 16
         if _LEAST_ANSWER <= room < min(answer_tokens, self.most or answer_tokens):
             return replace(self, most=room)
         return None
+
+    def parameters(self, schema: dict[str, Any] | None, answer_tokens: int) -> dict[str, Any]:
+        """Return what a request says besides its messages, by litellm's names."""
+        found: dict[str, Any] = {"max_tokens": min(answer_tokens, self.most or answer_tokens)}
+        if self.temperature is not None:
+            found["temperature"] = self.temperature
+        if schema is not None and self.answer_format == "object":
+            found["response_format"] = {"type": "json_object"}
+        elif schema is not None and self.answer_format == "schema":
+            form = {"name": "answer", "schema": schema, "strict": True}
+            found["response_format"] = {"type": "json_schema", "json_schema": form}
+        return found
 
 
 _WINDOW = re.compile(
@@ -166,8 +178,8 @@ _WINDOW = re.compile(
 )
 
 
-def stated_window(complaint: str) -> int | None:
-    """Return the window in tokens that a server names in its complaint; None if it names none."""
+def _stated_window(complaint: str) -> int | None:
+    """Return the window in tokens that a server names in its complaint."""
     found = _WINDOW.search(complaint)
     return int(found[1]) if found else None
 
@@ -182,7 +194,7 @@ def call(
     arguments: dict[str, Any] = {
         "model": info.name,
         "messages": _messages(info, options, request),
-        **parameters(options, request.schema, request.answer_tokens),
+        **options.parameters(request.schema, request.answer_tokens),
         **server.arguments(info.provider),
         # Retries are ours alone: litellm's and its clients' would multiply with them.
         "num_retries": 0,
@@ -197,7 +209,7 @@ def call(
     try:
         return _reply(info, server, _within(server.timeout, arguments), sent)
     except Exception as error:  # noqa: BLE001 - litellm's are of many kinds
-        return failure(error, info.name, server.key)
+        return _failure(error, info.name, server.key)
 
 
 class _LateError(TimeoutError):
@@ -207,8 +219,7 @@ class _LateError(TimeoutError):
 def _within(seconds: float, arguments: dict[str, Any]) -> Any:
     """Call in a thread of its own, and leave it behind when the time is over.
 
-    A server that sends a byte now and then never runs into an HTTP client's timeout, which is for
-    each read.
+    A server that sends a byte now and then never runs into an HTTP client's timeout for a read.
     """
     complete = litellm().completion
     answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -233,36 +244,22 @@ def _messages(
     info: ModelInfo, options: RequestOptions, request: ChatRequest
 ) -> list[dict[str, Any]]:
     """Return the messages as this server takes them, with a mark up to where it may cache them."""
-    messages: list[dict[str, Any]] = [
-        {"role": each["role"], "content": each["content"]} for each in request.messages
-    ]
-    if messages[0]["role"] == "system" and not options.system:
-        first = messages.pop(0)
-        messages[0]["content"] = f"{first['content']}\n\n{messages[0]['content']}"
+    messages: list[dict[str, Any]] = [dict(each) for each in request.messages]
+    has_system = messages[0]["role"] == "system"
+    user = messages[int(has_system)]
+    text = user["content"]
+    if has_system and not options.system:
+        user["content"] = f"{messages.pop(0)['content']}\n\n{text}"
     elif request.shared and info.marks_cache:
-        user = next(each for each in messages if each["role"] == "user")
-        text = user["content"]
-        mark = {"type": "ephemeral"}
         user["content"] = [
-            {"type": "text", "text": text[: request.shared], "cache_control": mark},
+            {
+                "type": "text",
+                "text": text[: request.shared],
+                "cache_control": {"type": "ephemeral"},
+            },
             {"type": "text", "text": text[request.shared :]},
         ]
     return messages
-
-
-def parameters(
-    options: RequestOptions, schema: dict[str, Any] | None, answer_tokens: int
-) -> dict[str, Any]:
-    """Return what a request says besides its messages, by litellm's names."""
-    found: dict[str, Any] = {"max_tokens": min(answer_tokens, options.most or answer_tokens)}
-    if options.temperature is not None:
-        found["temperature"] = options.temperature
-    if schema is not None and options.answer_format == "object":
-        found["response_format"] = {"type": "json_object"}
-    elif schema is not None and options.answer_format == "schema":
-        form = {"name": "answer", "schema": schema, "strict": True}
-        found["response_format"] = {"type": "json_schema", "json_schema": form}
-    return found
 
 
 def _reply(info: ModelInfo, server: Server, response: Any, sent: int) -> Reply:
@@ -299,11 +296,12 @@ def checked_reply(
     """
     # Cut first, so that no work is done on an answer that is too long to be used anyway.
     # A server that sends the key back must not get it into a bank or a cache.
-    text = hide(clean(content[: ANSWER_LIMIT + 1]), key, looks=False)
+    text = _hidden(clean(content[: ANSWER_LIMIT + 1]), key, looks=False)
     prompt, completion, cached = (max(n, 0) if isinstance(n, int) else 0 for n in stated)
     prompt, completion = prompt or sent, completion or count_tokens(info.name, text)
-    cost = info.price.of(prompt, completion, min(cached, prompt)) if info.price else None
-    return Reply(text, finish, prompt, completion, cost)
+    return Reply(
+        text, finish, prompt, completion, info.cost(prompt, completion, min(cached, prompt))
+    )
 
 
 def conversation_tokens(model: str, messages: list[Message]) -> int:
@@ -311,30 +309,31 @@ def conversation_tokens(model: str, messages: list[Message]) -> int:
     return sum(count_tokens(model, each["content"]) + _MESSAGE_TOKENS for each in messages)
 
 
+POLICY = r"content[_ ](policy|filter|management)|safety (system|policy)"
 _PREAMBLE = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\w*(?: Error)?[:\s-]+)+")
+_NO_KEY_WORDS = r"missing credentials|api_key client option|no api key"
 _NO_MODEL = r"model[\w\s`'\"./:-]{0,80}(not (exist|found)|unknown|invalid)|no such model"
 _NO_MONEY = r"insufficient[_ ](quota|balance|funds)|billing|exceeded your .*quota"
 _TOO_LONG = r"context[ _](length|window|size)|too many tokens|too long|maximum number of tokens"
-POLICY = r"content[_ ](policy|filter|management)|safety (system|policy)"
+_NO_JSON = r"<!doctype|<html|\bdata: ?\{|\[200 OK\]"
 _PASSING = {429: "too many requests", 408: "no answer in time", 504: "no answer in time"}
 
 
-def failure(raised: BaseException, model: str, key: str | None = None) -> Failure:
+def _failure(raised: BaseException, model: str, key: str | None = None) -> Failure:
     """Classify an exception of litellm; the key in use is hidden in what is shown."""
     status, name = getattr(raised, "status_code", None), one_line(model, 80)
     # Hidden before anything is cut: a part of a key would not be known for one.
-    words = _PREAMBLE.sub("", one_line(hide(clean(str(raised)), key), _LONGEST))
-    shown = one_line(words, _WIDTH).rstrip(".")  # more follows it
+    words = _PREAMBLE.sub("", one_line(_hidden(clean(str(raised)), key), _LONGEST))
+    shown = one_line(words, _SHOWN).rstrip(".")  # more follows it
     if lasting := _lasting(status, words, shown, name):
         of_form = isinstance(lasting, PromptTooLongError) or status in {400, 422}
         return Failure(lasting, complaint=words if of_form else "")
-    headers = _headers(raised)
+    found = getattr(raised, "litellm_response_headers", None)  # none if no server answered
+    headers: Mapping[str, str] = found if isinstance(found, Mapping) else {}
     reason = _PASSING.get(status or 0) or (f"{shown} ({status})" if headers else shown)
+    hint = "what is finished is kept; run again later to go on"
     return Failure(
-        ModelUnavailableError(
-            f"{name} did not answer: {reason}",
-            hint="what is finished is kept; run again later to go on",
-        ),
+        ModelUnavailableError(f"{name} did not answer: {reason}", hint=hint),
         again=True,
         wait=_retry_after(headers),
         may_be_billed=not headers and status != 429 and not _was_unreachable(raised),
@@ -347,27 +346,29 @@ def _lasting(status: int | None, words: str, shown: str, name: str) -> LanguageM
     def said(pattern: str) -> bool:
         return re.search(pattern, words, re.IGNORECASE) is not None
 
-    if status == 401 or said("missing credentials|api_key client option|no api key"):
-        message, hint = f"the key for {name} is missing or refused", "check the API key"
-        return CredentialsError(message, hint=hint)
+    refused = status in {400, 422}
+    if status == 401 or said(_NO_KEY_WORDS):
+        variable = re.search(r"\b[A-Z]\w+_API_KEY\b", words)
+        hint = f"set {variable[0]}" if variable else "check the API key"
+        return CredentialsError(f"the key for {name} is missing or refused", hint=hint)
     if status == 403:
         hint = "check the key's rights and the region"
         return CredentialsError(f"this key may not use {name}", hint=hint)
     if status == 402 or (status == 429 and said(_NO_MONEY)):
         message = f"the account for {name} has no credit left"
         return ModelUnavailableError(message, hint="top it up and run again")
-    if status == 413 or (status in {400, 422} and said(_TOO_LONG)):
-        window = stated_window(words)
+    if status == 413 or (refused and said(_TOO_LONG)):
+        window = _stated_window(words)
         limit = f" ({window:,} tokens by its server)" if window else ""
         return PromptTooLongError(f"the prompt does not fit the window of {name}{limit}")
-    if status in {400, 422} and said(POLICY):
+    if refused and said(POLICY):
         return AnswerError(f"{name} refuses this text by its content policy")
-    if status == 404 or (status in {400, 422} and said(_NO_MODEL)):
+    if status == 404 or (refused and said(_NO_MODEL)):
         hint = "check the name and the server's address"
         return ModelNotFoundError(f"there is no model {name} at its provider", hint=hint)
-    if status in {400, 422}:
+    if refused:
         return RequestRefusedError(f"{name} refuses the request: {shown}")
-    if status in {None, 200, 500} and said(r"<!doctype|<html|\bdata: ?\{|\[200 OK\]"):
+    if status in {None, 200, 500} and said(_NO_JSON):
         message = f"the server of {name} answers with a page or a stream, not with JSON"
         hint = "check its address: a chat server's often ends in /v1"
         return RequestRefusedError(message, hint=hint)
@@ -382,12 +383,6 @@ def _was_unreachable(raised: BaseException) -> bool:
     while each is not None and not isinstance(each, httpx.ConnectError | httpx.ConnectTimeout):
         each = each.__cause__ or each.__context__
     return each is not None
-
-
-def _headers(raised: BaseException) -> Mapping[str, str]:
-    """Return the headers of a server's answer; empty if no server answered."""
-    headers = getattr(raised, "litellm_response_headers", None)
-    return headers if isinstance(headers, Mapping) else {}
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -412,7 +407,7 @@ _SECRET_LOOKS = re.compile(
 _HIDDEN = "[hidden]"
 
 
-def hide(text: str, key: str | None = None, *, looks: bool = True) -> str:
+def _hidden(text: str, key: str | None = None, *, looks: bool = True) -> str:
     """Return `text` without the key in use, the environment's secrets, and their `looks`."""
     values = {value for name, value in os.environ.items() if _SECRET_NAMES.search(name)}
     known = {value for value in values if len(value) > 5} | ({key} if key else set())

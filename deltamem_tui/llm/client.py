@@ -11,7 +11,7 @@ import random
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from deltamem_tui.errors import (
     AnswerError,
@@ -37,13 +37,12 @@ from deltamem_tui.llm.call import (
     conversation_tokens,
     host,
 )
-from deltamem_tui.llm.cost import Budget, NoBudget, QuestionCancelledError, Usage
+from deltamem_tui.llm.cost import NOTHING, Budget, QuestionCancelledError, Usage
 from deltamem_tui.llm.models import (
     ModelInfo,
     count_tokens,
     litellm,
     look_up,
-    missing_key,
     server_address,
 )
 from deltamem_tui.text import counted, one_line
@@ -52,13 +51,11 @@ T = TypeVar("T")
 
 REPEATS = 2
 RETRIES = 5
-FIRST_WAIT = 1.0
-"""Seconds before the first retry; each later wait doubles."""
+_FIRST_WAIT = 1.0  # seconds before the first retry; each later wait doubles
 _LONGEST_WAIT = 60.0
 _OBEYED_WAIT = 300.0  # a server that asks for more is given up
 # A repeat differs from what failed, or a weak model gives the same answer again.
 _TEMPERATURES = (0.0, 0.5, 0.9)
-_SHOWN_AGAIN = 4_000
 # Our count may be short of the model's own; the limit on cost must hold all the same.
 _MARGIN = 1.25
 # Seconds to wait for an own server, which may be slow: asking twice costs it twice.
@@ -69,14 +66,11 @@ OWN_SERVER_TIMEOUT = 600.0
 class Answer(Generic[T]):
     """The value of an answer that passed its check, and the usage of all attempts.
 
-    Attributes:
-        first_usage: The same, each answer out of the cache counted as when it was first given.
-        flaw: Why it was asked again, if that did not mend it; empty if the answer has no flaw.
+    `flaw` says why it was asked again, if that did not mend it.
     """
 
     value: T
     usage: Usage
-    first_usage: Usage
     attempts: int
     flaw: str = ""
 
@@ -84,11 +78,11 @@ class Answer(Generic[T]):
 class NoUsableAnswerError(AnswerError):
     """The model gave answers that could not be used, and were paid for; see `Answer`."""
 
-    def __init__(self, error: AnswerError, usage: Usage, first_usage: Usage, attempts: int) -> None:
+    def __init__(self, error: AnswerError, usage: Usage, attempts: int) -> None:
         super().__init__(
             error.message, source=error.source, position=error.position, hint=error.hint
         )
-        self.usage, self.first_usage, self.attempts = usage, first_usage, attempts
+        self.usage, self.attempts = usage, attempts
 
 
 def _ignore(_value: object) -> None:
@@ -108,38 +102,23 @@ class Client:
         retries: int = RETRIES,
         sleep: Callable[[float], object] | None = None,
         notify: Callable[[str], object] = _ignore,
-        asks: bool = True,
         batch: BatchCaller | None = None,
     ) -> None:
         """Look the model up in tables only. No call is made.
 
-        Args:
-            model: Its name as litellm takes it, `provider/model`, or what is known of it.
-            server: Where to call; the provider itself, with the environment's key, if not given.
-            cache: Where answers are kept; nowhere if not given.
-            budget: The limit on cost; none if not given.
-            retries: How often a call is tried again after a passing failure.
-            sleep: How to wait some seconds; a wait that `cancel` ends if not given.
-            notify: Shows a line to a person, in any thread.
-            asks: Whether anything will be asked; if not, a missing key is only reported.
-            batch: Asked in place of the server, which then needs no key.
+        Without a `server` it is the provider itself, with the environment's key; without a `cache`
+        answers are kept nowhere. `sleep` stands in for a wait that `cancel` ends. `notify` shows a
+        line to a person, in any thread. A `batch` is asked in place of the server.
 
         Raises:
             ModelNotFoundError: No provider goes by this name.
-            CredentialsError: The environment holds no key for the provider.
         """
         self.info = look_up(model) if isinstance(model, str) else model
-        self._server = server or Server()
+        self._server, self._batch = server or Server(), batch
         self._notify, self._said = notify, set[str]()
         self._lock = threading.Lock()
-        if not (self._server.key or self._server.address or batch):
-            if (missing := missing_key(self.model)) and asks:
-                raise missing
-            if missing:
-                self._say(str(missing))
         self._address = self._server.address or server_address(self.model)
-        self._cache, self._keeps = cache, cache is not None
-        self._budget, self._batch = budget or Budget(), batch
+        self._cache, self._budget = cache, budget or Budget()
         self._retries, self._sleep = retries, sleep
         self._options = RequestOptions(self.info.answer_format)
         self._usage, self._cancelled = Usage(), threading.Event()
@@ -158,7 +137,7 @@ class Client:
     @property
     def remembers(self) -> bool:
         """True if answers are kept, so that none is paid for twice."""
-        return self._keeps
+        return self._cache is not None
 
     def cancel(self) -> None:
         """Give up the questions that are under way: no further try, no repeat, no pause.
@@ -171,19 +150,20 @@ class Client:
 
     def count(self, text: str) -> int:
         """Count the tokens of `text` for this model."""
-        return count_tokens(self.info.name, text)
+        return count_tokens(self.model, text)
 
-    def estimate(self, prompt: str, answer_tokens: int, system: str = "") -> Usage:
-        """Return what a prompt would take with an answer of so many tokens. Nothing is sent."""
-        tokens = conversation_tokens(self.model, _conversation(prompt, system))
-        price = self.info.price
-        cost = price.of(tokens, answer_tokens) if price else None
-        return Usage(1, 0, tokens, answer_tokens, cost)
+    def estimate(
+        self, prompt: str, contract: Contract | None, answer_tokens: int, system: str = ""
+    ) -> Usage:
+        """Return what a prompt would take with an answer of so many tokens. Nothing is sent.
 
-    def is_known(self, prompt: str, contract: Contract | None, system: str = "") -> bool:
-        """Return whether the cache holds the first answer to a prompt."""
-        schema = contract.schema() if contract else None
-        return self._kept(self._key(_conversation(prompt, system), schema)) is not None
+        It takes nothing if the cache holds the first answer to it.
+        """
+        messages = _conversation(prompt, system)
+        if self._cache and self._cache.get(self._key(messages, contract)):
+            return Usage(cached=1)
+        tokens = conversation_tokens(self.model, messages)
+        return Usage(1, 0, tokens, answer_tokens, self.info.cost(tokens, answer_tokens))
 
     def ask(
         self,
@@ -213,41 +193,37 @@ class Client:
             QuestionCancelledError: `cancel` was called meanwhile.
             LanguageModelError: There was no answer at all; see the classes below it.
         """
-        schema = contract.schema() if contract else None
         first = messages = _conversation(prompt, system)
+        schema = contract.schema() if contract else None
         most, cancelled = self._answer_tokens(contract), self._cancelled
-        usage, first_usage, reason = Usage(), Usage(), ""
+        usage, reason = Usage(), ""
         flawed: tuple[T, str] | None = None
         for attempt in range(1, REPEATS + 2):
-            key = self._key(messages, schema)
+            key = self._key(messages, contract)
             request = ChatRequest(
                 key, messages, schema, most, cancelled, on_answer, attempt, shared
             )
             try:
                 reply, took = self._reply(request)
                 usage += took
-                first_usage += reply.usage
                 _refuse_silence(self.model, reply)
             except AnswerError as refused:
-                raise NoUsableAnswerError(refused, usage, first_usage, attempt) from refused
+                raise NoUsableAnswerError(refused, usage, attempt) from refused
             try:
-                return Answer(_read(reply, read), usage, first_usage, attempt)
+                return Answer(_read(reply, read), usage, attempt)
             except UnusableAnswer as unusable:
                 reason = str(unusable)
                 if unusable.usable is not None:
                     flawed = cast("T", unusable.usable), reason
-                useless = unusable.useless or reply.finish == "length"
             if flawed and attempt > 1:
-                return Answer(flawed[0], usage, first_usage, attempt, flawed[1])
+                return Answer(flawed[0], usage, attempt, flawed[1])
             if reply.finish == "length":
                 most = self.info.answer_tokens
-            messages = _again(first, messages, reply, reason, useless=useless)
+            messages = _again(first, reason)
         kept = "" if usage.calls or self._batch else ", all of them kept from an earlier run"
-        error = AnswerError(
-            f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}",
-            hint=Remedy.ASK_AFRESH,
-        )
-        raise NoUsableAnswerError(error, usage, first_usage, REPEATS + 1)
+        message = f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}"
+        error = AnswerError(message, hint=Remedy.ASK_AFRESH)
+        raise NoUsableAnswerError(error, usage, REPEATS + 1)
 
     def _answer_tokens(self, contract: Contract | None) -> int:
         """Return the most tokens of an answer: what the contract needs, more for thoughts."""
@@ -257,14 +233,17 @@ class Client:
 
     def _reply(self, request: ChatRequest) -> tuple[Reply, Usage]:
         """Return a reply from the cache, the batch or the server, counted, reported and kept."""
-        kept = self._kept(request.key)
+        kept = self._cache.get(request.key) if self._cache else None
         reply = kept or (self._batch or self).reply(request)
         took = Usage(cached=1) if kept else reply.usage
         with self._lock:
             self._usage += took
         request.on_answer(took)
-        if not kept:
-            self._keep(request.key, reply)
+        if self._cache and not kept:
+            try:
+                self._cache.put(request.key, self.model, reply)
+            except StorageError as error:  # better not kept than lost, once it is paid for
+                self._say(f"answers are not kept: {error}")
         return reply, took
 
     def reply(self, request: ChatRequest) -> Reply:
@@ -273,13 +252,17 @@ class Client:
         Raises:
             LanguageModelError: There is no reply.
         """
-        failures = 0
+        tokens, failures = conversation_tokens(self.model, request.messages), 0
         while True:
             options = self._options
-            outcome = self._try(request, options)
+            outcome = self._try(request, options, tokens)
             if isinstance(outcome, Reply):
                 return outcome
-            if outcome.complaint and self._reduce(options, outcome.complaint, request):
+            fewer = options.without(outcome.complaint, tokens, request.answer_tokens)
+            if fewer:
+                with self._lock:
+                    if self._options == options:
+                        self._options = fewer
                 continue
             failures += 1
             pause = max(_wait(failures), outcome.wait or 0.0)
@@ -288,11 +271,9 @@ class Client:
             self._say(f"{outcome.error.message}; trying again, {self._retries} times at most")
             (self._sleep or request.cancelled.wait)(pause)
 
-    def _try(self, request: ChatRequest, options: RequestOptions) -> Reply | Failure:
+    def _try(self, request: ChatRequest, options: RequestOptions, tokens: int) -> Reply | Failure:
         """Make one call, and charge what is known to be paid or may be."""
-        price = self.info.price
-        tokens = conversation_tokens(self.model, request.messages)
-        worst = price.of(int(tokens * _MARGIN), request.answer_tokens) if price else None
+        worst = self.info.cost(int(tokens * _MARGIN), request.answer_tokens)
         if options.temperature is not None:
             options = replace(options, temperature=_TEMPERATURES[request.attempt - 1])
         with self._budget.reserve(worst) as charge:
@@ -304,15 +285,6 @@ class Client:
             elif answered.may_be_billed:
                 charge.cost = worst or 0.0
             return answered
-
-    def _reduce(self, options: RequestOptions, complaint: str, request: ChatRequest) -> bool:
-        """Leave out of later requests what the server complained about, if that is possible."""
-        tokens = conversation_tokens(self.model, request.messages)
-        fewer = options.without(complaint, tokens, request.answer_tokens)
-        with self._lock:
-            if fewer and self._options == options:
-                self._options = fewer
-        return fewer is not None
 
     def _say(self, line: str) -> None:
         """Tell a person; once, since many calls fail together."""
@@ -332,27 +304,17 @@ class Client:
             error.message += f" ({counted(failures, 'try', 'tries')}{asked})"
         return error
 
-    def _kept(self, key: str) -> Reply | None:
-        return self._cache.get(key) if self._cache else None
-
-    def _keep(self, key: str, reply: Reply) -> None:
-        """Keep an answer; if the disk refuses, keep none rather than lose one that is paid for."""
-        if self._cache is None or not self._keeps:
-            return
-        try:
-            self._cache.put(key, self.model, reply)
-        except StorageError as error:
-            self._keeps = False
-            self._say(f"answers are not kept from here on: {error}")
-
-    def _key(self, messages: list[Message], schema: dict[str, Any] | None) -> str:
-        asked = {"messages": messages, "schema": schema, "most": self.info.answer_tokens}
-        return ResponseCache.key({"model": self.model, "server": self._address, **asked})
+    def _key(self, messages: list[Message], contract: Contract | None) -> str:
+        asked = {"messages": messages, "schema": contract.schema() if contract else None}
+        most = self.info.answer_tokens
+        return ResponseCache.key(
+            {"model": self.model, "server": self._address, "most": most} | asked
+        )
 
 
 def _wait(failures: int) -> float:
     """Return the seconds before the next try, spread over many clients."""
-    longest: float = min(FIRST_WAIT * 2.0 ** (failures - 1), _LONGEST_WAIT)
+    longest: float = min(_FIRST_WAIT * 2.0 ** (failures - 1), _LONGEST_WAIT)
     return longest * (1 - random.random() / 2)  # noqa: S311 - no secret
 
 
@@ -383,28 +345,18 @@ def _read(reply: Reply, read: Callable[[str], T]) -> T:
     return value
 
 
-def _again(
-    first: list[Message], messages: list[Message], reply: Reply, reason: str, *, useless: bool
-) -> list[Message]:
-    """Return the turns that ask once more; a useless answer would be repeated if it was shown."""
-    once_more = "Give the whole answer again, exactly in the form that was asked for."
-    if useless or not reply.text.strip():
-        *before, question = first
-        note = f"An earlier answer could not be used: {reason}. {once_more}"
-        return [*before, {"role": "user", "content": f"{question['content']}\n\n{note}"}]
-    return [
-        *messages,
-        {"role": "assistant", "content": reply.text[:_SHOWN_AGAIN].strip()},
-        {"role": "user", "content": f"This answer cannot be used: {reason}. {once_more}"},
-    ]
+def _again(first: list[Message], reason: str) -> list[Message]:
+    """Return the question once more with the reason; a bad answer would be repeated if shown."""
+    *before, question = first
+    note = (
+        f"An earlier answer could not be used: {reason}. "
+        "Give the whole answer again, exactly in the form that was asked for."
+    )
+    return [*before, {"role": "user", "content": f"{question['content']}\n\n{note}"}]
 
 
 def check_address(address: str | None) -> None:
-    """See that the address of a server is one.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Raise a `UsageError` if the address of a server is none."""
     if address and not address.startswith(("http://", "https://")):
         reason = "the address of a server begins with http:// or https://"
         raise UsageError(reason, hint="such as http://localhost:8000/v1")
@@ -424,14 +376,13 @@ def open_client(
 ) -> Client:
     """Return the client for a model at `address`, or at its provider. No call is made.
 
-    It never spends more than `max_cost` US dollars; clients of one `budget` keep that limit
-    together. One that does not ask, as for an estimate, needs no key; nor does one with a `batch`.
+    It never spends more than `max_cost` US dollars, nothing at all unless it `asks`; clients of
+    one `budget` keep that limit together.
 
     Raises:
         UsageError: The address is not one.
         BudgetError: A limit on cost is set, but the model's price is not known.
         ModelNotFoundError: No provider goes by this name.
-        CredentialsError: The environment holds no key for the provider.
     """
     check_address(address)
     info = look_up(model)
@@ -442,8 +393,7 @@ def open_client(
         info,
         server=Server(address, timeout=timeout or (OWN_SERVER_TIMEOUT if address else TIMEOUT)),
         cache=ResponseCache() if cached else None,
-        budget=(budget or Budget(max_cost)) if asks else NoBudget(),
+        budget=(budget or Budget(max_cost)) if asks else Budget(NOTHING),
         notify=notify,
-        asks=asks,
         batch=batch,
     )

@@ -1,7 +1,6 @@
 """Costs of calls: tokens, money, and a limit that is never passed.
 
-Prices come from the list that litellm carries, or from the user. A price that is not known is
-None, and so is every sum that it enters: unknown is not free.
+A price that is not known is None, and so is every sum that it enters: unknown is not free.
 """
 
 from __future__ import annotations
@@ -12,6 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from deltamem_tui.errors import BudgetError, LanguageModelError
+
+NOTHING = -1.0
+"""The limit of a budget that lets no call through, not even a free one."""
 
 
 class QuestionCancelledError(LanguageModelError):
@@ -43,8 +45,6 @@ class Usage:
     Attributes:
         calls: Answers that a model gave and that are paid for.
         cached: Answers out of the response cache; they take no tokens and cost nothing.
-        prompt_tokens: Tokens sent with the calls.
-        completion_tokens: Tokens that came back.
         cost: US dollars; None if the price of any call is not known.
     """
 
@@ -84,9 +84,8 @@ class Budget:
 
     def __init__(self, most: float | None = None) -> None:
         """Set the limit in US dollars; None for no limit."""
-        self._most = most
-        self._spent = 0.0
-        self._reserved: list[float] = []
+        self._most, self._spent, self._reserved = most, 0.0, 0.0
+        self._calls = 0
         self._room = threading.Condition()
 
     @contextmanager
@@ -94,48 +93,42 @@ class Budget:
         """Set the worst cost of a call aside while it is made; what it really cost is then paid.
 
         A call that fits but for what others have set aside waits until they have paid: most cost
-        less than was set aside.
-
-        Args:
-            worst: The most that the call can cost; None if its price is not known.
+        less than was set aside. A worst cost of None is one that is not known.
 
         Raises:
             BudgetError: The call could pass the limit, or there is a limit but no price.
         """
-        aside = self._set_aside(worst)
+        with self._room:
+            while not self._fits(worst):
+                self._room.wait()
+            self._reserved += worst or 0.0
+            self._calls += 1
         charge = Charge()
         try:
             yield charge
         finally:
             with self._room:
-                if self._most is not None:
-                    self._reserved.remove(aside)
+                self._calls -= 1
+                # From nought again, where no rounding can be left over.
+                self._reserved = self._reserved - (worst or 0.0) if self._calls else 0.0
                 self._spent += charge.cost
                 self._room.notify_all()
 
-    def _set_aside(self, worst: float | None) -> float:
+    def _fits(self, worst: float | None) -> bool:
+        """Return whether a call fits now; it is refused if it would not even fit alone."""
         if self._most is None:
-            return 0.0
+            return True
+        if self._most < 0.0:
+            raise BudgetError("nothing may be sent for an estimate")
         if worst is None:
             raise BudgetError(
                 "the model's price is not known, so no limit on cost can be kept",
                 hint="state its price, or drop the limit",
             )
-        with self._room:
-            while self._spent + sum(self._reserved) + worst > self._most:
-                if self._spent + worst > self._most:
-                    raise BudgetError(
-                        f"the next call could cost ${worst:.4f}, and ${self._spent:.4f} of "
-                        f"${self._most:.4f} is spent",
-                        hint="what is finished is kept; raise the limit to go on",
-                    )
-                self._room.wait()
-            self._reserved.append(worst)
-        return worst
-
-
-class NoBudget(Budget):
-    """A budget that lets no call through, not even a free one: only the cache answers."""
-
-    def _set_aside(self, worst: float | None) -> float:  # noqa: ARG002
-        raise BudgetError("nothing may be sent for an estimate")
+        if self._spent + worst > self._most:
+            raise BudgetError(
+                f"the next call could cost ${worst:.4f}, and ${self._spent:.4f} of "
+                f"${self._most:.4f} is spent",
+                hint="what is finished is kept; raise the limit to go on",
+            )
+        return self._spent + self._reserved + worst <= self._most

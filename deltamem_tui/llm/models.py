@@ -1,8 +1,7 @@
 """Model facts known before anything is asked: provider, window, price, supported parameters.
 
-All of it comes from the tables that litellm carries; nothing here touches the network. This is
-the only module that imports litellm, which takes seconds, so it is loaded at the first question
-about a model.
+They come from the tables that litellm carries; nothing here touches the network. This is the only
+module that imports litellm, which takes seconds, so it is loaded at the first question.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from deltamem_tui.errors import CredentialsError, ModelNotFoundError
+from deltamem_tui.errors import ModelNotFoundError
 from deltamem_tui.llm.cost import Price
 from deltamem_tui.text import one_line
 
@@ -26,8 +25,7 @@ AnswerFormat = Literal["schema", "object", "text"]
 # litellm reads these when it is first imported. Its price list is the one that came with it,
 # and the `.env` of the current folder stays unread: it could send our keys to another server.
 _SETTINGS = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
-# Local servers are often started with less than a model can do; a prompt that does not fit is
-# cut again when the server says so.
+# Of a model that is not listed; a prompt that does not fit is cut again when the server says so.
 UNKNOWN_WINDOW = 32_000
 _LONGEST_ANSWER = 8_192
 # Of these a price of zero is the truth; of others it stands for one that the list does not know.
@@ -81,7 +79,6 @@ class ModelInfo:
 
     Attributes:
         name: The name as litellm takes it, `provider/model`.
-        provider: Who serves it.
         window: The tokens that prompt and answer may have together.
         answer_tokens: The most tokens an answer may have.
         answer_format: How the answer can be bound: to a JSON `schema`, to a JSON `object`, or
@@ -103,6 +100,10 @@ class ModelInfo:
         """The most tokens a prompt may have so that the longest answer still fits."""
         return self.window - self.answer_tokens
 
+    def cost(self, prompt_tokens: int, completion_tokens: int, cached: int = 0) -> float | None:
+        """Return the cost of so many tokens; None if the price is not known."""
+        return self.price.of(prompt_tokens, completion_tokens, cached) if self.price else None
+
 
 def look_up(model: str) -> ModelInfo:
     """Look up `provider/model`, or a bare name that litellm knows.
@@ -110,21 +111,21 @@ def look_up(model: str) -> ModelInfo:
     Raises:
         ModelNotFoundError: No provider goes by this name.
     """
-    provider = _provider(model)
+    provider, library = _provider(model), litellm()
     entry = _entry(model, provider)
-    known = _whole(entry.get("max_input_tokens")) or _whole(entry.get("max_tokens"))
-    room = known or UNKNOWN_WINDOW
+    window = _whole(entry.get("max_input_tokens")) or _whole(entry.get("max_tokens"))
+    window = window or UNKNOWN_WINDOW
     most = min(_LONGEST_ANSWER, _whole(entry.get("max_output_tokens")) or _LONGEST_ANSWER)
-    supported = litellm().get_supported_openai_params(model, custom_llm_provider=provider) or ()
+    supported = library.get_supported_openai_params(model, custom_llm_provider=provider) or ()
     return ModelInfo(
         name=model,
         provider=provider,
-        window=room,
+        window=window,
         # A quarter of a small window is left for the answer, the rest for the episode.
-        answer_tokens=min(most, max(room // 4, 1)),
+        answer_tokens=min(most, max(window // 4, 1)),
         # Servers that know less refuse the schema, and are then asked for less.
         answer_format="schema" if "response_format" in supported else "text",
-        marks_cache="claude" in model and litellm().utils.supports_prompt_caching(model),
+        marks_cache="claude" in model and library.utils.supports_prompt_caching(model),
         price=_price(entry, model),
     )
 
@@ -134,28 +135,16 @@ def count_tokens(model: str, text: str) -> int:
     return int(litellm().token_counter(model=model, text=text)) if text else 0
 
 
-def missing_key(model: str) -> CredentialsError | None:
-    """Return what is wrong if the environment holds no key for the model's provider."""
-    found = litellm().validate_environment(model)
-    # Other variables have other ways round them: a default address, a profile, a machine's role.
-    missing = [str(name) for name in found.get("missing_keys") or () if name.endswith("_API_KEY")]
-    if not missing or found.get("keys_in_environment"):
-        return None
-    return CredentialsError(
-        f"there is no key for {one_line(model, 80)}", hint=f"set {' and '.join(missing)}"
-    )
-
-
 def server_address(model: str) -> str | None:
     """Return what tells a model's server from others, by the environment; never called.
 
     Where several variables differ, all of them are in it. None is the provider's own server.
     """
     _, provider, _, own = litellm().get_llm_provider(model)
-    prefixes = dict.fromkeys((provider.upper().replace("-", "_"), "OPENAI"))
+    prefixes = (provider.upper().replace("-", "_"), "OPENAI")
     names = [f"{prefix}_{end}" for prefix in prefixes for end in ("BASE_URL", "API_BASE")]
     addresses = [own, *map(os.environ.get, names)]
-    return " ".join(dict.fromkeys(each for each in addresses if each)) or None
+    return " ".join(dict.fromkeys(filter(None, addresses))) or None
 
 
 def batch_price(info: ModelInfo) -> Price | ListedPrice | None:
@@ -169,11 +158,10 @@ def batch_price(info: ModelInfo) -> Price | ListedPrice | None:
 
 
 def _provider(model: str) -> str:
-    provider, library = None, litellm()
+    library = litellm()
     with suppress(library.exceptions.BadRequestError):
-        _, provider, _, _ = library.get_llm_provider(model)
-    if provider:
-        return str(provider)
+        if provider := library.get_llm_provider(model)[1]:
+            return str(provider)
     raise ModelNotFoundError(
         f"no provider has a model called {one_line(model, 80)!r}",
         hint="write provider/model, such as openai/NAME, also for a server of your own",
@@ -182,8 +170,7 @@ def _provider(model: str) -> str:
 
 def _entry(model: str, provider: str) -> Mapping[str, Any]:
     """Return the model's line in the price list: of this provider, or of none."""
-    # Not asked through the library, which would ask servers.
-    table = litellm().model_cost
+    table = litellm().model_cost  # not asked through the library, which would ask servers
     bare = model.removeprefix(f"{provider}/")
     for name in (model, f"{provider}/{bare}", bare):
         entry = table.get(name)

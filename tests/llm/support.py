@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deltamem_tui.llm.answers import Contract, Field, Skip
+from deltamem_tui.llm.answers import Contract, Field, Skip, Texts
 from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Answer, Client
 from deltamem_tui.llm.models import look_up
@@ -40,6 +39,6 @@ def client(server: ModelServer, model: str = MODEL, timeout: float = 20.0, **mor
 
 def complete(
     client: Client, prompt: str = "Which colour?", contract: Contract = CONTRACT
-) -> Answer[Mapping[str, str] | Skip]:
+) -> Answer[tuple[Texts, ...] | Skip]:
     """Ask for a JSON object."""
     return client.ask(prompt, contract.read, contract)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import Contract, Field, UnusableAnswer
-from deltamem_tui.llm.cost import NoBudget
+from deltamem_tui.llm.cost import NOTHING, Budget
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
@@ -63,7 +63,7 @@ def test_it_is_checked_and_estimated_unsent(bank: Bank, server: ModelServer) -> 
     for path in check.files(FOLDERS[0]):
         assert check.flaws(path, FOLDERS[0], FOLDERS, uses) == []
     learn(bank, EPISODE)
-    frugal = ModelExtractor(client(server, budget=NoBudget()), folders=FOLDERS)
+    frugal = ModelExtractor(client(server, budget=Budget(NOTHING)), folders=FOLDERS)
     other = replace(EPISODE, task="put a clean cup in a cabinet.")
     usage = estimate_learning(bank, [other], frugal, embedder_of(bank))
     assert (usage.calls, len(server.requests)) == (1, 0)
@@ -99,7 +99,9 @@ LISTED = Contract((Field("advice", 5),), items=3)
     ],
 )
 def test_a_list_is_read_as_it_is_meant(text: str, texts: list[str]) -> None:
-    assert [each["advice"] for each in LISTED.read_items(text)] == texts
+    read = LISTED.read(text)
+    assert isinstance(read, tuple)
+    assert [each["advice"] for each in read] == texts
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_a_list_is_read_as_it_is_meant(text: str, texts: list[str]) -> None:
 )
 def test_a_list_of_no_use_is_refused(text: str) -> None:
     with pytest.raises(UnusableAnswer):
-        LISTED.read_items(text)
+        LISTED.read(text)
 
 
 def test_as_many_texts_are_shown_as_fit_one_of_each_list_in_turn() -> None:

@@ -68,9 +68,9 @@ class ReActAgent:
             try:
                 answer = self._asked(game, memory)
             except NoUsableAnswerError as useless:
-                spent += useless.first_usage
+                spent += useless.usage
                 break
-            spent += answer.first_usage
+            spent += answer.usage
             game.act(answer.value.action, answer.value.thought)
         return AgentCost(spent.calls, spent.prompt_tokens + spent.completion_tokens, spent.cost)
 

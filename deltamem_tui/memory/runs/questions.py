@@ -97,8 +97,8 @@ def estimate_learning(
 ) -> Usage:
     """Estimate what learning from episodes will take. Nothing is sent, the bank stays as it is.
 
-    The extractor asks through a client with a `NoBudget`. `advance` is called after each episode;
-    once `stopped` returns True, the estimate is of those so far.
+    The extractor's client has a budget of `NOTHING`. `advance` is called after each episode; once
+    `stopped` returns True, the estimate is of those so far.
 
     Returns:
         Calls to be made with their tokens and cost, and answers that the cache has already.

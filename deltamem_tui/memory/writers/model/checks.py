@@ -66,12 +66,10 @@ def require_substance(payload: Mapping[str, str], body: str, asked: str) -> None
     for name, text in payload.items():
         words = _words(text)
         if text and not any(len(word) > 1 for word in words):
-            raise UnusableAnswer(f'"{name}" says nothing', useless=True)
+            raise UnusableAnswer(f'"{name}" says nothing')
         if len(words) >= _LEAST_BODY_WORDS and _within(words, instructions):
-            raise UnusableAnswer(
-                f'"{name}" is copied from these instructions: write what this log shows',
-                useless=True,
-            )
+            reason = f'"{name}" is copied from these instructions: write what this log shows'
+            raise UnusableAnswer(reason)
         if len(words) >= _LEAST_BODY_WORDS and (same := said.get(" ".join(words))):
             raise UnusableAnswer(f'"{name}" says the same as "{same}"')
         if name == body and 0 < len(words) < _LEAST_BODY_WORDS:

@@ -271,26 +271,24 @@ def _payloads(
 
     Raises:
         UnusableAnswer: The answer breaks the contract, misquotes, has no substance, or has a
-            flaw with which it is still of use: a missing marker, too many words, or nothing
-            in it that was done in the log.
+            flaw with which it is still of use: a missing marker, or nothing in it that was done
+            in the log.
     """
-    answer = contract.read_items(said) if contract.items else contract.read(said)
-    if isinstance(answer, Skip):
-        if not answer.unrelated:
-            require_quote(answer.quote, covering)
-        return answer
-    payloads = answer if isinstance(answer, tuple) else (answer,)
+    payloads = contract.read(said)
+    if isinstance(payloads, Skip):
+        if not payloads.unrelated:
+            require_quote(payloads.quote, covering)
+        return payloads
     flaws = []
     for payload in payloads:
         require_substance(payload, body, asked)
-        flaws.append(contract.excess(payload))
         text = payload.get(body, "")
         if any(mark not in text for mark in markers):
             flaws.append(f'a failure record must contain {" and ".join(markers)} in "{body}"')
         if done is not None and text and not is_grounded(text, done):
             flaws.append(f'nothing in "{body}" was done in the log: name its actions')
-    if flaw := next(filter(None, flaws), ""):
-        raise UnusableAnswer(flaw, usable=payloads)
+    if flaws:
+        raise UnusableAnswer(flaws[0], usable=payloads)
     return payloads
 
 

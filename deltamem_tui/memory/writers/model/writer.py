@@ -161,10 +161,8 @@ class ModelExtractor:
         request = self.request(purpose, episode, notes, inputs)
         if request is None:
             return Usage()
-        if self._client.is_known(request.prompt, request.contract, request.system):
-            return Usage(cached=1)
         usual = _USUAL_ANSWERS.get(purpose, _USUAL_ANSWER)
-        return self._client.estimate(request.prompt, usual, request.system)
+        return self._client.estimate(request.prompt, request.contract, usual, request.system)
 
     def request(
         self,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.cost import NoBudget, Price, Usage
+from deltamem_tui.llm.cost import NOTHING, Budget, Price, Usage
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -54,7 +54,7 @@ def sample(domain: str, count: int) -> Iterable[Trajectory]:
 
 
 def estimated(bank: Bank, server: ModelServer, **more: Any) -> Usage:
-    extractor = ModelExtractor(client(server, budget=NoBudget(), price=PRICE, **more))
+    extractor = ModelExtractor(client(server, budget=Budget(NOTHING), price=PRICE, **more))
     return estimate_learning(bank, waiting(bank), extractor, embedder_of(bank))
 
 
@@ -140,7 +140,9 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     server.replies = sensible.reply
     chains = due(bank)
     assert len(chains) > 2
-    estimate = estimate_fusions(bank, chains, ModelExtractor(client(server, budget=NoBudget())))
+    estimate = estimate_fusions(
+        bank, chains, ModelExtractor(client(server, budget=Budget(NOTHING)))
+    )
     assert server.requests == []
     asking = ModelExtractor(client(server))
     fusing = consolidate(bank, asking, concurrency=4)
