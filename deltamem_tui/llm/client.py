@@ -349,7 +349,7 @@ def _again(first: list[Message], reason: str) -> list[Message]:
     """Return the question once more with the reason; a bad answer would be repeated if shown."""
     *before, question = first
     note = (
-        f"An earlier answer could not be used: {reason}. "
+        f"An earlier answer cannot be used: {reason}. "
         "Give the whole answer again, exactly in the form that was asked for."
     )
     return [*before, {"role": "user", "content": f"{question['content']}\n\n{note}"}]
