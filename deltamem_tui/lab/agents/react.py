@@ -1,8 +1,6 @@
 """The agent that asks a model: ReAct, a thought and an action at a time.
 
-Answers are kept, so a game that is played once more costs nothing up to the same place. It counts
-as if it did: a game that was cut off comes to the same numbers, and no contestant is cheaper for
-being asked second.
+Answers are kept, so a game that is played once more costs nothing up to the same place.
 """
 
 from __future__ import annotations

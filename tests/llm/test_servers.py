@@ -1,0 +1,249 @@
+"""A model's server that fails, refuses, and takes less than others; litellm and HTTP are real."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from deltamem_tui.errors import (
+    CredentialsError,
+    LanguageModelError,
+    ModelNotFoundError,
+    ModelUnavailableError,
+    PromptTooLongError,
+    RequestRefusedError,
+)
+from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.call import ChatRequest, Message, RequestOptions, Server, call
+from deltamem_tui.llm.client import Client, NoUsableAnswerError
+from deltamem_tui.llm.models import look_up
+from tests.llm.server import ModelServer, Reply, serving
+from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client, complete
+
+BLUE = ({"colour": "deep blue", "note": ""},)
+
+
+def refused(status: int, message: str, code: str | None = None) -> Reply:
+    return Reply(status=status, error=(message, code))
+
+
+PASSING = {
+    "too many requests": refused(429, "slow down"),
+    "server error": refused(500, "oops"),
+    "bad gateway": refused(502, "oops"),
+    "overloaded": refused(529, "overloaded"),
+    "dropped connection": Reply(GOOD, manner="drop"),
+    "no choices": Reply(raw=b'{"id": "x", "choices": []}'),
+}
+
+
+@pytest.mark.parametrize("kind", PASSING)
+def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> None:
+    server.script(PASSING[kind], PASSING[kind], Reply(GOOD))
+    waits = Waits()
+    answer = complete(client(server, sleep=waits))
+    assert answer.value == BLUE
+    assert answer.usage.calls == 1
+    assert waits.seconds == [1.0, 2.0]
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("manner", ["hang", "drip"])
+def test_no_answer_ends_at_the_timeout(
+    server: ModelServer, manner: Literal["hang", "drip"]
+) -> None:
+    server.script(Reply(manner=manner), Reply(GOOD))
+    waits = Waits()
+    answer = complete(client(server, timeout=0.4, sleep=waits))
+    assert answer.value == BLUE
+    assert waits.seconds == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "waited"),
+    [
+        ("7", 7.0),
+        ("0.5", 1.0),
+        *((senseless, 1.0) for senseless in ("soon", "nan", "-5", "inf")),
+    ],
+)
+def test_retry_after_is_honoured_if_it_makes_sense(
+    server: ModelServer, asked: str, waited: float
+) -> None:
+    server.script(Reply(status=429, headers=(("Retry-After", asked),)), Reply(GOOD))
+    waits = Waits()
+    complete(client(server, sleep=waits))
+    assert waits.seconds == [waited]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason", "waited"),
+    [
+        (
+            Reply(status=429, headers=(("Retry-After", "3600"),)),
+            r"too many requests .*asks to wait 3,600 s",
+            [],
+        ),
+        (refused(500, "oops"), r"oops \(500\) \(4 tries\)", [1.0, 2.0, 4.0]),
+    ],
+    ids=["asks for too much", "fails too often"],
+)
+def test_patience_ends(server: ModelServer, reply: Reply, reason: str, waited: list[float]) -> None:
+    server.script(reply)
+    waits = Waits()
+    with pytest.raises(ModelUnavailableError, match=reason):
+        complete(client(server, sleep=waits, retries=3))
+    assert waits.seconds == waited
+    assert len(server.requests) == len(waited) + 1
+
+
+LASTING = {
+    "bad key": (refused(401, f"Incorrect API key provided: {KEY}"), CredentialsError),
+    "no right": (refused(403, "region not supported"), CredentialsError),
+    "unknown model": (refused(404, "The model does not exist"), ModelNotFoundError),
+    "unknown model, as 400": (refused(400, "Model Not Exist"), ModelNotFoundError),
+    "no quota": (refused(429, "You exceeded your current quota"), ModelUnavailableError),
+    "no money": (refused(402, "pay"), ModelUnavailableError),
+    "odd request": (refused(400, "messages.0 is odd"), RequestRefusedError),
+    "too long": (
+        refused(
+            400, "This model's maximum context length is 4096 tokens", "context_length_exceeded"
+        ),
+        PromptTooLongError,
+    ),
+    "policy": (refused(400, "Blocked by our content policy"), NoUsableAnswerError),
+}
+
+
+@pytest.mark.parametrize("kind", LASTING)
+def test_a_lasting_failure_ends_at_once_in_one_line(server: ModelServer, kind: str) -> None:
+    reply, error = LASTING[kind]
+    server.script(reply)
+    waits = Waits()
+    with pytest.raises(LanguageModelError) as caught:
+        complete(client(server, sleep=waits))
+    assert type(caught.value) is error
+    assert len(server.requests) == 1
+    assert waits.seconds == []
+    assert "\n" not in str(caught.value)
+    assert "litellm" not in str(caught.value).lower()
+    assert server.base in str(caught.value)
+
+
+def test_no_server_at_the_address(server: ModelServer) -> None:
+    asking = Client(
+        MODEL, server=Server("http://user:hunter22@127.0.0.1:9/v1?key=abc", KEY), sleep=Waits()
+    )
+    with pytest.raises(ModelUnavailableError, match=r"Connection error \(6 tries\)") as caught:
+        complete(asking)
+    assert caught.value.source == "http://127.0.0.1:9/v1"
+
+
+def test_a_server_that_knows_no_json_mode_is_asked_without(server: ModelServer) -> None:
+    complaints = (
+        refused(400, "'response_format' of type json_schema is not supported"),
+        refused(400, "response_format is unknown"),
+        refused(422, "temperature: extra fields not permitted"),
+    )
+    server.script(*complaints, Reply(GOOD))
+    asking = client(server, "openai/gpt-4o-mini")
+    assert complete(asking).value == BLUE
+    bodies = [request.body for request in server.requests]
+    assert [body.get("response_format", {}).get("type") for body in bodies] == [
+        "json_schema",
+        "json_object",
+        None,
+        None,
+    ]
+    assert "temperature" not in bodies[3]
+    server.script(Reply(GOOD))
+    complete(asking, "And now?")
+    assert "response_format" not in server.requests[0].body
+
+
+def test_keys_show_nowhere(
+    server: ModelServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    other = "gsk_another-secret-of-this-machine"
+    monkeypatch.setenv("GROQ_API_KEY", other)
+    caplog.set_level(logging.DEBUG)
+    shown = []
+    echo = f"{KEY} and {other} and Bearer abcdef123456"
+    for reply in (refused(401, echo), refused(500, echo), refused(400, echo), refused(429, echo)):
+        server.script(reply)
+        with pytest.raises(LanguageModelError) as caught:
+            complete(client(server))
+        shown.append("".join(traceback.format_exception(caught.value)))
+        assert caught.value.__context__ is None
+    server.answer(GOOD)
+    cache = ResponseCache(tmp_path)
+    complete(client(server, cache=cache))
+    shown += [path.read_text() for path in tmp_path.rglob("*.json")]
+    shown += [caplog.text, *capfd.readouterr()]
+    assert len(shown) == 8
+    for text in shown:
+        for secret in (KEY, other, "abcdef123456"):
+            assert secret not in text
+
+
+def test_the_window_that_a_server_states_is_kept_to(server: ModelServer) -> None:
+    said = "This model's maximum context length is 700 tokens, you asked for 8,020"
+    contract = type(CONTRACT)((*CONTRACT.fields, type(CONTRACT.fields[0])("more", 900, True)))
+    server.script(refused(400, said), Reply(GOOD))
+    assert complete(client(server), contract=contract).attempts == 1
+    first, second = (request.body["max_tokens"] for request in server.requests)
+    assert first == contract.tokens > 700 > second
+    server.script(refused(400, said))
+    with pytest.raises(PromptTooLongError, match="700 tokens by its server"):
+        complete(client(server), "word " * 2_000)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "page", [b"<!DOCTYPE html><html>Hello</html>", b'data: {"id": "x"}\n\ndata: [DONE]\n\n']
+)
+def test_a_page_or_a_stream_is_no_passing_failure(server: ModelServer, page: bytes) -> None:
+    server.script(Reply(raw=page))
+    waits = Waits()
+    with pytest.raises(RequestRefusedError, match="page or a stream"):
+        complete(client(server, sleep=waits))
+    assert len(server.requests) == 1
+
+
+def test_ollama_is_told_the_window_that_it_needs(server: ModelServer) -> None:
+    server.answer(GOOD)
+    with pytest.raises(LanguageModelError):  # the loopback does not speak its protocol
+        complete(client(server, "ollama_chat/llama3", retries=0))
+    assert server.requests[0].body["options"]["num_ctx"] > CONTRACT.tokens
+
+
+def test_rules_go_into_a_system_message_where_the_server_takes_one(server: ModelServer) -> None:
+    server.script(refused(400, "System role not supported"), Reply(GOOD))
+    asking = client(server)
+    asking.ask("Which colour?", CONTRACT.read, CONTRACT, system="Be brief.")
+    first, second = (request.body["messages"] for request in server.requests)
+    assert [each["role"] for each in first] == ["system", "user"]
+    assert second == [{"role": "user", "content": "Be brief.\n\nWhich colour?"}]
+
+
+def test_anthropic_is_told_up_to_where_a_prompt_may_be_cached() -> None:
+    info, events = look_up("anthropic/claude-sonnet-4-5"), threading.Event()
+    with serving() as server:
+        server.script(Reply(status=404))
+        messages: list[Message] = [{"role": "user", "content": "The log. What of it?"}]
+        request = ChatRequest("k", messages, None, 9, events, print, shared=8)
+        call(info, Server(server.base, KEY), RequestOptions("text"), request)
+        (message,) = server.requests[0].body["messages"]
+    log, question = message["content"]
+    assert (log["text"], question["text"]) == ("The log.", " What of it?")
+    assert "cache_control" in log
+    assert "cache_control" not in question
