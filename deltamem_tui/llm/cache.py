@@ -14,12 +14,11 @@ reads and writes too. The id is the key of the answer in the cache.
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -108,43 +107,17 @@ class ResponseCache:
                 hint=Remedy.KEEP_NO_ANSWERS,
             ) from error
 
-    def info(self, before: float | None = None) -> CacheInfo:
-        """Summarise the answers, or those given before a moment in seconds since 1970."""
-        found = [(_model(path), size) for path, size in self._files(before)]
-        models = Counter(model for model, _ in found)
-        return CacheInfo(self.folder, dict(sorted(models.items())), sum(size for _, size in found))
-
-    def clear(self, before: float | None = None) -> CacheInfo:
-        """Remove answers, chosen as by `info`, and nothing else; returns what was removed.
-
-        Raises:
-            StorageError: The disk refused; some answers may be left.
-        """
-        removed = self.info(before)
-        for path, _ in list(self._files(before)):
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as error:
-                raise StorageError(
-                    f"cannot be removed: {error.strerror}", source=str(path)
-                ) from error
-        return removed
-
-    def _files(self, before: float | None) -> Iterator[tuple[Path, int]]:
-        latest = math.inf if before is None else before
-        for path in sorted(self.folder.glob("[0-9a-f][0-9a-f]/*.json")):
-            with suppress(OSError):  # cleared by another process
-                status = path.stat()
-                if _KEY.fullmatch(path.stem) and status.st_mtime <= latest:
-                    yield path, status.st_size
+    def info(self) -> CacheInfo:
+        """Summarise the answers."""
+        models, size = Counter[str](), 0
+        for path in self.folder.glob("[0-9a-f][0-9a-f]/*.json"):
+            with suppress(OSError):  # removed meanwhile
+                size += path.stat().st_size
+                models[one_line(str((_read_record(path) or {}).get("model", "")), 200)] += 1
+        return CacheInfo(self.folder, dict(sorted(models.items())), size)
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
-
-
-def _model(path: Path) -> str:
-    record = _read_record(path)
-    return one_line(str(record.get("model", "")), 200) if record else ""
 
 
 def _read_record(path: Path) -> dict[str, Any] | None:
