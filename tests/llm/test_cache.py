@@ -94,6 +94,6 @@ def test_answers_are_counted_by_model(tmp_path: Path) -> None:
     for number, model in enumerate("mnn"):
         cache.put(ResponseCache.key({"question": number}), model, REPLY)
     assert (cache.info().models, cache.info().answers) == ({"m": 1, "n": 2}, 3)
-    sorted(tmp_path.rglob("*.json"))[0].write_bytes(b"[]")
+    min(tmp_path.rglob("*.json")).write_bytes(b"[]")
     assert cache.info().models[""] == 1
     assert ResponseCache(tmp_path / "nowhere").info().answers == 0
