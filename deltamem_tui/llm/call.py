@@ -244,7 +244,9 @@ def _messages(
     info: ModelInfo, options: RequestOptions, request: ChatRequest
 ) -> list[dict[str, Any]]:
     """Return the messages as this server takes them, with a mark up to where it may cache them."""
-    messages: list[dict[str, Any]] = [dict(each) for each in request.messages]
+    messages: list[dict[str, Any]] = [
+        {"role": each["role"], "content": each["content"]} for each in request.messages
+    ]
     has_system = messages[0]["role"] == "system"
     user = messages[int(has_system)]
     text = user["content"]
