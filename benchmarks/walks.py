@@ -41,7 +41,7 @@ def run() -> str:
     """Walk through the public API with the hashing embedder and the rules."""
     from deltamem_tui import create_bank, learn, recall
     from deltamem_tui.embedding.hashing import hashing_embedder
-    from deltamem_tui.memory.episodes.log_import import LogImport
+    from deltamem_tui.memory.episodes.importer import LogImport
 
     embedder = hashing_embedder()
     first, second, *_ = sample()

@@ -31,8 +31,7 @@ from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.context import chain_entries, compose
 from deltamem_tui.memory.credit.credit import append_receipt
-from deltamem_tui.memory.episodes.importer import ImportOptions
-from deltamem_tui.memory.episodes.log_import import LogImport
+from deltamem_tui.memory.episodes.importer import ImportOptions, LogImport
 from deltamem_tui.memory.episodes.outcomes import find_episode, give_outcome
 from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.recall_result import CollectionRecall

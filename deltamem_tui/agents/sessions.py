@@ -233,7 +233,7 @@ def _log_of(session: SessionFile) -> Iterator[Path]:
 
 
 def _imported(bank: Bank, session: SessionFile) -> ImportReport:
-    from deltamem_tui.memory.episodes.log_import import LogImport
+    from deltamem_tui.memory.episodes.importer import LogImport
     from deltamem_tui.trajectory.receipt_file import ReceiptFile
 
     receipts = [*_receipts(session)]

@@ -114,15 +114,15 @@ Blind = Annotated[bool, flag("--blind", "Hide what log and judge say.")]
 def review(invocation: Invocation, bank: options.Bank, blind: Blind = False) -> Result:
     """List the most doubtful episodes: `episode outcome` or the browser takes your verdicts.
 
-    First where log and judge disagree, then waiting successes that only a judge saw, sources of
-    nodes of little use, and what is around an error.
+    First where log and judge disagree, then waiting successes that only a judge saw, and sources
+    of nodes of little use.
     """
     from deltamem_tui.memory.review import error_notes, review_of, why
 
     found = review_of(invocation.open(bank))
     rows = []
     for each in found.items:
-        state = "learnt" if found.facts[each.episode].learnt else "waits"
+        state = "learnt" if each.learnt else "waits"
         rows.append((each.episode, "" if blind else why(each), state, each.kind))
     left = f"{counted(len(found.items), 'episode')} to review"
     hint = f"`deltamem episode outcome {bank} ID success|failure|unclear` gives a verdict"
@@ -151,7 +151,7 @@ def try_(invocation: Invocation, logs: Logs, format: options.Format = None) -> R
     Only formats that claim the log are tried, and the one that you name with --format, which may
     be a file that you are just writing.
     """
-    from deltamem_tui.memory.reports.imports import reason_notes
+    from deltamem_tui.memory.episodes.import_view import reason_notes
     from deltamem_tui.trajectory.logs.sources import find_logs
     from deltamem_tui.trajectory.readers import reader_named
 
@@ -207,7 +207,7 @@ def _cells(trial: Trial) -> tuple[str | int, ...]:
 
 
 def _record(trial: Trial) -> dict[str, Any]:
-    from deltamem_tui.memory.reports.imports import reasons_record
+    from deltamem_tui.memory.episodes.import_view import reasons_record
 
     refused = trial.first_rejection
     first = refused and {"message": refused.message, "position": refused.position}

@@ -76,8 +76,8 @@ def import_(
     removed from every text first.
     """
     from deltamem_tui.memory.domain import domain_named
-    from deltamem_tui.memory.episodes.log_import import LogImport
-    from deltamem_tui.memory.reports.imports import view_import
+    from deltamem_tui.memory.episodes.import_view import view_import
+    from deltamem_tui.memory.episodes.importer import LogImport
     from deltamem_tui.paths import check_domain
     from deltamem_tui.trajectory.receipt_file import read_receipts
 
@@ -151,7 +151,7 @@ _COLUMNS = (
 
 
 def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
-    from deltamem_tui.memory.reports.imports import sources_text
+    from deltamem_tui.memory.episodes.import_view import sources_text
 
     return (
         ", ".join(tally.formats),
@@ -204,7 +204,7 @@ def logs_as_bank(
 ) -> Iterator[tuple[Bank, ImportReport]]:
     """Import logs into a bank that is gone after the block; `choices` are those of `LogImport`."""
     from deltamem_tui.memory.banks import create_bank
-    from deltamem_tui.memory.episodes.log_import import LogImport
+    from deltamem_tui.memory.episodes.importer import LogImport
 
     domain = choices.get("domain") or "generic"
     with tempfile.TemporaryDirectory(prefix="deltamem-log-") as folder:

@@ -26,8 +26,13 @@ from deltamem_tui.errors import (
     wrong_argument,
 )
 from deltamem_tui.memory.credit.credit import put_episode
-from deltamem_tui.memory.episodes.outcomes import weighed, with_facts_of
-from deltamem_tui.memory.episodes.relearning import forget_lessons, unmarked, waits_again
+from deltamem_tui.memory.episodes.outcomes import (
+    forget_lessons,
+    unmarked,
+    waits_again,
+    weighed,
+    with_facts_of,
+)
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.method import VersatileWriter

@@ -1,7 +1,6 @@
 """Results of importing logs: a tally per file, and an entry per episode.
 
 Lists are bounded by `LISTED`, however much was read; entries are kept only on request.
-`memory.reports` makes text of it.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
 LISTED = 1000
 """How many refusals and notices are kept, and logs tallied apart: the first. All are counted."""
-LISTED_TASKS = 5
-"""How many tasks are kept to be shown: the first."""
 LISTED_NAMES = 40
 """Of how many formats and domains there is more than a count: the first."""
 OTHER_FILES = "other logs"
 """The name of the tally of all further logs."""
+
+_SAMPLES = 5
 
 Reception = Literal["imported", "grown", "updated", "duplicate"]
 Redaction = Literal["secrets", "personal", "off"]
@@ -163,40 +162,6 @@ class FileTally:
 
 
 @dataclass(slots=True)
-class DomainTally:
-    """The domains of some episodes.
-
-    Attributes:
-        usual: The domain that they are expected to have; empty if there is none.
-        listed: How many episodes each of the first domains has.
-        total: How many name a domain, listed or not.
-        of_others: How many of these are of another domain than the usual one.
-    """
-
-    usual: str = ""
-    listed: Counter[str] = field(default_factory=Counter)
-    total: int = 0
-    of_others: int = 0
-
-    def add(self, domain: str) -> None:
-        """Count one more episode."""
-        if not domain:
-            return
-        self.total += 1
-        self.of_others += self._is_other(domain)
-        if domain in self.listed or len(self.listed) < LISTED_NAMES:
-            self.listed[domain] += 1
-
-    @property
-    def others(self) -> list[str]:
-        """The domains other than the usual one that are listed."""
-        return [domain for domain in self.listed if self._is_other(domain)]
-
-    def _is_other(self, domain: str) -> bool:
-        return bool(self.usual) and key(domain) != key(self.usual)
-
-
-@dataclass(slots=True)
 class ImportReport:
     """Results of importing some logs.
 
@@ -207,12 +172,15 @@ class ImportReport:
         entries: An entry for every episode, in order, if they are kept.
         rejected: The first records that were refused, and why.
         notices: The first notices of what readers left out by design.
-        tasks: The first tasks.
         samples: The first episode of each format.
         named: Those of the user's ids that name an episode that was read.
         unmatched: Those of the user's ids that name none.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
+        usual_domain: The domain that the episodes are expected to have; empty if there is none.
+        domains: How many episodes each of the first domains has.
+        with_domain: How many name a domain, listed or not.
+        of_others: How many of these are of another domain than the usual one.
         reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
         receipts: The receipts that were given; None if none were.
         receipts_added: How many episodes have receipts now that the bank did not know.
@@ -230,12 +198,14 @@ class ImportReport:
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     notice_count: int = 0
-    tasks: list[str] = field(default_factory=list)
     samples: dict[str, Trajectory] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
     unmatched: list[str] = field(default_factory=list)
     disputed: dict[str, None] = field(default_factory=dict)
-    domains: DomainTally = field(default_factory=DomainTally)
+    usual_domain: str = ""
+    domains: Counter[str] = field(default_factory=Counter)
+    with_domain: int = 0
+    of_others: int = 0
     reasons: ReasonTally = field(default_factory=ReasonTally)
     receipts: ReceiptFile | None = None
     receipts_added: int = 0
@@ -245,8 +215,10 @@ class ImportReport:
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
         arrival = received.arrival
-        self.domains.add(arrival.domain)
-        self._show(arrival)
+        self._count_domain(arrival.domain)
+        name = arrival.source.format
+        if arrival.line and name not in self.samples and len(self.samples) < _SAMPLES:
+            self.samples[name] = arrival.trajectory
         self._tally(arrival.source.file).add(received)
         self.receipts_added += bool(received.is_written and arrival.receipts)
         if received.reception != "duplicate":
@@ -316,13 +288,20 @@ class ImportReport:
         """How many secrets were taken out of what was read, by kind."""
         return sum((tally.redactions for tally in self.files.values()), Counter())
 
-    def _show(self, arrival: Arrival) -> None:
-        """Keep what lets a person see a wrong reading at once."""
-        if len(self.tasks) < LISTED_TASKS:
-            self.tasks.append(arrival.task)
-        name = arrival.source.format
-        if arrival.line and name not in self.samples and len(self.samples) < LISTED_TASKS:
-            self.samples[name] = arrival.trajectory
+    @property
+    def other_domains(self) -> list[str]:
+        """The domains other than the usual one that are listed."""
+        return [domain for domain in self.domains if self._is_other(domain)]
+
+    def _is_other(self, domain: str) -> bool:
+        return bool(self.usual_domain) and key(domain) != key(self.usual_domain)
+
+    def _count_domain(self, domain: str) -> None:
+        if domain:
+            self.with_domain += 1
+            self.of_others += self._is_other(domain)
+            if domain in self.domains or len(self.domains) < LISTED_NAMES:
+                self.domains[domain] += 1
 
     def _tally(self, file: str) -> FileTally:
         tally = self.files.get(file)

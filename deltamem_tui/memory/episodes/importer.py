@@ -8,29 +8,38 @@ A session that went on since it was imported takes the place of its earlier reco
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, TypedDict, Unpack
+
+import msgspec
+from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.table import LINE_LIMIT
-from deltamem_tui.errors import RecordError
+from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.credit.credit import put_uses, unknown_nodes
-from deltamem_tui.memory.episodes.growing_sessions import StoredSessions, grown_from, outgrown
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
-    DomainTally,
     EpisodeImport,
     ImportReport,
     Redaction,
 )
-from deltamem_tui.memory.episodes.outcomes import answer_to, with_facts_of
-from deltamem_tui.memory.episodes.relearning import withdraw
+from deltamem_tui.memory.episodes.outcomes import (
+    answer_to,
+    verdicts_on,
+    with_facts_of,
+    with_verdict,
+    withdraw,
+)
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
+from deltamem_tui.text import counted
 from deltamem_tui.trajectory.domains import chosen
-from deltamem_tui.trajectory.logs.record import Notice, Remark, located
+from deltamem_tui.trajectory.logs.record import Notice, ReadProgress, Remark, located
+from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.model import Outcome, Trajectory, is_earlier, session_of
 from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -44,7 +53,8 @@ from deltamem_tui.trajectory.validation import admitted
 
 _BATCH_EPISODES = 5000
 _BATCH_BYTES = 24_000_000
-NO_OUTCOMES = UserOutcomes()
+_MOST_RECORDS = 64  # of one session: an id that more of them share names something else
+_NO_OUTCOMES = UserOutcomes()
 
 
 class ImportOptions(TypedDict, total=False):
@@ -80,29 +90,32 @@ class Importer:
         records: Iterable[Reading],
         *,
         redaction: Redaction = "secrets",
-        outcomes: UserOutcomes = NO_OUTCOMES,
+        outcomes: UserOutcomes = _NO_OUTCOMES,
         receipts: ReceiptFile | None = None,
         domain: str = "",
         dry_run: bool = False,
         listed: bool = True,
     ) -> None:
         usual = domain_of(bank)
-        self.report = ImportReport(
-            redaction, dry_run, listed, domains=DomainTally("" if domain else usual)
+        self.report = report = ImportReport(
+            redaction, dry_run, listed, usual_domain="" if domain else usual
         )
-        self.report.receipts = receipts
+        report.receipts = receipts
+
+        def arrival(record: Reading) -> Arrival | Remark:
+            if isinstance(record, Remark):
+                return record
+            if receipts:
+                record = receipts.apply(record)
+            its = chosen(record.domain, otherwise=usual, given=domain)
+            record = record if its == record.domain else record.with_facts(domain=its)
+            return _arrival(record, redaction, outcomes, report.named)
+
         self._bank = bank
-        self._arrivals: Iterator[Arrival | Remark] = (
-            _arrived(
-                _in_domain(_with_receipts(record, receipts), usual, domain),
-                redaction,
-                outcomes,
-                self.report.named,
-            )
-            for record in records
-        )
+        self._arrivals = map(arrival, records)
         self._seen: dict[str, Outcome] = {}  # of what is not written yet
-        self._sessions: StoredSessions | None = None
+        self._said: set[str] = set()  # ids of which a person spoke in this very import
+        self._sessions: _StoredSessions | None = None
         self._sequence = -1
 
     def run(self, *, stopped: Callable[[], bool] = lambda: False) -> None:
@@ -144,23 +157,19 @@ class Importer:
         for each in decided:
             if isinstance(each, EpisodeImport):
                 self.report.add(each)
-                self._count_shown(each)
+                for receipt in each.arrival.receipts if each.is_written else ():
+                    unknown = unknown_nodes(self._bank, receipt)
+                    self.report.shown.update(nodes=len(receipt.entries), unknown=len(unknown))
             elif isinstance(each, Notice):
                 self.report.notice(each)
             else:
                 self.report.reject(each)
 
-    def _count_shown(self, received: EpisodeImport) -> None:
-        """Count the nodes that an episode was shown, and those that the bank does not have."""
-        for receipt in received.arrival.receipts if received.is_written else ():
-            unknown = unknown_nodes(self._bank, receipt)
-            self.report.shown.update(nodes=len(receipt.entries), unknown=len(unknown))
-
     def _decided(self, batch: Sequence[Arrival | Remark]) -> Iterator[EpisodeImport | Remark]:
         """Return what becomes of each episode; what is refused already stays so."""
         if self._bank.commit.sequence != self._sequence:
             self._sessions, self._sequence = None, self._bank.commit.sequence
-        earlier = outgrown(batch)
+        earlier = _outgrown(each for each in batch if isinstance(each, Arrival))
         for arrival in batch:
             yield self._decide(arrival, earlier) if isinstance(arrival, Arrival) else arrival
 
@@ -171,6 +180,9 @@ class Importer:
             return EpisodeImport(arrival, "duplicate", outcome)
         kept = episode(self._bank, arrival.id) if state is not None else None
         known = self._seen.get(arrival.id) or (kept.outcome if kept else None)
+        said_now = arrival.id in self._said
+        if outcome.source == "user":
+            self._said.add(arrival.id)
         if known is None:
             found = self._new(arrival)
             if found.is_new:
@@ -178,7 +190,7 @@ class Importer:
                 self._seen[arrival.id] = found.outcome
             return found
         learnt = state not in (None, EpisodeState.WAITING)
-        answer = answer_to(outcome, known, learnt=learnt)
+        answer = answer_to(outcome, known, learnt=learnt, together=said_now)
         if answer == "updated":
             self._seen[arrival.id] = outcome
             return EpisodeImport(arrival, answer, outcome, known)
@@ -194,14 +206,14 @@ class Importer:
             if longer := [each for each in others if is_earlier(found, each)]:
                 return EpisodeImport(arrival, "duplicate", longer[0].outcome)
             if earlier := [each for each in others if is_earlier(each, found)]:
-                grown, ids = grown_from(arrival, earlier), tuple(each.id for each in earlier)
+                grown, ids = _grown_from(arrival, earlier), tuple(each.id for each in earlier)
                 before = earlier[-1].outcome
                 return EpisodeImport(grown, "grown", grown.outcome, before, replaces=ids)
         return EpisodeImport(arrival, "imported", arrival.outcome)
 
-    def _known_sessions(self) -> StoredSessions:
+    def _known_sessions(self) -> _StoredSessions:
         if self._sessions is None:
-            self._sessions = StoredSessions(self._bank)
+            self._sessions = _StoredSessions(self._bank)
         return self._sessions
 
 
@@ -214,16 +226,140 @@ def take_in(
     return importer.report
 
 
-def names_one(
-    records: Iterable[Reading], outcomes: UserOutcomes, redaction: Redaction = "secrets"
-) -> bool:
-    """Return whether one of the user's ids names an episode; reads no further than the first."""
-    named: set[str] = set()
-    for record in records:
-        _arrived(record, redaction, outcomes, named)
-        if named:
-            return True
-    return False
+class LogImport:
+    """An import of logs into a bank, each read once.
+
+    Args:
+        logs: Files, folders, patterns, or `-` for standard input.
+        format: How to read them; by content if None.
+        success_at: The reward from which on an episode is a success.
+        outcomes_name: The name of the user's file of outcomes, for errors.
+
+    Attributes:
+        report: What became of the records that were read so far.
+
+    Raises:
+        TrajectoryError: A log does not exist, cannot be opened or has no reader; or the outcomes
+            are a list of ids and none of them names an episode of these logs.
+        UsageError: The format is unknown, or `success_at` is out of range.
+    """
+
+    def __init__(
+        self,
+        bank: Bank,
+        logs: Sequence[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word that people type
+        success_at: float = 1.0,
+        outcomes_name: str = "",
+        **options: Unpack[ImportOptions],
+    ) -> None:
+        from deltamem_tui.trajectory.readers import reading  # all readers come with it
+
+        self._progress = ReadProgress()
+        self._outcomes = outcomes = options.get("outcomes", _NO_OUTCOMES)
+        found = [*find_logs(logs)] if outcomes.must_name_one else logs
+        if outcomes.must_name_one:  # read twice, which standard input alone could not be
+            redaction, named = options.get("redaction", "secrets"), set[str]()
+            for record in reading.read_logs(found, format=format):
+                if isinstance(record, Trajectory):
+                    _arrival(record, redaction, outcomes, named)
+                if named:
+                    break
+            else:
+                raise TrajectoryError(
+                    "read as a list of resolved episodes, but none of its "
+                    f"{counted(len(outcomes.by_id), 'id')} names an episode of these logs: "
+                    "nothing was done with them",
+                    source=outcomes_name,
+                    hint="ids as the logs have them, one a line, or a table from id to success",
+                )
+        records = reading.read_logs(
+            found, format=format, success_at=success_at, progress=self._progress
+        )
+        self._importer = Importer(bank, records, **options)
+        self.report: ImportReport = self._importer.report
+
+    @property
+    def total_bytes(self) -> int:
+        """How many bytes there are to be read."""
+        return self._progress.total
+
+    def run(
+        self,
+        *,
+        advance: Callable[[int], object] = lambda _: None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Import the logs; see `Importer.run`.
+
+        `advance` is called with the number of bytes read since its last call.
+        """
+        self._progress.advance = advance
+        self._importer.run(stopped=stopped)
+        if not stopped():
+            named = self.report.named
+            self.report.unmatched = [key for key in self._outcomes.by_id if key not in named]
+
+
+def _arrival(
+    record: Trajectory, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
+) -> Arrival | RecordError:
+    """Return an episode as it will be kept, or why it is not; adds the user's ids that name it."""
+    trajectory, redactions, place = without_recalled(record), NOTHING, record.source
+    if redaction != "off":
+        trajectory, redactions = redact(trajectory, personal=redaction == "personal")
+    if trajectory is not record:  # little may be left, and marks may be long
+        try:
+            trajectory = admitted(trajectory)
+        except RecordError as error:
+            return located(error, place.file, place.position)
+    given = None
+    if outcomes is not _NO_OUTCOMES:
+        named.update(outcomes.names(trajectory))
+        given = outcomes.verdict_on(trajectory)
+        trajectory = outcomes.apply(trajectory)
+    line = to_line(trajectory)
+    if len(line) > LINE_LIMIT:
+        return RecordError(
+            f"the episode has {len(line):,} bytes, "
+            f"more than the {LINE_LIMIT:,} that a bank keeps of one",
+            source=place.file or None,
+            position=place.position or None,
+            hint="cut its observations in the log",
+        )
+    return Arrival(
+        trajectory.id,
+        line,
+        trajectory.task,
+        len(trajectory.steps),
+        trajectory.outcome,
+        place,
+        trajectory.domain,
+        redactions,
+        given,
+        trajectory.receipts,
+        session_of(trajectory),
+    )
+
+
+def _refused(arrival: Arrival, known: Outcome, *, learnt: bool) -> RecordError:
+    source, stated, before = arrival.source, _label(arrival.outcome), _label(known)
+    if learnt:
+        message = f"was learnt from as a {before}, which an import does not change"
+        hint = f"if that is wrong, say so: `deltamem episode outcome BANK {arrival.id} {stated}`"
+    else:
+        message = f"states {stated}, but an earlier record states {before} for the same episode"
+        hint = f"the {before} stays; leave out the record that is wrong"
+    error = RecordError(
+        message, source=source.file or None, position=source.position or None, hint=hint
+    )
+    error.format = source.format
+    return error
+
+
+def _label(outcome: Outcome) -> str:
+    return "success" if outcome.success else "failure"
 
 
 def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> int:
@@ -256,7 +392,7 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
 
 
 def _with_what_is_known(bank: Bank, received: EpisodeImport) -> Trajectory:
-    """Return the new record with the known one's scene, verdicts and receipts."""
+    """Return the new record with the known one's verdicts and receipts."""
     arrival = received.arrival
     known = episode(bank, arrival.id)
     if known is None:  # it came in this very batch
@@ -266,76 +402,77 @@ def _with_what_is_known(bank: Bank, received: EpisodeImport) -> Trajectory:
     return with_facts_of(arrival.trajectory, known)
 
 
-def _with_receipts(record: Reading, receipts: ReceiptFile | None) -> Reading:
-    """Return the record; an episode gets the receipts that the user kept for it."""
-    return receipts.apply(record) if receipts and isinstance(record, Trajectory) else record
+# Sessions that are imported while they go on
 
 
-def _in_domain(record: Reading, usual: str, given: str) -> Reading:
-    """Return the record; an episode gets its domain."""
-    if isinstance(record, Remark):
-        return record
-    domain = chosen(record.domain, otherwise=usual, given=given)
-    return record if domain == record.domain else record.with_facts(domain=domain)
+class _Names(Struct, gc=False):
+    id: str = ""
 
 
-def _arrived(
-    record: Reading, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
-) -> Arrival | Remark:
-    """Return a record as it will be kept, or why it is not."""
-    if isinstance(record, Remark):
-        return record
-    trajectory, redactions = without_recalled(record), NOTHING
-    if redaction != "off":
-        trajectory, redactions = redact(trajectory, personal=redaction == "personal")
-    if trajectory is not record:  # little may be left, and marks may be long
-        try:
-            trajectory = admitted(trajectory)
-        except RecordError as error:
-            return located(error, record.source.file, record.source.position)
-    given = None
-    if outcomes is not NO_OUTCOMES:
-        named.update(outcomes.names(trajectory))
-        given = outcomes.verdict_on(trajectory)
-        trajectory = outcomes.apply(trajectory)
-    line = to_line(trajectory)
-    if len(line) > LINE_LIMIT:
-        return RecordError(
-            f"the episode has {len(line):,} bytes, "
-            f"more than the {LINE_LIMIT:,} that a bank keeps of one",
-            source=record.source.file or None,
-            position=record.source.position or None,
-            hint="cut its observations in the log",
-        )
-    return Arrival(
-        trajectory.id,
-        line,
-        trajectory.task,
-        len(trajectory.steps),
-        trajectory.outcome,
-        record.source,
-        trajectory.domain,
-        redactions,
-        given,
-        trajectory.receipts,
-        session_of(trajectory),
+class _Format(Struct, gc=False):
+    format: str = ""
+
+
+class _Head(Struct, gc=False):
+    """The parts of an episode's line that name its session."""
+
+    metadata: _Names = field(default_factory=_Names)
+    source: _Format = field(default_factory=_Format)
+
+
+_decode = msgspec.json.Decoder(_Head).decode
+
+
+class _StoredSessions:
+    """The episodes of a bank by their session."""
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self._ids: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for episode_id in bank.episodes.ids():
+            head = _decode(bank.episodes.line(episode_id) or b"{}")
+            if head.metadata.id:
+                self._ids[f"{head.source.format} {head.metadata.id}"][episode_id] = None
+
+    def add(self, arrival: Arrival) -> None:
+        """Let the bank have one more; it counts once it is written."""
+        if arrival.session:
+            self._ids[arrival.session][arrival.id] = None
+
+    def of(self, arrival: Arrival) -> list[Trajectory]:
+        """Return the bank's other records of the session of an episode."""
+        ids = self._ids.get(arrival.session, ()) if arrival.session else ()
+        found = (episode(self._bank, each) for each in ids if len(ids) <= _MOST_RECORDS)
+        return [each for each in found if each]
+
+
+def _outgrown(arrivals: Iterable[Arrival]) -> set[str]:
+    """Return the ids of those episodes that are earlier records of another one among them."""
+    sessions: defaultdict[str, dict[str, Arrival]] = defaultdict(dict)
+    for each in arrivals:
+        if each.session:
+            sessions[each.session][each.id] = each
+    found: set[str] = set()
+    for records in sessions.values():
+        if 1 < len(records) <= _MOST_RECORDS:
+            known = [each.trajectory for each in records.values()]
+            found |= {
+                one.id for one in known if any(is_earlier(one, two) for two in known if two != one)
+            }
+    return found
+
+
+def _grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
+    """Return the longer record of a session, with earlier verdicts of people, and receipts.
+
+    What a judge said stays behind: it judged what was there then.
+    """
+    found = arrival.trajectory
+    for each in earlier:
+        found = found.with_facts(receipts=together((*each.receipts, *found.receipts)))
+        given = [verdict for verdict in verdicts_on(each) if verdict.source == "user"]
+        if given and found.outcome.source != "user":
+            found = with_verdict(found, given[0])
+    return msgspec.structs.replace(
+        arrival, line=to_line(found), outcome=found.outcome, receipts=found.receipts
     )
-
-
-def _refused(arrival: Arrival, known: Outcome, *, learnt: bool) -> RecordError:
-    source, stated, before = arrival.source, _label(arrival.outcome), _label(known)
-    if learnt:
-        message = f"was learnt from as a {before}, which an import does not change"
-        hint = f"if that is wrong, say so: `deltamem episode outcome BANK {arrival.id} {stated}`"
-    else:
-        message = f"states {stated}, but an earlier record states {before} for the same episode"
-        hint = f"the {before} stays; leave out the record that is wrong"
-    error = RecordError(
-        message, source=source.file or None, position=source.position or None, hint=hint
-    )
-    error.format = source.format
-    return error
-
-
-def _label(outcome: Outcome) -> str:
-    return "success" if outcome.success else "failure"

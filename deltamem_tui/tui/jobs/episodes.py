@@ -124,7 +124,7 @@ def import_logs(
         progress: Notified of the bytes that were read, and of how many there are.
         receipts: A file or folder that says what the agent was shown; empty for none.
     """
-    from deltamem_tui.memory.episodes.log_import import LogImport
+    from deltamem_tui.memory.episodes.importer import LogImport
     from deltamem_tui.trajectory.receipt_file import read_receipts
 
     with about("receipts"):
@@ -138,7 +138,7 @@ def import_logs(
 
 
 def _summary(found: ImportReport) -> str:
-    from deltamem_tui.memory.reports.imports import view_import
+    from deltamem_tui.memory.episodes.import_view import view_import
 
     return view_import(found).summary
 

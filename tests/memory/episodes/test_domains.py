@@ -10,8 +10,6 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.episodes import import_report
-from deltamem_tui.memory.episodes.import_report import DomainTally
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -43,7 +41,7 @@ def test_what_is_taken_in_has_the_domain_that_is_given_or_its_own_or_the_bank_s(
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain=of_bank)
     found = take_in(bank, read_logs(logged(tmp_path, "", "town")), domain=given)
     assert [each.domain for each in episodes(Bank.open(bank.path))] == kept
-    assert sorted(found.domains.listed) == sorted({*kept})
+    assert sorted(found.domains) == sorted({*kept})
 
 
 def test_blanks_are_no_part_of_a_name_and_spellings_are_one_domain(tmp_path: Path) -> None:
@@ -52,8 +50,8 @@ def test_blanks_are_no_part_of_a_name_and_spellings_are_one_domain(tmp_path: Pat
     found = take_in(bank, read_logs(logged(tmp_path, *names)))
     kept = [each.domain for each in episodes(Bank.open(bank.path))]
     assert kept == ["Alf World", "Alf World", "alf world", "AlfWorld", "alfworld", "webshop"]
-    assert found.domains.others == ["Alf World", "alf world", "webshop"]
-    assert found.domains.of_others == 4
+    assert found.other_domains == ["Alf World", "alf world", "webshop"]
+    assert found.of_others == 4
 
 
 def test_a_generic_bank_gives_none(tmp_path: Path) -> None:
@@ -62,15 +60,4 @@ def test_a_generic_bank_gives_none(tmp_path: Path) -> None:
     assert [each.domain for each in episodes(bank)] == [""]
     bank.change_manifest("x", lambda old: (replace(old, domain="Generic"), {}))
     assert domain_of(bank) == ""
-    assert (found.domains.total, found.domains.listed) == (0, {})
-
-
-def test_of_very_many_domains_the_first_are_listed_and_all_are_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(import_report, "LISTED_NAMES", 3)
-    tally = DomainTally("alfworld")
-    for name in ("", *map(str, range(5)), "ALFWorld", "0", "4"):  # in whatever letters
-        tally.add(name)
-    assert tally.listed == {"0": 2, "1": 1, "2": 1}
-    assert (tally.total, tally.of_others) == (8, 7)
+    assert (found.with_domain, found.domains) == (0, {})

@@ -17,8 +17,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.import_report import ImportReport
-from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.log_import import LogImport
+from deltamem_tui.memory.episodes.importer import LogImport, take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory, is_earlier

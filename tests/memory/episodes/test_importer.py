@@ -14,11 +14,11 @@ from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
 from deltamem_tui.memory.episodes import import_report, importer
-from deltamem_tui.memory.episodes.import_report import Reception, Redaction
+from deltamem_tui.memory.episodes.import_report import Reception
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
-from deltamem_tui.trajectory.logs.record import LogLimits, Notice
+from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from deltamem_tui.trajectory.validation import admitted
@@ -51,16 +51,6 @@ def test_importing_twice_adds_nothing(bank: Bank) -> None:
     assert list(waiting(bank)) == found
 
 
-def test_duplicates_within_one_import_are_counted(bank: Bank) -> None:
-    assert receptions(bank, episode(X), episode(X), episode(Y), episode(X)) == [
-        "imported",
-        "duplicate",
-        "imported",
-        "duplicate",
-    ]
-    assert len(bank.episodes) == 2
-
-
 @pytest.mark.parametrize("together", [True, False])
 def test_an_outcome_that_comes_later_is_taken(bank: Bank, together: bool) -> None:
     """In another import, or further down in the same one."""
@@ -82,14 +72,6 @@ def test_learning_redacts_what_the_bank_does_not_have_yet(bank: Bank) -> None:
     assert lesson.trajectory == kept.id != told.id
     assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
     assert not teach(bank, told).new
-
-
-def test_learning_leaves_an_episode_as_the_bank_has_it(bank: Bank) -> None:
-    """Somebody wanted it so: `--no-redact`."""
-    told = holding(f"key {SECRET}")
-    take_in(bank, [told], redaction="off")
-    teach(bank, told)
-    assert list(episodes(bank)) == [told]
 
 
 def test_an_outcome_is_not_overwritten_nor_given_to_what_was_learnt(bank: Bank) -> None:
@@ -136,17 +118,6 @@ def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
     *listed, rest = found.refusals
     assert listed == errors[:3]
     assert rest.message.startswith("2 more records were refused")
-
-
-def test_of_very_many_notices_the_first_are_kept_and_all_are_counted(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are no refusals: nothing is wrong, and no log is tallied for them."""
-    monkeypatch.setattr(import_report, "LISTED", 3)
-    told = [Notice("a branch", source="a", position=f"line {line}") for line in range(5)]
-    found = take_in(bank, told)
-    assert (found.notices, found.notice_count) == (told[:3], 5)
-    assert (found.refused, found.refusals, found.files, found.episodes) == (0, (), {}, 0)
 
 
 def test_a_log_that_names_another_for_every_episode_has_few_tallies(
@@ -201,19 +172,6 @@ def test_secrets_are_taken_out_and_the_id_is_that_of_what_is_kept(bank: Bank) ->
     assert found.redactions.total() == 2
     assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
     assert verify(bank) == []
-
-
-@pytest.mark.parametrize(
-    ("redaction", "kept_secret", "kept_address"),
-    [("secrets", False, True), ("personal", False, False), ("off", True, True)],
-)
-def test_how_much_is_taken_out(
-    bank: Bank, redaction: Redaction, kept_secret: bool, kept_address: bool
-) -> None:
-    take_in(bank, [holding(f"key {SECRET} of ada@lovelace.org")], redaction=redaction)
-    (kept,) = episodes(bank)
-    assert (SECRET in kept.text) == kept_secret
-    assert ("ada@lovelace.org" in kept.text) == kept_address
 
 
 def test_an_outcome_is_named_by_the_id_of_what_is_kept(bank: Bank) -> None:
@@ -354,6 +312,14 @@ def test_refusals_come_in_the_order_of_the_log(
     found = take_in(bank, records)
     assert [error.position for error in found.rejected] == ["line 2", "line 3", "line 4"]
     assert (found.refused, found.count("imported")) == (4, 1)
+
+
+def test_persons_who_contradict_each_other_in_one_import_are_refused(bank: Bank) -> None:
+    found = take_in(bank, [said(None), said(True, "user", 2), said(False, "user", 3)])
+    assert (found.count("imported"), found.count("updated"), found.changed) == (1, 1, 0)
+    (error,) = found.rejected
+    assert error.position == "line 3"
+    assert [each.outcome.success for each in episodes(bank)] == [True]
 
 
 def test_a_duplicate_is_counted_as_the_bank_holds_it(bank: Bank) -> None:

@@ -9,7 +9,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.episodes.log_import import LogImport
+from deltamem_tui.memory.episodes.importer import LogImport
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from tests.cli.support import heat, write_log
@@ -33,7 +33,7 @@ def test_another_domain_is_counted_and_every_byte_told(bank: Bank, log: str) -> 
     read: list[int] = []
     job.run(advance=read.append)
     assert len(Bank.open(bank.path).episodes) == job.report.count("imported") == len(DOMAINS)
-    assert job.report.domains.of_others == 1
+    assert job.report.of_others == 1
     assert sum(read) == job.total_bytes == Path(log).stat().st_size
 
 

@@ -14,13 +14,14 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import (
     CANNOT_TELL,
+    LEARNT_AS,
     Answer,
     answer_to,
     give_outcome,
@@ -31,7 +32,6 @@ from deltamem_tui.memory.episodes.outcomes import (
     with_facts_of,
     with_verdict,
 )
-from deltamem_tui.memory.episodes.relearning import LEARNT_AS
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import names
 from deltamem_tui.memory.runs.judging import take_judgement
@@ -62,14 +62,6 @@ def test_the_last_word_of_each_source_is_kept_and_the_weightiest_counts(
 def test_a_reward_that_is_no_verdict_counts_for_less() -> None:
     paid, judged = Outcome(None, 0.5, "stated"), Outcome(False, None, "judge")
     assert verdicts_on(with_verdict(EPISODE.with_outcome(paid), judged)) == (judged, paid)
-
-
-def test_two_verdicts_of_one_source_are_refused() -> None:
-    record = to_record(EPISODE) | {"verdicts": [{"success": True, "source": "judge"}] * 2}
-    with pytest.raises(RecordError, match="two verdicts"):
-        from_record(record)
-    later = to_record(EPISODE) | {"verdicts": [{"success": True, "source": "judge", "who": "m"}]}
-    assert from_record(later).verdicts == (Outcome(True, None, "judge"),)
 
 
 def test_judge_log_and_person_are_all_remembered(tmp_path: Path) -> None:
@@ -164,6 +156,9 @@ def test_what_becomes_of_a_record_that_states_the_opposite(
     stated = Outcome(False, None, news)
     assert answer_to(stated, known, learnt=False) == waiting
     assert answer_to(stated, known, learnt=True) == learnt
+    # Two persons in one import, of whom neither spoke later.
+    together = "contradiction" if held == news == "user" else waiting
+    assert answer_to(stated, known, learnt=False, together=True) == together
     for agrees in (Outcome(), known):
         assert answer_to(agrees, known, learnt=False) == "duplicate"
 

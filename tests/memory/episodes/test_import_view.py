@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
 import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.memory.episodes import import_report
-from deltamem_tui.memory.episodes.import_report import (
-    Arrival,
-    DomainTally,
-    EpisodeImport,
-    ImportReport,
-)
-from deltamem_tui.memory.reports.imports import view_import
+from deltamem_tui.memory.episodes.import_report import Arrival, EpisodeImport, ImportReport
+from deltamem_tui.memory.episodes.import_view import view_import
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import to_line
 
+SOLVED = Outcome(True, None, "stated")
 
-def report(outcomes: Iterable[Outcome], names: Iterable[str] = ()) -> ImportReport:
-    found = ImportReport(domains=DomainTally("alfworld"))
-    for outcome in outcomes:
-        arrival = Arrival("0" * 16, b"", "heat it", 3, outcome, LogSource("log.jsonl"), "alfworld")
+
+def report(outcomes: Iterable[Outcome], domains: Iterable[str] = ("alfworld",)) -> ImportReport:
+    found = ImportReport(usual_domain="alfworld")
+    for outcome, domain in product(outcomes, domains):
+        arrival = Arrival("0" * 16, b"", "heat it", 3, outcome, LogSource("log.jsonl"), domain)
         found.add(EpisodeImport(arrival, "imported", outcome))
-    for name in names:
-        found.domains.add(name)
     return found
 
 
@@ -38,8 +34,7 @@ def test_what_was_understood_is_shown() -> None:
         line = to_line(replace(episode, source=source))
         arrival = Arrival("1" * 16, line, episode.task, 2, Outcome(), source)
         found.add(EpisodeImport(arrival, "imported", Outcome()))
-    tasks, *samples = view_import(found).sections
-    assert tasks.lines == ["heat it"] * import_report.LISTED_TASKS
+    samples = view_import(found).sections
     assert [sample.title for sample in samples] == [
         f"An episode read as {name} (log.jsonl, line 2)" for name in ("codex", "react")
     ]
@@ -75,7 +70,7 @@ def test_episodes_without_an_outcome_wait(count: int, text: str) -> None:
 def test_the_first_of_other_domains_are_named_and_all_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(import_report, "LISTED_NAMES", 4)
-    view = view_import(report([], (f"d{n}" for n in range(6))))
+    monkeypatch.setattr(import_report, "LISTED_NAMES", 5)
+    view = view_import(report([SOLVED], ["ALFWorld", *(f"d{n}" for n in range(6))]))
     assert str(view.notes[0]) == "6 episodes are of d0, d1, d2, …, while the bank is of alfworld"
-    assert view.record["domains"]["total"] == 6
+    assert view.record["domains"]["total"] == 7

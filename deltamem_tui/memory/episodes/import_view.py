@@ -1,4 +1,4 @@
-"""The report of an import."""
+"""The report of an import, as data and text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally
 
 _NOTICES = 5
-_SUMMARY_NOTICES = 3
 _REASONS = 5
 _NAMES = 3
 _NAME_WIDTH = 40
@@ -45,7 +44,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "unmatched": found.unmatched,
         "disputed": list(found.disputed),
         "receipts": _receipts_record(found),
-        "domains": {"total": found.domains.total, "listed": dict(found.domains.listed)},
+        "domains": {"total": found.with_domain, "listed": dict(found.domains)},
         "unknown": reasons_record(found.reasons),
         "redactions": dict(found.redactions),
         "redaction": found.redaction,
@@ -64,20 +63,16 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
         **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
     }
-    sections = tuple(section for section in _sections(found) if section.lines)
     notes = [*_notes(found, outcomes_name)]
-    return ReportView(record, facts, sections, notes, _import_summary(found))
+    return ReportView(record, facts, [*_sections(found)], notes, _import_summary(found))
 
 
 def _sections(found: ImportReport) -> Iterator[ReportSection]:
-    """Return what was understood: the first tasks, and an episode of each format."""
-    yield ReportSection("First tasks", [one_line(task, _LINE_WIDTH) for task in found.tasks])
+    """Return what was understood: an episode of each format."""
     for name, episode in found.samples.items():
-        where = ", ".join(filter(None, (episode.source.file, episode.source.position)))
-        title = f"An episode read as {name}" + (
-            f" ({one_line(where, _LINE_WIDTH)})" if where else ""
-        )
-        yield ReportSection(title, _sample(episode))
+        place = ", ".join(filter(None, (episode.source.file, episode.source.position)))
+        where = f" ({one_line(place, _LINE_WIDTH)})" if place else ""
+        yield ReportSection(f"An episode read as {name}{where}", _sample(episode))
 
 
 def _sample(episode: Trajectory) -> list[str]:
@@ -160,11 +155,10 @@ def _notes(found: ImportReport, outcomes_name: str) -> Iterator[ReportNote]:
     if found.built_on:
         nodes = counted(found.built_on, "node stays", "nodes stay")
         yield ReportNote(f"{nodes} that earlier records wrote: others build on them")
-    domains = found.domains
-    if domains.of_others:
-        which = counted(domains.of_others, "episode is", "episodes are")
-        bank = one_line(domains.usual, _NAME_WIDTH)
-        yield ReportNote(f"{which} of {_names(domains.others)}, while the bank is of {bank}")
+    if found.of_others:
+        which = counted(found.of_others, "episode is", "episodes are")
+        bank = one_line(found.usual_domain, _NAME_WIDTH)
+        yield ReportNote(f"{which} of {_names(found.other_domains)}, while the bank is of {bank}")
     yield from _outcome_notes(found)
     yield from reason_notes(found.reasons, _REASONS)
     if found.redaction == "off":
@@ -224,27 +218,19 @@ def _receipts_record(found: ImportReport) -> dict[str, Any]:
 
 def _receipt_notes(record: Mapping[str, Any]) -> Iterator[ReportNote]:
     """Yield which receipts give no credit, and why."""
+    name = "name the episode: `deltamem recall --receipt FILE --episode NAME`"
     if count := len(record["unclear"]):
-        fits = counted(count, "episode fits", "episodes fit")
-        has = "has" if count == 1 else "have"
-        hint = "name the episode: `deltamem recall --receipt FILE --episode NAME`"
-        yield ReportNote(f"{fits} several receipts, and {has} none", hint)
+        fits = counted(count, "episode fits several receipts", "episodes fit several receipts")
+        yield ReportNote(f"{fits}, and {'has' if count == 1 else 'have'} none", name)
     if count := len(record["shared"]):
-        which = counted(count, "receipt without a name went", "receipts without a name went")
-        yield ReportNote(
-            f"{which} to several episodes with the same task",
-            "if some ran without memory, name the episodes: `deltamem recall --episode NAME`",
-        )
+        went = counted(count, "receipt without a name went", "receipts without a name went")
+        yield ReportNote(f"{went} to several episodes with the same task", name)
     if count := len(record["unmatched"]):
-        yield ReportNote(
-            f"{counted(count, 'receipt fits', 'receipts fit')} no episode of these logs"
-        )
+        fits = counted(count, "receipt fits", "receipts fit")
+        yield ReportNote(f"{fits} no episode of these logs")
     if count := record["unknown_nodes"]:
-        of, are = counted(record["nodes"], "shown node"), "is" if count == 1 else "are"
-        yield ReportNote(
-            f"{count:,} of {of} {are} not in this bank: deleted, or another bank's; they get no "
-            "credit"
-        )
+        of = counted(record["nodes"], "shown node")
+        yield ReportNote(f"{count:,} of {of} {'is' if count == 1 else 'are'} not in this bank")
 
 
 def _names(names: Sequence[str]) -> str:
@@ -270,17 +256,16 @@ def _import_summary(found: ImportReport) -> str:
     if found.rejected:
         text += f"; first: {found.rejected[0]}"
     notes = [note for note in _outcome_notes(found) if note.hint]
-    notes += _notices(found, _SUMMARY_NOTICES)
+    notes += _notices(found, 3)
     return "; ".join((text, *(note.text for note in notes)))
 
 
 def _read_as(found: ImportReport) -> str:
     """Return the formats and domains: a person who chose the wrong log or bank sees it here."""
     formats = list(dict.fromkeys(name for each in found.files.values() for name in each.formats))
-    domains = found.domains
     facts = [f"read as {_names(formats)}"] if formats else []
-    if domains.listed:
-        facts.append(f"of {_names([name for name, _ in domains.listed.most_common()])}")
-    if domains.of_others:
-        facts.append(f"while the bank is of {_names([domains.usual])}")
+    if found.domains:
+        facts.append(f"of {_names([name for name, _ in found.domains.most_common()])}")
+    if found.of_others:
+        facts.append(f"while the bank is of {_names([found.usual_domain])}")
     return f" ({', '.join(facts)})" if facts else ""
