@@ -146,7 +146,7 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.credit.credit import tree_credit
     from deltamem_tui.memory.methods import is_shown, settings_record
-    from deltamem_tui.memory.report import usage_facts
+    from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics
 

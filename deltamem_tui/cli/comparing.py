@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.union.merge import MergePlan
     from deltamem_tui.memory.display import Display
-    from deltamem_tui.memory.report import ReportView
+    from deltamem_tui.memory.reports.view import ReportView
 
 
 MergedBanks = Annotated[
@@ -60,8 +60,8 @@ def merge(
     apart, and roots that say nearly the same, are listed.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.reports.transfer import view_merge
     from deltamem_tui.memory.transfer.merging import merge
+    from deltamem_tui.memory.transfer.views import view_merge
 
     first, *others = banks
     writes = output is None and not dry_run
@@ -90,7 +90,7 @@ def merge(
 
 
 def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
-    from deltamem_tui.memory.reports.transfer import change_counts
+    from deltamem_tui.memory.transfer.views import change_counts
 
     counts = {name: change_counts(changes) for name, changes in plan.changes.items()}
     rows: list[list[Cell]] = [
@@ -171,7 +171,7 @@ def _show_diff(page: Page, found: BankDiff, banks: Sequence[Bank]) -> None:
 
 def _diff_lines(found: BankDiff, banks: Sequence[Bank]) -> Iterator[str]:
     """Yield a line for each thing that differs, after its sign; nodes as the banks show them."""
-    from deltamem_tui.memory.reports.transfer import value_change
+    from deltamem_tui.memory.transfer.views import value_change
 
     for change in found.manifest:
         yield f"~ {change.name}: {value_change(change)}"
@@ -189,7 +189,7 @@ def _diff_lines(found: BankDiff, banks: Sequence[Bank]) -> Iterator[str]:
 
 def _tree_lines(bank: Bank, name: str, tree: TreeDiff) -> Iterator[str]:
     from deltamem_tui.memory.methods import display_of
-    from deltamem_tui.memory.reports.transfer import field_text
+    from deltamem_tui.memory.transfer.views import field_text
 
     display = display_of(bank, name)
     yield from (f"− {name} {_node_text(display, node)}" for node in tree.removed)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from deltamem_tui.llm.cache import BatchCaller
     from deltamem_tui.llm.call import ChatRequest
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.report import ReportView
+    from deltamem_tui.memory.reports.view import ReportView
     from deltamem_tui.memory.runs.learning import LearningReport
     from deltamem_tui.memory.runs.questions import AnswersReport
     from deltamem_tui.memory.writers.extraction import Payment
@@ -193,7 +193,7 @@ def _learnt(
     concurrency: int,
 ) -> LearningReport:
     """Learn from episodes, have a round of a batch, or find out what it will take."""
-    from deltamem_tui.memory.report import cost_text
+    from deltamem_tui.memory.reports.view import cost_text
     from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
     from deltamem_tui.memory.runs.questions import estimate_learning, learn_round
     from deltamem_tui.memory.vectors.embedder import embedder_of
@@ -355,7 +355,7 @@ def _row(tree: str, node: str, reason: str, root: str | None = None) -> dict[str
 def _fusions(
     found: list[dict[str, Any]], done: int, errors: list[DeltaMemError], usage: Usage
 ) -> Result:
-    from deltamem_tui.memory.report import usage_facts
+    from deltamem_tui.memory.reports.view import usage_facts
 
     def view(page: Page) -> None:
         if found:

@@ -13,7 +13,7 @@ from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import clean
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.report import ReportView
+    from deltamem_tui.memory.reports.view import ReportView
 
 Status = Literal["success", "partial", "error"]
 View = Callable[[Page], None]

@@ -86,8 +86,8 @@ def export(
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
     if discard_changes and not (form == "skills" and replace):
         raise UsageError("--discard-changes goes with --as skills --replace")
-    from deltamem_tui.memory.reports.transfer import view_export
     from deltamem_tui.memory.transfer import export
+    from deltamem_tui.memory.transfer.views import view_export
 
     opened = invocation.open(bank)
     path = _checked_path(out, opened.name, form)
@@ -148,7 +148,7 @@ def _write(
 
 def _withheld(bank: Bank, leaks: Sequence[Leak]) -> Result:
     """Return that nothing was written, because of the secrets in it."""
-    from deltamem_tui.memory.reports.transfer import leak_position
+    from deltamem_tui.memory.transfer.views import leak_position
 
     found: list[DeltaMemError] = [
         BankError(f"holds a secret: {leak.kind}", source=leak.place, position=leak_position(leak))
@@ -206,7 +206,7 @@ def install(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.transfer import installing
-    from deltamem_tui.memory.reports.transfer import view_install
+    from deltamem_tui.memory.transfer.views import view_install
 
     source = source.expanduser()
     if _is_skills(source):
@@ -263,9 +263,9 @@ def _install_skills(
 ) -> Result:
     """Make a bank of a folder of skills, which may name the bank and its embedder."""
     from deltamem_tui.embedding.load import load
-    from deltamem_tui.memory.reports.transfer import node_facts
     from deltamem_tui.memory.skills.install import embedder_name, install_skills, read_skills
     from deltamem_tui.memory.skills.layout import method_of_skills
+    from deltamem_tui.memory.transfer.views import node_facts
 
     book = read_skills(source)
     said = book.facts.get("name")

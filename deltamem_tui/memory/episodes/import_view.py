@@ -8,7 +8,7 @@ from typing import Any
 
 from deltamem_tui.errors import lines_by_reason
 from deltamem_tui.memory.episodes.import_report import EpisodeImport, FileTally, ImportReport
-from deltamem_tui.memory.report import ReportNote, ReportSection, ReportView
+from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally

@@ -1,1 +1,1 @@
-"""Results of work, put into data and text once, for every face."""
+"""The form of a report that every face shows."""

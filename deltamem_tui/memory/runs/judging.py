@@ -21,7 +21,7 @@ from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on, wi
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.memory.prompts.use import JUDGE
-from deltamem_tui.memory.report import ReportNote, ReportView, Value, usage_facts
+from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, usage_facts
 from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError
 from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError

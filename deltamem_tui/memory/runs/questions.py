@@ -41,7 +41,7 @@ from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresh
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.plan import Due
-from deltamem_tui.memory.report import ReportNote, ReportView
+from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
 from deltamem_tui.memory.vectors.embedder import LateEmbedder, embedder_of
 from deltamem_tui.memory.writers.extraction import Extraction, Payment

@@ -31,7 +31,7 @@ from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.place import BankContents
-    from deltamem_tui.memory.report import ReportSection
+    from deltamem_tui.memory.reports.view import ReportSection
     from deltamem_tui.memory.transfer.merging import Merge
 
 _MOST_LINES = 20
@@ -204,8 +204,8 @@ def delete(path: Path, expected: BankContents) -> BankChange:
 
 def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder: str) -> WorkPlan:
     """Seal the bank at `path` and look it through for secrets."""
-    from deltamem_tui.memory.reports.transfer import view_export
     from deltamem_tui.memory.transfer.export import prepare
+    from deltamem_tui.memory.transfer.views import view_export
 
     bank = Bank.open(path)
     file = _archive_path(out, bank.name)
@@ -234,7 +234,7 @@ def _archive_path(out: str, name: str) -> Path:
 def plan_install(source: str, folder: Path, *, name: str, digest: str, writable: bool) -> Outcome:
     """Check an archive from elsewhere, whoever made it; a folder is copied, to be written."""
     from deltamem_tui.bank.transfer import installing
-    from deltamem_tui.memory.reports.transfer import view_install
+    from deltamem_tui.memory.transfer.views import view_install
 
     with about("digest"):
         pinned = installing.checked_digest(digest or None)
@@ -345,7 +345,7 @@ def _sections(found: Iterable[ReportSection]) -> list[Section]:
 
 def _merge_sections(merge: Merge) -> list[Section]:
     """Return what a merge changes tree by tree, and what it loses."""
-    from deltamem_tui.memory.reports.transfer import change_counts, view_merge
+    from deltamem_tui.memory.transfer.views import change_counts, view_merge
 
     sections = []
     first = merge.plan.banks[0]

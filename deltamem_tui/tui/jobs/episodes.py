@@ -293,7 +293,7 @@ def _extractor(
 
 def estimate_text(usage: Usage, choice: ModelChoice) -> str:
     """Return what asking a model will take, a line each."""
-    from deltamem_tui.memory.report import usage_facts
+    from deltamem_tui.memory.reports.view import usage_facts
 
     most = "no limit" if choice.max_cost is None else f"never more than ${choice.max_cost:.4f}"
     return "\n".join(
@@ -315,7 +315,7 @@ def _learn(
     cure: str = "",
 ) -> BankChange:
     """Learn, showing how far it is and what it cost; the report covers calls in flight, too."""
-    from deltamem_tui.memory.report import cost_text
+    from deltamem_tui.memory.reports.view import cost_text
     from deltamem_tui.memory.runs.learning import learn_episodes, view_learning
 
     progress.advance(0, len(episodes))

@@ -258,7 +258,7 @@ def judge_by_model(
             left out.
         progress: Notified of how far it is, and asked whether to stop.
     """
-    from deltamem_tui.memory.report import cost_text
+    from deltamem_tui.memory.reports.view import cost_text
     from deltamem_tui.memory.runs.judging import judge_episodes
 
     bank = Bank.open(path)
@@ -282,7 +282,7 @@ def judge_by_model(
 
 
 def _judged(found: JudgingReport) -> str:
-    from deltamem_tui.memory.report import cost_text
+    from deltamem_tui.memory.reports.view import cost_text
 
     successes = sum(each.word.success is True for each in found.judged)
     text = (

@@ -7,7 +7,7 @@ import pytest
 from deltamem_tui.errors import ExtractionError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.plan import LearnResult
-from deltamem_tui.memory.report import ReportNote
+from deltamem_tui.memory.reports.view import ReportNote
 from deltamem_tui.memory.runs.learning import LearningReport, view_learning
 
 LESSONS = [

@@ -16,7 +16,7 @@ from deltamem_tui.bank.union.join import Conflict
 from deltamem_tui.bank.union.merge import MergePlan, TreeChanges
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_named, display_of
-from deltamem_tui.memory.report import ReportNote, ReportSection, ReportView
+from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.memory.transfer.export import Leak, PreparedExport
 from deltamem_tui.memory.transfer.merging import Merge, NearRoots
 from deltamem_tui.text import counted, one_line, word_diff
