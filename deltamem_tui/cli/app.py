@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from deltamem_tui.cli.commands import LazyGroup, meant, renewed
+from deltamem_tui.cli.commands import NOUNS, LazyGroup, meant, renewed
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output
 from deltamem_tui.cli.result import ExitCode, InterruptionError, Result
@@ -51,6 +51,8 @@ def run(arguments: Sequence[str], output: Output | None = None) -> int:
     options, typed = SharedOptions.take(arguments)
     output = output or Output(json=options.json, debug=options.debug)
     words, note = renewed(typed)
+    if len(words) == 1 and words[0] in NOUNS:
+        words.append("--help")
     if note:
         output.note(note)
     try:

@@ -115,7 +115,7 @@ def init(
     if source:
         data["episodes"] = len(made.episodes)
         waiting = counted(len(made.episodes), "episode waits", "episodes wait")
-        notes.append(f"{waiting} to be learnt: `deltamem extract {bank}`")
+        notes.append(f"{waiting} to be learnt: `deltamem extract {bank} --extractor rules`")
     return Result("init", data, notes=notes)
 
 
@@ -127,8 +127,8 @@ def _preset_notes(made: Bank) -> list[str]:
     notes, model, presets = list[str](), manifest.embedder["model"], numbers.presets()
     if numbers.published_for not in ("", model):
         notes.append(
-            f"these thresholds were tuned for {numbers.published_for}; the first `deltamem extract "
-            f"{made.name}` recalibrates them for {model}"
+            f"these thresholds were tuned for {numbers.published_for}; the first episodes "
+            f"recalibrate them for {model}"
         )
     if presets and manifest.domain not in presets:
         notes.append(

@@ -191,8 +191,8 @@ class LazyGroup(TyperGroup):
         for verb in self._entries:
             self.add_command(TyperCommand(verb, rich_markup_mode=None))
         for name, about in ({} if noun else NOUNS).items():
-            options = {"rich_markup_mode": None, "no_args_is_help": True}
-            self.add_command(LazyGroup(name, name=name, help=about, epilog=_SHARED, **options))
+            group = LazyGroup(name, name=name, help=about, epilog=_SHARED, rich_markup_mode=None)
+            self.add_command(group)
 
     def resolve_command(
         self, ctx: Context, args: list[str]

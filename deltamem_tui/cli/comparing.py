@@ -86,7 +86,34 @@ def merge(
         note = f"{target} holds all of it already; nothing was changed"
     elif dry_run:
         note = "dry run: nothing was written"
-    return Result("merge", data, view=lambda p: _show_merge(p, done.plan, view), notes=[note])
+
+    def show(page: Page) -> None:
+        for line in _plan_lines(done.plan) if dry_run else ():
+            page.text(line, style=_STYLES[line[0]])
+        _show_merge(page, done.plan, view)
+
+    return Result("merge", data, view=show, notes=[note])
+
+
+def _plan_lines(plan: MergePlan) -> Iterator[str]:
+    """Yield what would be new, go or say something else, by title or task."""
+    from deltamem_tui.memory.methods import display_of
+
+    for name, changes in plan.changes.items():
+        display, tables = display_of(plan.banks[0], name), [each.tree(name) for each in plan.banks]
+        for sign, ids in (
+            ("−", changes.deleted),
+            ("+", (*changes.added, *changes.revived)),
+            ("~", changes.revised),
+        ):
+            for each in ids:
+                node = next(found.node(each) for found in tables if found.find(each))
+                yield f"{sign} {name} {_node_text(display, node)}"
+    if plan.episodes:
+        first, *others = (each.episodes.ids() for each in plan.banks)
+        known = {*first}
+        for each in dict.fromkeys(each for ids in others for each in ids if each not in known):
+            yield f"+ episode {each[:8]} {_task(plan.banks, each)}"
 
 
 def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:

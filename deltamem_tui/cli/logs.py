@@ -128,7 +128,21 @@ def import_(
                 page.text(f"  {line}")
 
     status = Result.verdict(found.episodes, errors)
-    return Result("import", report.record, errors, status, view=view, notes=report.notes)
+    notes = [*report.notes, *(_waiting(opened, bank) if found.without_outcome else ())]
+    return Result("import", report.record, errors, status, view=view, notes=notes)
+
+
+def _waiting(opened: Bank, bank: str) -> Iterator[str]:
+    """Yield the first episodes that wait for an outcome, and how to say it."""
+    from deltamem_tui.memory.episodes.stored_episodes import waiting
+
+    unknown = [each for each in waiting(opened) if not each.outcome.known]
+    for each in unknown[:_SHOWN]:
+        yield f"  {each.id[:8]}  {one_line(each.task, 80)}"
+    if len(unknown) > _SHOWN:
+        yield f"  … `deltamem episode list {bank} --waiting` lists all {len(unknown):,}"
+    if unknown:
+        yield f"`deltamem episode outcome {bank} ID success|failure` says how one ended"
 
 
 def user_outcomes_of(given: str | None, success_at: float) -> dict[str, Any]:
@@ -144,6 +158,7 @@ def _interrupted(kept: int) -> InterruptionError:
     return InterruptionError("interrupted", hint=f"{stay}; import again, and the others follow")
 
 
+_SHOWN = 5  # episodes that wait
 _COLUMNS = (
     *("format", "file", "episodes", "steps", "success", "failure", "unknown", "outcomes"),
     *("duplicates", "redacted", "rejected"),

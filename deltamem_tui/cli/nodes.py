@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 Depth = Annotated[int | None, option("--depth", "N", "Leave out what lies deeper.", min=1)]
+OutlineLimit = Annotated[int | None, option("--limit", "N", "Stop after N nodes a tree.", min=1)]
 
 _SAME = 4  # words of a title that repeat the parent's
 _LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
@@ -40,6 +41,7 @@ def tree(
     bank: options.Bank,
     tree: options.TreeChoice = None,
     depth: Depth = None,
+    limit: OutlineLimit = None,
 ) -> Result:
     """Show the outline of the trees, a line a node."""
     from deltamem_tui.memory.methods import display_of, is_shown
@@ -52,7 +54,7 @@ def tree(
         shown, display = opened.tree(name), display_of(opened, name)
         displays.append(display)
         entries = [(0, f"{display.title} ({len(shown)} nodes)")]
-        for row in _rows(shown, depth):
+        for row in islice(_rows(shown, depth), limit):
             node = shown.node_at(row)
             above = shown.node(node.parent) if node.parent else None
             entries.append((node.depth, _line(node, above, shown.counts_at(row), display)))
@@ -96,7 +98,8 @@ def _difference(node: Node, above: Node | None, display: Display) -> str:
     if above and title == parent:
         known = {line for text in above.payload.values() for line in text.splitlines()}
         lines = (line for text in node.payload.values() for line in text.splitlines())
-        return one_line("+ " + next((each for each in lines if each not in known), title), 120)
+        new = next((each for each in lines if each not in known), title)
+        return one_line("+ " + re.sub(r"^([+*-]|\d+\.) ", "", new), 120)
     words, others = title.split(" "), parent.split(" ")
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, others)))  # noqa: B905
     return one_line(f"… {' '.join(words[same:])}" if same >= _SAME else title, 120)

@@ -183,10 +183,7 @@ def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
         changed = counted(found.changed, "outcome was", "outcomes were")
         yield ReportNote(f"{changed} changed: the later statement counts")
     if waiting := found.without_outcome:
-        hint = (
-            "`deltamem episode list BANK --waiting` lists them; import again with "
-            "`--outcome FILE`, or ask a model: `deltamem episode judge BANK --model NAME`"
-        )
+        hint = "import again with `--outcome FILE`, or `deltamem episode judge` asks a model"
         episodes = counted(waiting, "episode waits", "episodes wait")
         yield ReportNote(f"{episodes} without an outcome", hint)
 
