@@ -18,15 +18,16 @@ from deltamem_tui.errors import UsageError
 if TYPE_CHECKING:
     from deltamem_tui.agents.settings import FileChange
 
-Banks = Annotated[
-    list[str] | None, argument("[BANK]...", "Names or paths; all of the banks folder if none.")
-]
-Writable = Annotated[
-    bool, flag("--writable", "Let agents import logs and note how episodes ended, too.")
-]
 
-
-def serve(invocation: Invocation, banks: Banks = None, writable: Writable = False) -> Result:
+def serve(
+    invocation: Invocation,
+    banks: Annotated[
+        list[str] | None, argument("[BANK]...", "Names or paths; all if none.")
+    ] = None,
+    writable: Annotated[
+        bool, flag("--writable", "Let agents import logs and give outcomes.")
+    ] = False,
+) -> Result:
     """Serve banks to agents as an MCP server on stdin and stdout.
 
     Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE, and the
@@ -51,8 +52,6 @@ def serve(invocation: Invocation, banks: Banks = None, writable: Writable = Fals
 
 
 Agent = Annotated[str, argument("AGENT", "claude-code, codex, gemini or openhands.")]
-MaybeAgent = Annotated[str | None, argument("AGENT", "Only this one; all if not given.")]
-BankName = Annotated[str, option("--bank", "BANK", "The bank to ask.")]
 Project = Annotated[bool, flag("--project", "Use the settings of the project here, not your own.")]
 Budget = Annotated[int, option("--budget", "N", "The most tokens handed over at once.", min=50)]
 
@@ -60,7 +59,7 @@ Budget = Annotated[int, option("--budget", "N", "The most tokens handed over at 
 def install(
     invocation: Invocation,
     agent: Agent,
-    bank: BankName,
+    bank: Annotated[str, option("--bank", "BANK", "The bank to ask.")],
     project: Project = False,
     budget: Budget = 1500,
     dry_run: options.DryRun = False,
@@ -75,7 +74,7 @@ def install(
 
     path, protocol, notes = invocation.bank(bank), settings.protocol_of(agent), []
     try:
-        invocation.open(bank, write=True).require_writable()
+        invocation.open(bank, write=True)
     except BankFrozenError as error:
         notes = [f"sessions will wait, since they cannot be imported here: {error}"]
     # Settings of a project are shared: its bank is found there by name, as the program is.
@@ -85,11 +84,7 @@ def install(
     return _changed("install", protocol.name, changes, notes, dry_run=dry_run)
 
 
-def remove(
-    agent: Agent,
-    project: Project = False,
-    dry_run: options.DryRun = False,
-) -> Result:
+def remove(agent: Agent, project: Project = False, dry_run: options.DryRun = False) -> Result:
     """Take our entries out of an agent's settings, which are then as before."""
     from deltamem_tui.agents import settings
 
@@ -99,7 +94,7 @@ def remove(
 
 
 def status(
-    agent: MaybeAgent = None,
+    agent: Annotated[str | None, argument("AGENT", "Only this one; all if not given.")] = None,
     project: Project = False,
 ) -> Result:
     """Show which agents read which banks, when a hook last ran, and how many sessions wait."""

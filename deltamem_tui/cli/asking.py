@@ -24,22 +24,6 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.vectors.search import Candidate
 
 
-Task = Annotated[str, argument("TASK", "The goal, as the agent gets it; - for stdin.")]
-Environment = Annotated[str, option("--env", "TEXT", "The scene: the first observation.")]
-Explain = Annotated[bool, flag("--explain", "Show the runners-up, with penalties and thresholds.")]
-
-ReceiptPath = Annotated[
-    Path | None,
-    option(
-        "--receipt",
-        "FILE",
-        "Write down there what was shown, a line a recall, for `import --receipts`.",
-    ),
-]
-Episode = Annotated[
-    str, option("--episode", "NAME", "The id of the episode in its log, for the receipt.")
-]
-
 _RUNNERS_UP = 10
 _NEAREST = 3
 
@@ -47,11 +31,13 @@ _NEAREST = 3
 def recall(
     invocation: Invocation,
     bank: options.Bank,
-    task: Task,
-    env: Environment = "",
-    explain: Explain = False,
-    receipt: ReceiptPath = None,
-    episode: Episode = "",
+    task: Annotated[str, argument("TASK", "The goal, as the agent gets it; - for stdin.")],
+    env: Annotated[str, option("--env", "TEXT", "The scene: the first observation.")] = "",
+    explain: Annotated[bool, flag("--explain", "Show the runners-up and their scores.")] = False,
+    receipt: Annotated[
+        Path | None, option("--receipt", "FILE", "Append what was recalled.")
+    ] = None,
+    episode: Annotated[str, option("--episode", "NAME", "The episode's id in its log.")] = "",
 ) -> Result:
     """Recall what a bank knows of a task, as the text for an agent's prompt."""
     from deltamem_tui.memory.credit.credit import append_receipt
@@ -177,7 +163,6 @@ def _answer_record(
 
 
 Text = Annotated[str, argument("TEXT", "A goal, a scene, or any text.")]
-SearchLimit = Annotated[int, option("--limit", "N", "At most N nodes a tree.", min=1)]
 
 
 def search(
@@ -185,7 +170,7 @@ def search(
     bank: options.Bank,
     text: Text,
     tree: options.TreeChoice = None,
-    limit: SearchLimit = 10,
+    limit: Annotated[int, option("--limit", "N", "At most N nodes a tree.", min=1)] = 10,
 ) -> Result:
     """Find the nodes that score best for a text, in one tree or both."""
     from deltamem_tui.memory.engine import search

@@ -56,35 +56,19 @@ def _kind(path: Path, shipped: bool, **_: object) -> str:
     return "archive" if path.is_file() else "shipped" if shipped else "own"
 
 
-Description = Annotated[str, option("--description", "TEXT", "What the bank is for.")]
-
-Method = Annotated[
-    str | None,
-    option(
-        "--method",
-        "NAME",
-        "The memory method that the bank is for; `deltamem bank methods` lists them.",
-    ),
-]
-EpisodesFrom = Annotated[
-    str | None,
-    option(
-        "--episodes-from",
-        "BANK",
-        "Take over the episodes of a bank, waiting to be learnt; embedder and domain are that"
-        " bank's too, unless given.",
-    ),
-]
-
-
 def init(
     invocation: Invocation,
     bank: options.NewBank,
     embedder: options.Embedder = None,
     domain: options.Domain = None,
-    description: Description = "",
-    method: Method = None,
-    episodes_from: EpisodesFrom = None,
+    description: Annotated[str, option("--description", "TEXT", "What the bank is for.")] = "",
+    method: Annotated[
+        str | None, option("--method", "NAME", "See `deltamem bank methods`.")
+    ] = None,
+    episodes_from: Annotated[
+        str | None,
+        option("--episodes-from", "BANK", "Take the episodes of this bank, to be learnt anew."),
+    ] = None,
 ) -> Result:
     """Make a new bank, empty or with the episodes of another one.
 
@@ -246,10 +230,11 @@ def methods() -> Result:
     return Result("methods", {"methods": data}, view=view)
 
 
-NewName = Annotated[str, argument("NAME", "The new name.")]
-
-
-def rename(invocation: Invocation, bank: options.Bank, name: NewName) -> Result:
+def rename(
+    invocation: Invocation,
+    bank: options.Bank,
+    name: Annotated[str, argument("NAME", "The new name.")],
+) -> Result:
     """Give a bank another name."""
     from deltamem_tui.bank import place
 
@@ -293,29 +278,18 @@ def freeze(invocation: Invocation, bank: options.Bank) -> Result:
 
 def unfreeze(invocation: Invocation, bank: options.Bank) -> Result:
     """Allow writing to a frozen bank again."""
-    opened = invocation.open(bank, write=True)
+    from deltamem_tui.bank.bank import Bank
+
+    opened = Bank.open(invocation.writable_bank(bank))
     state = "can be written again" if opened.unfreeze() else "was not frozen"
     return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {state}",))
-
-
-Vectors = Annotated[
-    bool, flag("--vectors", "Embed every text again, and compare. Loads the bank's model.")
-]
-
-Repair = Annotated[
-    bool,
-    flag(
-        "--repair",
-        "First cut a torn journal back to its last whole commit, as a power cut may need.",
-    ),
-]
 
 
 def verify(
     invocation: Invocation,
     bank: options.Bank,
-    vectors: Vectors = False,
-    repair: Repair = False,
+    vectors: Annotated[bool, flag("--vectors", "Embed every text again, and compare.")] = False,
+    repair: Annotated[bool, flag("--repair", "First cut a torn journal back.")] = False,
 ) -> Result:
     """Check every file, line, vector and counter of a bank. Only --repair changes anything."""
     from deltamem_tui.bank.bank import Bank

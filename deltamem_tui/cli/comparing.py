@@ -25,33 +25,20 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.reports.view import ReportView
 
 
-MergedBanks = Annotated[
-    list[str], argument("BANK...", "Two banks or more. Without -o the first gets all.")
-]
-Into = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="BANK", help="A new bank that gets all instead."),
-]
-Near = Annotated[float, option("--near", "X", "The similarity from which two roots are near.")]
-NearPolicy = Annotated[
-    str,
-    option(
-        "--near-policy", "|".join(NEAR_POLICIES), "Keep a near root, or drop it with its subtree."
-    ),
-]
-AcrossDomains = Annotated[
-    bool, flag("--across-domains", "Merge banks of different domains all the same.")
-]
-
-
 def merge(
     invocation: Invocation,
-    banks: MergedBanks,
+    banks: Annotated[list[str], argument("BANK...", "Without -o the first gets all.")],
     *,
-    output: Into = None,
-    near: Near = NEAR,
-    near_policy: NearPolicy = "keep",
-    across_domains: AcrossDomains = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="BANK", help="A new bank that gets all.")
+    ] = None,
+    near: Annotated[float, option("--near", "X", "From which similarity roots are near.")] = NEAR,
+    near_policy: Annotated[
+        str, option("--near-policy", "|".join(NEAR_POLICIES), "What becomes of a near root.")
+    ] = "keep",
+    across_domains: Annotated[
+        bool, flag("--across-domains", "Merge banks of different domains.")
+    ] = False,
     dry_run: options.DryRun = False,
 ) -> Result:
     """Merge what banks have learnt, node by node, with nothing counted twice.
@@ -134,15 +121,11 @@ def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
             page.text(line)
 
 
-Before = Annotated[str, argument("BEFORE", "The bank as it was.")]
-After = Annotated[str, argument("AFTER", "The bank as it is.")]
-ExitCodeChoice = Annotated[
-    bool, flag("--exit-code", "Exit with 1 if anything differs, as git does.")
-]
-
-
 def diff(
-    invocation: Invocation, before: Before, after: After, exit_code: ExitCodeChoice = False
+    invocation: Invocation,
+    before: Annotated[str, argument("BEFORE", "The bank as it was.")],
+    after: Annotated[str, argument("AFTER", "The bank as it is.")],
+    exit_code: Annotated[bool, flag("--exit-code", "Exit with 1 if anything differs.")] = False,
 ) -> Result:
     """Show what differs between two banks, node by node.
 

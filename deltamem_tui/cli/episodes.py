@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from deltamem_tui.trajectory.readers.reading import Trial
 
 
-Waiting = Annotated[bool, flag("--waiting", "Only those that are not learnt yet.")]
-
 _OUTCOMES = {True: "success", False: "failure", None: "unknown"}
 _ENDED = _OUTCOMES | {None: ""}
 
 
-def list_(invocation: Invocation, bank: options.Bank, waiting: Waiting = False) -> Result:
+def list_(
+    invocation: Invocation,
+    bank: options.Bank,
+    waiting: Annotated[bool, flag("--waiting", "Only those that are not learnt yet.")] = False,
+) -> Result:
     """List a bank's episodes: id, state, outcome and task."""
     from deltamem_tui.bank.episodes import EpisodeState
     from deltamem_tui.memory.episodes.stored_episodes import episode
@@ -51,27 +53,17 @@ def list_(invocation: Invocation, bank: options.Bank, waiting: Waiting = False) 
     return Result("episodes", {"episodes": found}, view=view, notes=[hint] if unknown else [])
 
 
-EpisodeId = Annotated[
-    str,
-    argument(
-        "EPISODE", "An episode's id, or enough of its beginning; `last` is the one imported last."
-    ),
-]
-Word = Annotated[
-    Literal["success", "failure", "unclear"] | None,
-    argument(
-        "[success|failure|unclear]",
-        "How it ended, or that you cannot tell; shown only, if not given.",
-    ),
-]
 _ENDINGS = {"success": True, "failure": False, "unclear": None}
 
 
 def outcome(
     invocation: Invocation,
     bank: options.Bank,
-    episode: EpisodeId,
-    word: Word = None,
+    episode: Annotated[str, argument("EPISODE", "An episode's id or its beginning, or `last`.")],
+    word: Annotated[
+        Literal["success", "failure", "unclear"] | None,
+        argument("[success|failure|unclear]", "How it ended; without it, who said what."),
+    ] = None,
     yes: options.Sure = False,
 ) -> Result:
     """Say how an episode ended, or see who said what.
@@ -108,10 +100,11 @@ def outcome(
     return Result("outcome", data, view=view, notes=notes)
 
 
-Blind = Annotated[bool, flag("--blind", "Hide what log and judge say.")]
-
-
-def review(invocation: Invocation, bank: options.Bank, blind: Blind = False) -> Result:
+def review(
+    invocation: Invocation,
+    bank: options.Bank,
+    blind: Annotated[bool, flag("--blind", "Hide what log and judge say.")] = False,
+) -> Result:
     """List the most doubtful episodes: `episode outcome` or the browser takes your verdicts.
 
     First where log and judge disagree, then waiting successes that only a judge saw, and sources

@@ -108,7 +108,10 @@ class Invocation:
         """Open an existing bank, by name or path, to be read or written."""
         from deltamem_tui.bank.bank import Bank
 
-        return Bank.open(self.writable_bank(bank) if write else self.bank(bank))
+        opened = Bank.open(self.writable_bank(bank) if write else self.bank(bank))
+        if write:
+            opened.require_writable()
+        return opened
 
     def writable_bank(self, bank: str) -> Path:
         """Return the folder of an existing bank that may be written to."""

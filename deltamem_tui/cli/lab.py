@@ -39,9 +39,7 @@ class ContestOptions(ModelOptions):
         Literal["none", "online", "frozen", "unfrozen"] | None,
         flag(
             "--protocol",
-            "No memories; empty ones that learn from each game; ones that have learnt and are not "
-            "written; or that go on learning. If not given: frozen where something was learnt, "
-            "else online.",
+            "No memory; learning from each game; learnt and read only; or learning on.",
         ),
     ] = None
     method: Annotated[
@@ -49,82 +47,45 @@ class ContestOptions(ModelOptions):
         option(
             "--method",
             "NAME[:PARAMETER=VALUE,…]",
-            "A memory method with parameters of its bank, or nothing, raw, weighted, kind. Can be "
-            "repeated; the others are compared with the first.",
+            "A memory method, or nothing, raw, weighted, kind; can be repeated.",
         ),
     ] = None
-    bank: Annotated[
-        list[str] | None, option("--bank", "BANK", "A bank that competes, by name or path.")
-    ] = None
+    bank: Annotated[list[str] | None, option("--bank", "BANK", "A bank that competes.")] = None
     learn_from: Annotated[
-        list[str] | None, option("--learn-from", "LOG", "A log that methods learn before.")
+        list[str] | None, option("--learn-from", "LOG", "A log to learn first.")
     ] = None
     format: options.Format = None
     domain: options.Domain = None
-    games: Annotated[
-        int | None,
-        option("--games", "N", "How many, evenly of all kinds; all if not given.", min=1),
-    ] = None
+    games: Annotated[int | None, option("--games", "N", "How many, of all kinds.", min=1)] = None
     order: Annotated[
         Literal["recorded", "kinds", "shuffled"],
-        flag("--order", "As they are, in blocks of one kind, or shuffled."),
+        flag("--order", "As recorded, by kind, or shuffled."),
     ] = "recorded"
     seed: Annotated[int, option("--seed", "N", "The seed of --games, --order, --judge-error.")] = 0
     judge_error: Annotated[
         float | None,
-        option(
-            "--judge-error",
-            "SHARE",
-            "Simulate a judge that is wrong so often, for admission=coarse.",
-            min=0.0,
-            max=1.0,
-        ),
+        option("--judge-error", "SHARE", "Simulate a judge with this error.", min=0.0, max=1.0),
     ] = None
-    out: Annotated[
-        Path | None, option("--out", "DIR", "Where the contest is kept, to go on with it.")
-    ] = None
-    parallel: Annotated[
-        int,
-        option(
-            "--parallel",
-            "N",
-            "Play N games at once; N contestants where they learn.",
-            min=1,
-            max=64,
-        ),
-    ] = 1
+    out: Annotated[Path | None, option("--out", "DIR", "Where the contest is kept.")] = None
+    parallel: Annotated[int, option("--parallel", "N", "How much runs at once.", min=1, max=64)] = 1
     embedder: options.Embedder = None
     extractor: options.Extractor = None
 
 
 What = Annotated[str, argument("GAMES", f"{', '.join(ENVIRONMENTS)}, or FILE.py:NAME of your own.")]
-AgentName = Annotated[
-    str,
-    option(
-        "--agent",
-        "rules|explorer|MODEL",
-        "Who plays: the agent without a model, which does what a text says; one that then "
-        "explores; or a model as litellm names it.",
-    ),
-]
-AgentCommand = Annotated[
-    str | None, option("--agent-command", "CMD", "A program that plays, in JSON lines.")
-]
-Split = Annotated[
-    str | None, option("--split", "NAME", "The games that count; the first if not given.")
-]
-GamesFrom = Annotated[
-    Path | None, option("--games-from", "PATH", "Where the games are, if not as usual.")
-]
 
 
 def play(
     invocation: Invocation,
     what: What,
-    agent: AgentName = RULES,
-    agent_command: AgentCommand = None,
-    split: Split = None,
-    games_from: GamesFrom = None,
+    agent: Annotated[str, option("--agent", "rules|explorer|MODEL", "Who plays.")] = RULES,
+    agent_command: Annotated[
+        str | None, option("--agent-command", "CMD", "A program that plays.")
+    ] = None,
+    split: Annotated[str | None, option("--split", "NAME", "The games that count.")] = None,
+    games_from: Annotated[
+        Path | None, option("--games-from", "PATH", "Where the games are.")
+    ] = None,
     *,
     wishes: ContestOptions,
 ) -> Result:

@@ -19,28 +19,21 @@ from deltamem_tui.errors import UsageError
 if TYPE_CHECKING:
     from deltamem_tui.lab.result import Measure
 
-Methods = Annotated[
-    list[str] | None,
-    option(
-        "--method",
-        "NAME[:PARAMETER=VALUE,…]",
-        "A memory method with parameters of its bank; deltamem if not given. Can be repeated.",
-    ),
-]
-By = Annotated[
-    Literal["time", "task"],
-    flag("--by", "Hold out the last episodes, or all episodes of some tasks."),
-]
-Share = Annotated[float, option("--hold-out", "SHARE", "How many are held out.", min=0.01, max=0.9)]
 Budget = Annotated[int, option("--budget", "N", "Tokens of a text, 4 characters each.", min=10)]
 
 
 def work(
     invocation: Invocation,
     logs: Logs,
-    method: Methods = None,
-    by: By = "time",
-    hold_out: Share = 0.25,
+    method: Annotated[
+        list[str] | None, option("--method", "NAME[:PARAMETER=VALUE,…]", "Can be repeated.")
+    ] = None,
+    by: Annotated[
+        Literal["time", "task"], flag("--by", "Hold out the last, or some tasks.")
+    ] = "time",
+    hold_out: Annotated[
+        float, option("--hold-out", "SHARE", "The share held out.", min=0.01, max=0.9)
+    ] = 0.25,
     budget: Budget = 300,
     outcome: Outcome = None,
     format: options.Format = None,  # noqa: A002 - the word that people type

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,21 +24,14 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.runs.learning import LearningReport
     from deltamem_tui.memory.runs.questions import AnswersReport
     from deltamem_tui.memory.writers.extraction import Payment
+    from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
 
 Requests = Annotated[
-    Path | None,
-    option(
-        "--batch",
-        "FILE",
-        "Ask nothing: write what would be asked as requests for a batch service or vLLM.",
-    ),
+    Path | None, option("--batch", "FILE", "Ask nothing: write the questions for a batch service.")
 ]
-Answers = Annotated[
-    list[Path] | None,
-    option("--answers", "FILE", "With --batch: take these results of a batch first."),
-]
+Answers = Annotated[list[Path] | None, option("--answers", "FILE", "First take these results.")]
 
 
 @dataclass(slots=True)
@@ -76,40 +68,30 @@ def _batch_of(
     path: Path | None,
     answers: Sequence[Path] | None,
     model: ModelOptions,
-    others: Mapping[str, object],
+    *,
+    alone: bool,
 ) -> BatchRound | None:
-    """Return the round of a batch that was asked for; None if none was."""
+    """Take the answers of a batch that came back; None if no batch was asked for.
+
+    `alone` is whether no option of the command itself contradicts it.
+    """
     if path is None:
         if answers:
             hint = "`--batch FILE` says where what is asked next goes"
             raise UsageError("`--answers` goes with `--batch` only", hint=hint)
         return None
-    refused = {
-        "--dry-run": model.dry_run,
-        "--max-cost": model.max_cost,
-        "--no-cache": model.no_cache,
-        **others,
-    }
-    if option := next((name for name, value in refused.items() if value), ""):
-        what = f"`{option}` does not go with `--batch`"
+    if not alone or model.dry_run or model.max_cost is not None or model.no_cache:
+        what = "--dry-run, --max-cost, --no-cache, --concurrency, --extractor: not with `--batch`"
         raise UsageError(what, hint="nothing is asked in a batch's round")
     from deltamem_tui.llm.cache import BatchCaller, ResponseCache
     from deltamem_tui.llm.models import look_up
-    from deltamem_tui.memory.runs.questions import AnswersReport
-
-    found = look_up(chosen_model(invocation, model.model))
-    batch = BatchCaller(found, ResponseCache(), bank.manifest.counts_as)
-    return BatchRound(path, batch, AnswersReport())
-
-
-def _take(
-    invocation: Invocation, bank: Bank, rounds: BatchRound, answers: Sequence[Path] | None
-) -> None:
-    """Take the answers that came back."""
     from deltamem_tui.memory.runs.questions import take_answers
 
+    bank.require_writable()
+    found = look_up(chosen_model(invocation, model.model))
+    batch = BatchCaller(found, ResponseCache(), bank.manifest.counts_as)
     with invocation.output.progress("taking answers") as advance:
-        rounds.taken = take_answers(bank, rounds.batch, answers or (), advance)
+        return BatchRound(path, batch, take_answers(bank, batch, answers or (), advance))
 
 
 def _problems(
@@ -145,23 +127,25 @@ def extract(
     """
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.policies.admission import policy_named
-    from deltamem_tui.memory.runs.learning import candidates, view_learning
+    from deltamem_tui.memory.runs.learning import LearningReport, candidates, view_learning
+    from deltamem_tui.memory.writers.model import ModelExtractor
 
     dry_run = model.dry_run
     policy = policy_named(admit) if admit else None
     opened = invocation.open(bank, write=not dry_run)
-    others = {"--extractor": extractor, "--concurrency": concurrency > 1}
-    rounds = _batch_of(invocation, opened, batch, answers, model, others)
+    alone = extractor is None and concurrency == 1
+    rounds = _batch_of(invocation, opened, batch, answers, model, alone=alone)
     caller = rounds.batch if rounds else None
     manifest = opened.manifest
     chosen = extractor_for(invocation, manifest.domain, [manifest.method], extractor, model, caller)
     opened.require_writable()
     found = candidates(opened, policy, limit)
-    if rounds:
-        _take(invocation, opened, rounds, answers)
     with interruptible() as stop:
-        run = partial(_learnt, invocation, opened, found.episodes, chosen, rounds, stop)
-        done = run(dry_run=dry_run, concurrency=concurrency)
+        learning = _Learning(invocation, opened, found.episodes, stop)
+        if isinstance(chosen, ModelExtractor) and (dry_run or rounds):
+            done = learning.round(chosen, rounds) if rounds else learning.estimated(chosen)
+        else:  # the rules cost nothing
+            done = LearningReport() if dry_run else learning.done(chosen, concurrency)
     failed = [done.failure] if isinstance(done.failure, DeltaMemError) else []
     errors = _problems(invocation, rounds, [*found.broken, *done.refusals, *failed])
     if isinstance(done.failure, KeyboardInterrupt) or (stop and not errors):
@@ -181,62 +165,61 @@ def extract(
     return Result.of_view("extract", rounds.shown(view) if rounds else view, errors, status)
 
 
-def _learnt(
-    invocation: Invocation,
-    bank: Bank,
-    episodes: Sequence[Trajectory],
-    extractor: Writer,
-    rounds: BatchRound | None,
-    stop: Interruption,
-    *,
-    dry_run: bool,
-    concurrency: int,
-) -> LearningReport:
-    """Learn from episodes, have a round of a batch, or find out what it will take."""
-    from deltamem_tui.memory.reports.view import cost_text
-    from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
-    from deltamem_tui.memory.runs.questions import estimate_learning, learn_round
-    from deltamem_tui.memory.vectors.embedder import embedder_of
-    from deltamem_tui.memory.writers.model import ModelExtractor
+@dataclass(frozen=True, slots=True)
+class _Learning:
+    """Episodes that are to be learnt, and who waits for it."""
 
-    common: dict[str, Any] = {"stopped": stop}
-    label = "estimating" if dry_run else "learning"
-    with invocation.output.progress(label, len(episodes)) as advance:
-        if dry_run or rounds:
-            if not isinstance(extractor, ModelExtractor):  # the rules cost nothing
-                return LearningReport()
-            if rounds is None:
-                embedder = embedder_of(bank)
-                common["advance"] = advance
-                usage = estimate_learning(bank, episodes, extractor, embedder, **common)
-                return LearningReport(usage=usage)
-            common["advance"] = lambda _: advance()
-            done, asked = learn_round(bank, episodes, extractor, rounds.batch, **common)
-            rounds.asked = len(asked)
-            if not (stop or done.failure):
-                rounds.write(asked)
-            return done
+    invocation: Invocation
+    bank: Bank
+    episodes: Sequence[Trajectory]
+    stop: Interruption
 
-        def show(usage: Usage) -> None:
-            advance(label=f"learning, {cost_text(usage)}" if usage.calls else "learning")
+    def estimated(self, extractor: ModelExtractor) -> LearningReport:
+        """Find out what it will take."""
+        from deltamem_tui.memory.runs.learning import LearningReport
+        from deltamem_tui.memory.runs.questions import estimate_learning
+        from deltamem_tui.memory.vectors.embedder import embedder_of
 
-        common |= {"concurrency": concurrency, "advance": show}
-        return learn_episodes(bank, extractor, episodes, **common)
+        bank, episodes = self.bank, self.episodes
+        with self.invocation.output.progress("estimating", len(episodes)) as advance:
+            how: dict[str, Any] = {"advance": advance, "stopped": self.stop}
+            usage = estimate_learning(bank, episodes, extractor, embedder_of(bank), **how)
+        return LearningReport(usage=usage)
 
+    def round(self, extractor: ModelExtractor, rounds: BatchRound) -> LearningReport:
+        """Learn what is answered, and write down what else is asked."""
+        from deltamem_tui.memory.runs.questions import learn_round
 
-All = Annotated[
-    bool,
-    flag(
-        "--all", "Judge also what log or person judged: it measures the judge, changes no outcome."
-    ),
-]
+        with self.invocation.output.progress("learning", len(self.episodes)) as advance:
+            how: dict[str, Any] = {"advance": lambda _: advance(), "stopped": self.stop}
+            done, asked = learn_round(self.bank, self.episodes, extractor, rounds.batch, **how)
+        if not (self.stop or done.failure):
+            rounds.write(asked)
+        return done
+
+    def done(self, extractor: Writer, concurrency: int) -> LearningReport:
+        """Learn from them all."""
+        from deltamem_tui.memory.reports.view import cost_text
+        from deltamem_tui.memory.runs.learning import learn_episodes
+
+        with self.invocation.output.progress("learning", len(self.episodes)) as advance:
+
+            def show(usage: Usage) -> None:
+                advance(label=f"learning, {cost_text(usage)}" if usage.calls else "learning")
+
+            how: dict[str, Any] = {"advance": show, "stopped": self.stop}
+            return learn_episodes(
+                self.bank, extractor, self.episodes, concurrency=concurrency, **how
+            )
 
 
 def judge(
     invocation: Invocation,
     bank: options.Bank,
     limit: options.Limit = None,
-    all: All = False,  # noqa: A002 - the word that people type
+    known: Annotated[
+        bool, flag("--all", "Judge also known outcomes, to measure the judge.")
+    ] = False,
     concurrency: options.Concurrency = 1,
     batch: Requests = None,
     answers: Answers = None,
@@ -258,26 +241,21 @@ def judge(
     dry_run = model.dry_run
     folders = checked_prompts(invocation, model.prompts)
     opened = invocation.open(bank, write=not dry_run)
-    if not dry_run:
-        opened.require_writable()
-    others = {"--concurrency": concurrency > 1}
-    rounds = _batch_of(invocation, opened, batch, answers, model, others)
+    rounds = _batch_of(invocation, opened, batch, answers, model, alone=concurrency == 1)
     client = model_client(invocation, model, rounds.batch if rounds else None)
     judge = Judge(client, opened.manifest.domain, folders)
-    ids = (judging.without_judgement if all else judging.without_outcome)(opened, limit)
+    ids = (judging.without_judgement if known else judging.without_outcome)(opened, limit)
     if dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:
             found = judging.estimate_judging(opened, judge, ids, advance)
         return Result.of_view("judge", view_judging(found, bank))
-    if rounds:
-        _take(invocation, opened, rounds, answers)
     with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
         done = judging.judge_episodes(
             opened,
             judge,
             ids,
             concurrency=concurrency,
-            beside=all,
+            beside=known,
             advance=advance,
             stopped=stop,
         )
@@ -315,8 +293,6 @@ def consolidate(
 
     dry_run = model.dry_run
     opened = invocation.open(bank, write=not dry_run)
-    if not dry_run:
-        opened.require_writable()
     if not (extractor or model.model or due(opened)):  # then it does not matter who would write
         return _fusions([], 0, [], Usage())
     manifest = opened.manifest

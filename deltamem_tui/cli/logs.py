@@ -22,51 +22,36 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.episodes.import_report import FileTally, ImportReport, Reception
 
 
-Logs = Annotated[list[str], argument("LOG...", "Files, folders, patterns, or - for stdin.")]
-MaybeLogs = Annotated[
-    list[str] | None, argument("LOG...", "Files, folders, patterns, or - for stdin.")
-]
-Queued = Annotated[
-    bool, flag("--queued", "Import the sessions that agents' hooks queued, each into its bank.")
-]
+Logs = Annotated[list[str], argument("LOG...", "Files, folders, patterns, or -.")]
 Outcome = Annotated[
     str | None,
     option(
         "--outcome",
         "success|failure|FILE",
-        "The outcome where the log states none: one for all episodes, or a file: JSON, JSONL "
-        "or CSV from id to success or reward, or a list of the ids that were resolved (then "
-        "all others failed). It corrects an earlier --outcome of episodes that wait.",
+        "Where the log states none: for all, or a file (JSON, JSONL, CSV, list of resolved ids).",
     ),
 ]
-Receipts = Annotated[
-    str | None,
-    option(
-        "--receipts",
-        "FILE|FOLDER",
-        "What the agent recalled, as `recall --receipt` noted it: joined to the episodes by "
-        "their names or tasks, also to those that the bank has.",
-    ),
-]
-SuccessAt = Annotated[float, option("--success-at", "REWARD", "The least reward of a success.")]
-RedactPersonal = Annotated[
-    bool, flag("--redact-personal", "Redact e-mail addresses too, not only secrets.")
-]
-NoRedact = Annotated[bool, flag("--no-redact", "Keep keys, tokens and passwords.")]
 
 
 def import_(
     invocation: Invocation,
     bank: options.MaybeBank = None,
-    logs: MaybeLogs = None,
-    queued: Queued = False,
+    logs: Annotated[
+        list[str] | None, argument("LOG...", "Files, folders, patterns, or - for stdin.")
+    ] = None,
+    queued: Annotated[bool, flag("--queued", "Import the sessions that hooks queued.")] = False,
     format: options.Format = None,  # noqa: A002 - the word that people type
     outcome: Outcome = None,
-    receipts: Receipts = None,
+    receipts: Annotated[
+        str | None,
+        option("--receipts", "FILE|FOLDER", "What the agent had recalled (`recall --receipt`)."),
+    ] = None,
     domain: options.Domain = None,
-    success_at: SuccessAt = 1.0,
-    redact_personal: RedactPersonal = False,
-    no_redact: NoRedact = False,
+    success_at: Annotated[float, option("--success-at", "REWARD", "Counts as success.")] = 1.0,
+    redact_personal: Annotated[
+        bool, flag("--redact-personal", "Redact e-mail addresses too.")
+    ] = False,
+    no_redact: Annotated[bool, flag("--no-redact", "Keep keys, tokens and passwords.")] = False,
     dry_run: options.DryRun = False,
 ) -> Result:
     """Bring the episodes of logs into a bank, each once.

@@ -179,12 +179,9 @@ def _origin(path: Path) -> str:
     return one_line(str(folder))
 
 
-Name = Annotated[str, argument("NAME", "A prompt's name.")]
-
-
 def prompt(
     invocation: Invocation,
-    name: Name,
+    name: Annotated[str, argument("NAME", "A prompt's name.")],
     domain: options.Domain = None,
     prompts: options.Prompts = None,
 ) -> Result:
@@ -210,10 +207,11 @@ def prompt(
     return Result("prompts", data, view=lambda page: page.text(text.rstrip("\n")), notes=notes)
 
 
-Folder = Annotated[Path | None, argument("DIR", "Only this folder; all in use if not given.")]
-
-
-def check(invocation: Invocation, folder: Folder = None, prompts: options.Prompts = None) -> Result:
+def check(
+    invocation: Invocation,
+    folder: Annotated[Path | None, argument("DIR", "Only this folder; all if not given.")] = None,
+    prompts: options.Prompts = None,
+) -> Result:
     """Check the prompt files of a folder, or all in use."""
     from deltamem_tui.memory.methods import prompt_uses
     from deltamem_tui.memory.prompts.check import files, flaws
@@ -240,16 +238,11 @@ def check(invocation: Invocation, folder: Folder = None, prompts: options.Prompt
     return Result("prompts", data, errors, Result.verdict(sound, errors), notes=notes)
 
 
-Target = Annotated[Path, argument("DIR", "Where the files go.")]
-Names = Annotated[list[str] | None, argument("[NAME]...", "Only these prompts.")]
-Replace = Annotated[bool, flag("--replace", "Write over files that differ.")]
-
-
 def export(
-    folder: Target,
-    names: Names = None,
+    folder: Annotated[Path, argument("DIR", "Where the files go.")],
+    names: Annotated[list[str] | None, argument("[NAME]...", "Only these prompts.")] = None,
     domain: options.Domain = None,
-    replace: Replace = False,
+    replace: Annotated[bool, flag("--replace", "Write over files that differ.")] = False,
 ) -> Result:
     """Copy the shipped prompts into a folder, to be edited."""
     from deltamem_tui.memory.prompts.library import export

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.editing import Change
 
 
-Depth = Annotated[int | None, option("--depth", "N", "Leave out what lies deeper.", min=1)]
-OutlineLimit = Annotated[int | None, option("--limit", "N", "Stop after N nodes a tree.", min=1)]
-
 _SAME = 4  # words of a title that repeat the parent's
 _LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
 _LEGEND_OF_RECORDS = "● record  ○ part of the one above  ✗ failure  ×n hits"
@@ -40,8 +37,8 @@ def tree(
     invocation: Invocation,
     bank: options.Bank,
     tree: options.TreeChoice = None,
-    depth: Depth = None,
-    limit: OutlineLimit = None,
+    depth: Annotated[int | None, option("--depth", "N", "Nothing deeper.", min=1)] = None,
+    limit: Annotated[int | None, option("--limit", "N", "At most N nodes a tree.", min=1)] = None,
 ) -> Result:
     """Show the outline of the trees, a line a node."""
     from deltamem_tui.memory.methods import display_of, is_shown
@@ -105,18 +102,13 @@ def _difference(node: Node, above: Node | None, display: Display) -> str:
     return one_line(f"… {' '.join(words[same:])}" if same >= _SAME else title, 120)
 
 
-def show(
-    invocation: Invocation,
-    bank: options.Bank,
-    node: options.NodeId,
-    tree: options.TreeChoice = None,
-) -> Result:
+def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Result:
     """Show one node: its texts, its origin, and how often it was of use."""
     from deltamem_tui.memory.credit.credit import node_credit
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
-    opened, name, found = _node(invocation, bank, node, tree, write=False)
+    opened, name, found = _node(invocation, bank, node, write=False)
     record, display = node_record(opened.tree(name), found), display_of(opened, name)
     credit = node_credit(opened, name, found.id)
 
@@ -135,18 +127,13 @@ def show(
     return Result("show", {"nodes": [record | {"credit": credit.record()}]}, view=view)
 
 
-def chain(
-    invocation: Invocation,
-    bank: options.Bank,
-    node: options.NodeId,
-    tree: options.TreeChoice = None,
-) -> Result:
+def chain(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Result:
     """Show the chain from the root to a node, as an agent receives it."""
     from deltamem_tui.memory.context import chain_entries
     from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
-    opened, name, found = _node(invocation, bank, node, tree, write=False)
+    opened, name, found = _node(invocation, bank, node, write=False)
     chain = opened.chain(name, found.id)
 
     def view(page: Page) -> None:
@@ -156,28 +143,21 @@ def chain(
     return Result("chain", {"tree": name, "nodes": records}, view=view)
 
 
-Texts = Annotated[
-    list[str] | None,
-    argument("FIELD=TEXT…", "New texts by field; without any, $EDITOR opens all of them."),
-]
-Label = Annotated[
-    Literal["success", "failure"], argument("success|failure", "How the episode behind it ended.")
-]
-Parent = Annotated[str, argument("PARENT|root", "The new parent's id, or `root` for none.")]
-Other = Annotated[str, argument("OTHER", "The node that goes; all below it moves to NODE.")]
+Label = Annotated[Literal["success", "failure"], argument("success|failure", "The new label.")]
 
 
 def edit(
     invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
-    texts: Texts = None,
-    tree: options.TreeChoice = None,
+    texts: Annotated[
+        list[str] | None, argument("FIELD=TEXT…", "Without any, $EDITOR opens.")
+    ] = None,
 ) -> Result:
     """Change what a node says, in $EDITOR or by FIELD=TEXT."""
     from deltamem_tui.memory.editing import edit
 
-    opened, name, found = _node(invocation, bank, node, tree)
+    opened, name, found = _node(invocation, bank, node)
     payload = dict(found.payload)
     if texts:
         payload |= _assigned(texts, payload)
@@ -189,16 +169,12 @@ def edit(
 
 
 def relabel(
-    invocation: Invocation,
-    bank: options.Bank,
-    node: options.NodeId,
-    label: Label,
-    tree: options.TreeChoice = None,
+    invocation: Invocation, bank: options.Bank, node: options.NodeId, label: Label
 ) -> Result:
     """Label a node as written by a success, or by a failure."""
     from deltamem_tui.memory.editing import relabel
 
-    opened, name, found = _node(invocation, bank, node, tree)
+    opened, name, found = _node(invocation, bank, node)
     return _result("relabel", relabel(opened, name, found, label), bank)
 
 
@@ -206,13 +182,12 @@ def move(
     invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
-    parent: Parent,
-    tree: options.TreeChoice = None,
+    parent: Annotated[str, argument("PARENT|root", "The new parent's id, or `root` for none.")],
 ) -> Result:
     """Move a node, with all below it, under another parent."""
     from deltamem_tui.memory.editing import move
 
-    opened, name, found = _node(invocation, bank, node, tree)
+    opened, name, found = _node(invocation, bank, node)
     above = None if parent == "root" else opened.find_node(parent, name)[1]
     return _result("move", move(opened, name, found, above), bank)
 
@@ -221,27 +196,22 @@ def join(
     invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
-    other: Other,
-    tree: options.TreeChoice = None,
+    other: Annotated[str, argument("OTHER", "The node that goes; all below it moves to NODE.")],
 ) -> Result:
     """Join two nodes that say the same: NODE stays, OTHER goes, what is below it moves."""
     from deltamem_tui.memory.editing import join
 
-    opened, name, found = _node(invocation, bank, node, tree)
+    opened, name, found = _node(invocation, bank, node)
     return _result("join", join(opened, name, found, opened.find_node(other, name)[1]), bank)
 
 
 def delete(
-    invocation: Invocation,
-    bank: options.Bank,
-    node: options.NodeId,
-    tree: options.TreeChoice = None,
-    yes: options.Sure = False,
+    invocation: Invocation, bank: options.Bank, node: options.NodeId, yes: options.Sure = False
 ) -> Result:
     """Delete a node with all below it."""
     from deltamem_tui.memory.editing import delete, subtree
 
-    opened, name, found = _node(invocation, bank, node, tree)
+    opened, name, found = _node(invocation, bank, node)
     below = len(subtree(opened.tree(name), found.id)) - 1
     if below and not yes:
         invocation.confirm(f"delete {found.id[:8]} and {counted(below, 'node')} below it?")
@@ -278,10 +248,10 @@ def _again(command: str, done: str, event: str, change: Change) -> Result:
 
 
 def _node(
-    invocation: Invocation, bank: str, node: str, tree: str | None, *, write: bool = True
+    invocation: Invocation, bank: str, node: str, *, write: bool = True
 ) -> tuple[Bank, str, Node]:
     opened = invocation.open(bank, write=write)
-    name, found = opened.find_node(node, options.tree_name(opened, tree))
+    name, found = opened.find_node(node)
     return opened, name, found
 
 
@@ -315,19 +285,15 @@ def _in_editor(invocation: Invocation, payload: Mapping[str, str]) -> dict[str, 
         )
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "node.md"
-        draft.write_text(
-            "\n".join(f"== {field} ==\n{clean(text)}\n" for field, text in payload.items()),
-            encoding="utf-8",
-        )
+        texts = (f"== {field} ==\n{clean(text)}\n" for field, text in payload.items())
+        draft.write_text("\n".join(texts), encoding="utf-8")
         try:
-            code = subprocess.run([*shlex.split(editor), str(draft)], check=False).returncode
+            subprocess.run([*shlex.split(editor), str(draft)], check=True)
             edited = draft.read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{one_line(editor, 60)}: {one_line(str(error), 100)}") from error
-        if code:
-            raise UsageError(f"{one_line(editor, 60)} failed; nothing was changed")
-        parts = re.split(r"(?m)^== (\w+) ==$", edited)
-    texts = dict(zip(parts[1::2], (clean(each).strip() for each in parts[2::2]), strict=True))
-    if list(texts) != list(payload):
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            what = f"{one_line(editor, 60)}: {one_line(str(error), 100)}"
+            raise UsageError(f"{what}; nothing was changed") from error
+    _, *parts = re.split(r"(?m)^== (\w+) ==$", edited)
+    if parts[::2] != list(payload):
         raise UsageError("a heading `== field ==` is missing or new; nothing was changed")
-    return texts
+    return {field: clean(text).strip() for field, text in zip(payload, parts[1::2], strict=True)}

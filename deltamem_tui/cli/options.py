@@ -53,23 +53,14 @@ MaybeBank = Annotated[str | None, _BANK]
 NewBank = Annotated[str, argument("BANK", "The new bank's name in the banks folder, or a path.")]
 """A bank that is to be made: `invocation.new_bank(bank)` is its path."""
 
-Domain = Annotated[
-    str | None, option("--domain", "NAME", "The kind of environment: coding, support, …")
-]
+Domain = Annotated[str | None, option("--domain", "NAME", "The kind of environment: coding, …")]
 Embedder = Annotated[
-    str | None,
-    option(
-        "--embedder",
-        "NAME",
-        "What turns text into vectors: minilm, hashing, or a sentence-transformers model.",
-    ),
+    str | None, option("--embedder", "NAME", "minilm, hashing, or a sentence-transformers model.")
 ]
 Concurrency = Annotated[
     int, option("--concurrency", "N", "At most N calls at once.", min=1, max=256)
 ]
-Prompts = Annotated[
-    str | None, option("--prompts", "DIR", "A folder whose prompts come before all others.")
-]
+Prompts = Annotated[str | None, option("--prompts", "DIR", "A folder of prompts that come first.")]
 """`invocation.settings(prompts=prompts).prompt_folders()` is where prompts are looked up."""
 
 Admit = Annotated[
@@ -77,21 +68,14 @@ Admit = Annotated[
     option(
         "--admit",
         "none|all|coarse|stated|strict|coarse-then-strict",
-        "Which outcomes are learnt from: the log's and yours (strict), the log's (stated), a "
-        "judge's, even against theirs (coarse), or any (all, coarse-then-strict); the bank's "
-        "parameter `admission` if not given.",
+        "Whose outcomes are learnt from: see docs/credit.md; the bank's `admission` if not given.",
     ),
 ]
 """`memory.policies.admission.policy_named(admit)` reads it."""
 
 Format = Annotated[
     str | None,
-    option(
-        "--format",
-        "NAME|FILE.toml",
-        "How to read the logs: a name of `deltamem episode formats`, or a file that declares "
-        "a format; by content if not given.",
-    ),
+    option("--format", "NAME|FILE.toml", "A format, or a file that declares one; else by content."),
 ]
 """`reader_named(format)` finds it."""
 
@@ -111,43 +95,24 @@ def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
     return choice
 
 
-Extractor = Annotated[
-    str | None,
-    option("--extractor", "rules", "Distil by rules, at no cost, instead of by a model."),
-]
+Extractor = Annotated[str | None, option("--extractor", "rules", "Write by rules, at no cost.")]
 Sure = Annotated[bool, flag("--yes", "Do not ask first.")]
 Limit = Annotated[int | None, option("--limit", "N", "At most N.", min=1)]
-Coarse = Annotated[
-    bool, flag("--coarse", "Use the judge's verdicts instead of the log's and yours.")
-]
+Coarse = Annotated[bool, flag("--coarse", "Use the judge's verdicts instead.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """The options of all commands that ask a model."""
 
-    model: Annotated[
-        str | None, option("--model", "NAME", "The language model, as litellm names it.")
-    ] = None
-    api_base: Annotated[
-        str | None, option("--api-base", "URL", "The address of your own server.")
-    ] = None
+    model: Annotated[str | None, option("--model", "NAME", "As litellm names it.")] = None
+    api_base: Annotated[str | None, option("--api-base", "URL", "Your own server.")] = None
     max_cost: Annotated[
-        float | None,
-        option("--max-cost", "USD", "Stop before more than this would be spent.", min=0.0),
+        float | None, option("--max-cost", "USD", "Stop before spending more.", min=0.0)
     ] = None
-    no_cache: Annotated[
-        bool, flag("--no-cache", "Ask again what was asked before, and keep no answer.")
-    ] = False
+    no_cache: Annotated[bool, flag("--no-cache", "Ask everything anew; keep no answer.")] = False
     prompts: Prompts = None
     timeout: Annotated[
-        float | None,
-        option(
-            "--timeout",
-            "SECONDS",
-            "How long to wait for each answer; 120 if not given, 600 for your own server.",
-            min=0.1,
-            max=86_400.0,
-        ),
+        float | None, option("--timeout", "SECONDS", "For each answer.", min=0.1, max=86_400.0)
     ] = None
     dry_run: DryRun = False

@@ -43,37 +43,26 @@ _NOTES = {
 }
 _AGENTS_FILE = "AGENTS.md"
 
-Out = Annotated[
-    Path | None,
-    typer.Option("-o", "--out", metavar="PATH", help="Where to write; here, if not given."),
-]
-As = Annotated[
-    Literal["archive", "skills", "markdown", "jsonl", "atif", "agents-md"],
-    flag("--as", "What to write."),
-]
-Episodes = Annotated[bool, flag("--episodes", "Include the episodes that it was learnt from.")]
-Journal = Annotated[bool, flag("--journal", "Include its history.")]
-Builder = Annotated[str, option("--builder", "WHO", "Who built it; shown where it is installed.")]
-Replace = Annotated[bool, flag("--replace", "Write over an export that is there.")]
-DiscardChanges = Annotated[
-    bool,
-    flag("--discard-changes", "With --replace, also write over skills that were changed since."),
-]
-AllowSecrets = Annotated[bool, flag("--allow-secrets", "Write although secrets were found in it.")]
-
 
 def export(
     invocation: Invocation,
     bank: options.Bank,
     *,
-    out: Out = None,
-    form: As = "archive",
-    episodes: Episodes = False,
-    journal: Journal = False,
-    builder: Builder = "",
-    replace: Replace = False,
-    discard_changes: DiscardChanges = False,
-    allow_secrets: AllowSecrets = False,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="PATH", help="Where to write.")
+    ] = None,
+    form: Annotated[
+        Literal["archive", "skills", "markdown", "jsonl", "atif", "agents-md"],
+        flag("--as", "What to write."),
+    ] = "archive",
+    episodes: Annotated[bool, flag("--episodes", "Include the episodes.")] = False,
+    journal: Annotated[bool, flag("--journal", "Include its history.")] = False,
+    builder: Annotated[str, option("--builder", "WHO", "Shown where it is installed.")] = "",
+    replace: Annotated[bool, flag("--replace", "Replace what is there.")] = False,
+    discard_changes: Annotated[
+        bool, flag("--discard-changes", "Also replace changed skills.")
+    ] = False,
+    allow_secrets: Annotated[bool, flag("--allow-secrets", "Write in spite of secrets.")] = False,
 ) -> Result:
     """Write a bank into one file: frozen, with digests, scanned for secrets.
 
@@ -172,28 +161,19 @@ def _exported(
 
 _SHOWN = 10
 
-Source = Annotated[
-    Path,
-    argument("FILE|FOLDER", "An archive of `deltamem bank export`, or a folder of Agent Skills."),
-]
-Name = Annotated[
-    str | None, option("--name", "NAME", "What to call it here; as it is called if not given.")
-]
-Digest = Annotated[
-    str | None, option("--digest", "sha256:…", "Refuse any other archive than this one.")
-]
-InPlace = Annotated[bool, flag("--replace", "Put it in the place of the bank of this name.")]
-Unfreeze = Annotated[bool, flag("--unfreeze", "Leave it writable.")]
-
 
 def install(
     invocation: Invocation,
-    source: Source,
+    source: Annotated[Path, argument("FILE|FOLDER", "An archive, a bank, or a folder of skills.")],
     *,
-    name: Name = None,
-    digest: Digest = None,
-    replace: InPlace = False,
-    unfreeze: Unfreeze = False,
+    name: Annotated[str | None, option("--name", "NAME", "What to call it here.")] = None,
+    digest: Annotated[
+        str | None, option("--digest", "sha256:…", "Refuse any other archive.")
+    ] = None,
+    replace: Annotated[
+        bool, flag("--replace", "Put it in the place of the bank of this name.")
+    ] = False,
+    unfreeze: Annotated[bool, flag("--unfreeze", "Leave it writable.")] = False,
     embedder: options.Embedder = None,
     dry_run: options.DryRun = False,
 ) -> Result:

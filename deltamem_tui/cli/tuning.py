@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 _SHOWN = 50
 
 
-Apply = Annotated[bool, flag("--apply", "Make the proposed thresholds the bank's own.")]
-
-
-def calibrate(invocation: Invocation, bank: options.Bank, apply: Apply = False) -> Result:
+def calibrate(
+    invocation: Invocation,
+    bank: options.Bank,
+    apply: Annotated[bool, flag("--apply", "Make the proposed thresholds the bank's own.")] = False,
+) -> Result:
     """Propose a threshold per tree from the scores of the bank's own episodes.
 
     A new bank is calibrated by itself before it first learns from enough episodes, unless its
@@ -69,12 +70,13 @@ def _thresholds(page: Page, proposals: Sequence[Proposal]) -> None:
         page.table(columns, rows)
 
 
-Changes = Annotated[
-    list[str] | None, argument("[NAME=VALUE]...", "What to change, such as task.tau_base=0.8")
-]
-
-
-def parameters(invocation: Invocation, bank: options.Bank, changes: Changes = None) -> Result:
+def parameters(
+    invocation: Invocation,
+    bank: options.Bank,
+    changes: Annotated[
+        list[str] | None, argument("[NAME=VALUE]...", "Such as task.tau_base=0.8.")
+    ] = None,
+) -> Result:
     """Show the method's numbers of a bank, or change some.
 
     DeltaMem has, per tree: tau_base, the score from which a node is a match; failure_penalty,
@@ -116,18 +118,12 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-NewEmbedder = Annotated[
-    str,
-    option(
-        "--embedder", "NAME", "The new embedder: minilm, hashing, or a sentence-transformers model."
-    ),
-]
-
-
 def reembed(
     invocation: Invocation,
     bank: options.Bank,
-    embedder: NewEmbedder,
+    embedder: Annotated[
+        str, option("--embedder", "NAME", "minilm, hashing, or a sentence-transformers model.")
+    ],
     dry_run: options.DryRun = False,
 ) -> Result:
     """Give a bank the vectors of another embedder. No episode is learnt again.
@@ -140,8 +136,6 @@ def reembed(
 
     opened = invocation.open(bank, write=not dry_run)
     opened.require_folder()
-    if not dry_run:
-        opened.require_writable()
     loaded = load(invocation.settings(embedder=embedder).embedder)
     plan = found = reembed.planned(opened, loaded)
     if plan.needed and not dry_run:
@@ -187,17 +181,16 @@ def reembed(
     return Result("reembed", data, view=view, notes=notes)
 
 
-Preset = Annotated[
-    Literal["ehr", "ehr-coarse", "driving", "iot"] | None,
-    flag("--preset", "Published numbers in place of the bank's."),
-]
 Delete = Annotated[bool, flag("--apply", "Delete them; else they are only listed.")]
 
 
 def forget(
     invocation: Invocation,
     bank: options.Bank,
-    preset: Preset = None,
+    preset: Annotated[
+        Literal["ehr", "ehr-coarse", "driving", "iot"] | None,
+        flag("--preset", "Published numbers."),
+    ] = None,
     coarse: options.Coarse = False,
     apply: Delete = False,
 ) -> Result:
@@ -211,8 +204,6 @@ def forget(
     from deltamem_tui.memory.policies.forgetting import PRESETS
 
     opened = invocation.open(bank, write=apply)
-    if apply:
-        opened.require_writable()
     rules = PRESETS[preset] if preset else forgetting.rules_of(settings_of(opened))
     if not rules.any:
         raise UsageError(
