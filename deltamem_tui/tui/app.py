@@ -141,7 +141,7 @@ class DeltaMemApp(FailureKeeper):
         home = self.session.home
         if home is not None and not home.is_closed:
             error = if_gone(error, home.path, self.key_of("close_bank"))
-        return in_words(error, remedies(self.key_of, bank_is_open=home is not None))
+        return in_words(error, remedies(self.key_of))
 
     async def on_lookup_failed(self, message: LookupFailed) -> None:
         """Report what could not be looked up; another process may have written the bank."""
@@ -184,9 +184,9 @@ class DeltaMemApp(FailureKeeper):
         self, question: str, sections: Sequence[Section], answered: Callable[[bool | None], None]
     ) -> None:
         """Show what would be done, and ask."""
-        from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+        from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 
-        self.push_screen(ConfirmDialog(question, sections), answered)
+        self.push_screen(ReadingDialog(sections, question), answered)
 
     def _show_form(self, form: FormContent, answered: Callable[[FormAnswer | None], None]) -> None:
         from deltamem_tui.tui.widgets.forms import AskDialog
@@ -209,10 +209,12 @@ class DeltaMemApp(FailureKeeper):
             screen.maximize(screen.focused)
 
     def action_help(self) -> None:
-        from deltamem_tui.tui.screens.help import HelpScreen
+        from deltamem_tui.tui.screens.help import help_sections
+        from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 
         if screen := main_screen(self.screen):
-            self.push_screen(HelpScreen(screen.SCOPES, self.configuration.keys))
+            sections = help_sections(screen.SCOPES, self.configuration.keys)
+            self.push_screen(ReadingDialog(sections, tall=True))
 
     def action_notes(self) -> None:
         from deltamem_tui.tui.widgets.dialogs import ReadingDialog

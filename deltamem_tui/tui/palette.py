@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from functools import partial
+from typing import Any
 
 from textual.app import App
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.widgets import Input
 
-from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.actions import SCOPE_TITLES, Action, Scope, key_names, of_scopes
 from deltamem_tui.tui.core.browser import browser_of, main_screen
 
 SCREENS: tuple[Scope, ...] = ("memory", "tree", "recall", "episodes", "report", "banks")
 
-_ABOVE = 1_000.0
+
+_ABOVE = 1_000
 """More than any score of textual's matcher, which finds letters anywhere between others."""
 
 
@@ -42,59 +42,38 @@ class Palette(CommandPalette):
 class ActionProvider(Provider):
     """Finds actions of every screen: those of the one in front do, others lead there first."""
 
-    def _actions(self) -> Iterator[tuple[Action, str]]:
-        """Return all actions with what the palette says of them, those in front first."""
-        screen = main_screen(self.screen)
+    def _actions(self) -> Iterator[tuple[Action, str, partial[Coroutine[Any, Any, None]], str]]:
+        """Return each action with its title, what it runs and its keys, those in front first."""
+        screen, keys = main_screen(self.screen), browser_of(self.screen).configuration.keys
         here = screen.SCOPES if screen else ()
-        bank_is_open = "bank" in here
         scopes = [*here, *(each for each in SCREENS if each not in here)] if screen else ()
         for scope in scopes:
-            if scope in here or bank_is_open or scope == "banks":
+            if scope in here or "bank" in here or scope == "banks":
                 for action in of_scopes([scope]):
-                    yield action, f"{SCOPE_TITLES[scope]}: {action.title}"
+                    title = f"{SCOPE_TITLES[scope]}: {action.title}"
+                    do = partial(self._run, action, is_here=scope in here)
+                    yield action, title, do, key_names(action, keys)
 
     async def discover(self) -> Hits:
         """Everything, before anything is typed."""
-        for action, title in self._actions():
-            run = partial(self._run, action)
-            yield DiscoveryHit(Content(title), run, title, self._keys(action))
+        for _, title, do, keys in self._actions():
+            yield DiscoveryHit(Content(title), do, title, keys)
 
     async def search(self, query: str) -> Hits:
-        """Return what has words that begin so; else what has the letters anywhere."""
-        matcher = self.matcher(query)
-        scores = {action: _nearness(query, action.title) for action, _ in self._actions()}
-        is_near, found = any(scores.values()), False
-        for action, title in self._actions():
-            score = matcher.match(title)
-            if score > 0 and (scores[action] or not is_near):
-                found = True
-                score += _ABOVE * scores[action] + self._is_here(action)
-                run = partial(self._run, action)
-                yield Hit(score, matcher.highlight(title), run, title, self._keys(action))
-        if not found:
-            said = (
-                f"No action is called “{one_line(query, 40)}”; {self._key('help')} lists them all"
-            )
-            yield Hit(1, Content(said), lambda: None, said)
+        """Return the actions that have the letters; one whose title begins so comes first."""
+        matcher, typed = self.matcher(query), query.casefold().strip()
+        for action, title, do, keys in self._actions():
+            score = matcher.match(title) + _ABOVE * action.title.casefold().startswith(typed)
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), do, title, keys)
 
-    def _key(self, name: str) -> str:
-        return browser_of(self.screen).key_of(name)
-
-    def _keys(self, action: Action) -> str:
-        return key_names(action, browser_of(self.screen).configuration.keys)
-
-    def _is_here(self, action: Action) -> bool:
-        screen = main_screen(self.screen)
-        return screen is not None and action.scope in screen.SCOPES
-
-    async def _run(self, action: Action) -> None:
+    async def _run(self, action: Action, *, is_here: bool) -> None:
         """Do it where its key would do it, on its own screen if that is another."""
         session = browser_of(self.screen).session
-        if self._is_here(action):
-            await do_action(self.app, action)
-            return
         do = partial(do_action, self.app, action)
-        if action.scope == "banks":
+        if is_here:
+            await do()
+        elif action.scope == "banks":
             from deltamem_tui.tui.screens.banks import BanksScreen
 
             await session.close()
@@ -116,12 +95,3 @@ async def do_action(app: App[object], action: Action) -> None:
                 await app.run_action(active.binding.action, active.node)
                 return
         app.screen.set_focus(next(iter(screen.panes()), None))  # the key may be a pane's
-
-
-def _nearness(query: str, title: str) -> int:
-    """Say how surely an action is meant: 2 if its title begins so, 1 if words of it do, else 0."""
-    typed, said = query.casefold().strip(), title.casefold()
-    if said.startswith(typed):
-        return 2
-    words = re.findall(r"\w+", said)
-    return int(all(any(word.startswith(part) for word in words) for part in typed.split()))

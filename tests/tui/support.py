@@ -141,17 +141,6 @@ def many_nodes(path: Path) -> Bank:
     return Bank.open(path)
 
 
-def take_in_many(bank: Bank) -> None:
-    """Episodes enough, and alike enough, for their scores to say where a threshold lies."""
-    things = ("egg", "mug", "pan", "cup", "pot", "jug", "lid")
-    tasks = [
-        f"{verb} some {thing} and put it away" for verb in ("heat", "cool") for thing in things
-    ]
-    take_in(
-        bank, [trajectory(task, f"a kitchen with {task[10:13]}", success=True) for task in tasks]
-    )
-
-
 class Person:
     """Somebody who presses keys and looks at the screen."""
 

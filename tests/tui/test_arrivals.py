@@ -22,7 +22,7 @@ from deltamem_tui.tui.core.bank_session import read_bank
 from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import episodes
 from deltamem_tui.tui.screens.memory import MemoryScreen
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, add_plain, browse, small_bank, trajectory
 
@@ -123,7 +123,7 @@ def test_work_begun_since_does_not_make_a_plan_of_an_old_key_come_up(folder: Pat
         await person.pilot.press("V")
         gate.set()
         await person.settle()
-        assert not isinstance(person.app.screen, ConfirmDialog)
+        assert not isinstance(person.app.screen, ReadingDialog)
         await person.press("y")
         assert done == []
         assert person.app.work.plan is not None

@@ -10,14 +10,14 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.core.work import Info, WorkPlan
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog, KeyLine
+from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
 
 def place_of(person: Person, words: str) -> tuple[int, int]:
     """Where words of the dialog's last lines stand, as column and row."""
-    region = person.app.screen.query_one(KeyLine).region
+    region = person.app.screen.query_one(".-keys").region
     lines = person.screen.splitlines()
     found = ((lines[y].find(words) + 1, y) for y in range(region.y, region.bottom))
     return next((x, y) for x, y in found if x)
@@ -37,7 +37,7 @@ def test_a_question_is_answered_by_mouse(folder: Path, size: tuple[int, int]) ->
         person.app.work.start("planning", lambda _: plan)
         await person.settle()
         await click(person, "escape cancels")
-        assert not isinstance(person.app.screen, ConfirmDialog)
+        assert not isinstance(person.app.screen, ReadingDialog)
         assert not person.said
         person.app.work.start("planning", lambda _: plan)
         await person.settle()
@@ -59,8 +59,7 @@ def test_lines_are_filled_in_and_gone_on_with_by_mouse(folder: Path, size: tuple
         await click(person, "tab moves to the next field")
         assert person.app.focused is not None
         assert person.app.focused.id == "domain"
-        await person.press("tab")
-        await person.write("hashing")
+        await person.press("tab", "end")
         await click(person, "enter submits")
         assert person.said == ["created new"]
         await person.press("escape", "b")
@@ -81,7 +80,7 @@ def test_what_is_asked_stays_in_sight_over_a_long_list(folder: Path, size: tuple
     async def story(person: Person) -> None:
         await person.press("D")
         for key in ("G", "g"):
-            assert "Delete 41 nodes of the task tree?" in person.screen
+            assert "Delete 41 nodes of the task tree of long?" in person.screen
             assert "y confirms · escape cancels" in person.screen
             await person.press(key)
         assert f"root {root.id}" in person.screen, "the list is scrolled within its room"

@@ -13,7 +13,7 @@ from deltamem_tui.memory.methods import choices
 from deltamem_tui.trajectory.readers import to_line
 from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.jobs.agent_sessions import find_sessions
-from deltamem_tui.tui.jobs.banks import embedders, preview_domain
+from deltamem_tui.tui.jobs.banks import embedders
 from deltamem_tui.tui.jobs.episodes import extract_by_rules, preview_learning, preview_logs
 from deltamem_tui.tui.widgets.forms import completed_path
 from tests.places import DOCS
@@ -50,19 +50,12 @@ def test_learning_shows_what_it_begins_with(tmp_path: Path) -> None:
 
 
 def test_learning_warns_with_the_cure_if_most_nodes_are_roots(tmp_path: Path) -> None:
-    found = extract_by_rules(many_nodes(tmp_path / "many").path, Progress("learning"), "the cure")
+    found = extract_by_rules(many_nodes(tmp_path / "many").path, Progress("learning"))
     assert found.warning
     assert "nodes are roots" in found.summary
-    assert ". the cure. " in found.summary
-    small = extract_by_rules(small_bank(tmp_path / "small").path, Progress("learning"), "the cure")
+    assert "the report says what to do" in found.summary
+    small = extract_by_rules(small_bank(tmp_path / "small").path, Progress("learning"))
     assert not small.warning
-
-
-def test_what_a_domain_of_one_s_own_gets_is_said_before(tmp_path: Path) -> None:
-    assert preview_domain("webshop") == []
-    assert preview_domain("") == []
-    (said,) = preview_domain("my-town")
-    assert said.startswith("my-town is not one of ")
 
 
 def test_a_path_is_completed_up_to_the_end_of_a_name(tmp_path: Path) -> None:

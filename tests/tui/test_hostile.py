@@ -26,7 +26,7 @@ from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.work import Retry
 from deltamem_tui.tui.screens.recall import MatchList
-from deltamem_tui.tui.widgets.dialogs import DraftDialog, EditFieldsDialog, ReadingDialog
+from deltamem_tui.tui.widgets.dialogs import EditFieldsDialog, ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import NUMBERS, Person, browse
 
@@ -104,7 +104,7 @@ def test_every_screen_shows_a_hostile_bank(hostile: Path) -> None:
         for key in ("c", "t", "question_mark", "escape", "D"):
             await person.press(key)
             assert_harmless(person.screen)
-        await person.press("escape", "G", "V", "y")
+        await person.press("escape", "G", "y")
         assert_harmless(person.screen)
         for screen in "234":
             await person.press(screen)
@@ -130,11 +130,11 @@ def test_drafts_notes_and_forms_show_it_harmlessly(hostile: Path) -> None:
     async def story(person: Person) -> None:
         for number, text in enumerate((*WORST, *TEXTS[6:9])):
             place = person.trees.shown.tree_name, person.node.id
-            person.trees.home.drafts[place] = text
+            person.trees.home.drafts[place] = {"activation_condition": clean(text)}
             await person.press("e")
-            assert isinstance(person.app.screen, DraftDialog)
+            assert isinstance(person.app.screen, EditFieldsDialog)
             assert_harmless(person.screen)
-            await person.press("escape")
+            await person.press("escape", "escape")
             person.app.notes.notify(text)
             await person.press("N")
             assert isinstance(person.app.screen, ReadingDialog)
@@ -177,10 +177,8 @@ def test_dialogs_and_banks_that_travel_show_it_harmlessly(
         await person.press("enter")
         assert "Install it as guest?" in person.screen
         assert_harmless(person.screen)
-        await person.press("escape", "M")
-        await person.write("stranger")
-        await person.press("enter")
-        assert "Merge 1 bank into own?" in person.screen
+        await person.press("escape", "M", "enter")
+        assert "into own?" in person.screen
         assert_harmless(person.screen)
         await person.press("escape", "j", "enter", "3")
         for keys in (("L",), ("i",)):
@@ -199,7 +197,7 @@ def test_texts_are_edited_in_a_field_each(hostile: Path) -> None:
         left: list[object] = []
         for text in (each for each in TEXTS if len(each) < 10_000):
             left.clear()
-            dialog = EditFieldsDialog({"when": text[:100]}, {"when": clean(text)})
+            dialog = EditFieldsDialog({"when": text[:100]}, {"when": clean(text)}, {})
             person.app.push_screen(dialog, left.append)
             await person.settle()
             assert_harmless(person.screen)

@@ -14,7 +14,7 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.memory.writers.model import sensible
@@ -49,7 +49,7 @@ def test_what_it_will_take_is_told_before_anything_is_sent(
     async def story(person: Person) -> None:
         await person.press("3")
         await ask(person, server, "$0.5")
-        assert isinstance(person.app.screen, ConfirmDialog)
+        assert isinstance(person.app.screen, ReadingDialog)
         assert f"Ask {MODEL} about 1 episode of kitchen?" in person.screen
         assert "2 calls, 2 requests at a time" in person.screen
         assert "never more than $0.5000" in person.screen

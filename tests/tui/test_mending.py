@@ -5,22 +5,21 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from textual.widgets import TextArea
+
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core.work import Info, Progress
 from deltamem_tui.tui.screens.memory import MemoryScreen
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import EditFieldsDialog, ReadingDialog
 from tests.tui.support import Person, browse, grow
 
 
-def edited(changes: dict[str, str]) -> object:
-    def edit(text: str) -> str:
-        for before, after in changes.items():
-            assert before in text
-            text = text.replace(before, after)
-        return text
-
-    return edit
+async def edit(person: Person, text: str) -> None:
+    """Write another text into the first field of the node."""
+    await person.press("e")
+    person.app.screen.query(TextArea).first().text = text
+    await person.press("f2")
 
 
 def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
@@ -28,14 +27,16 @@ def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
         before = person.node
         tree = person.app.session.bank.tree("task")
         vector = tree.embeddings[tree.row(before.id)].copy()
-        person.app.texts.editor = edited({"heat some object and": "warm every object and"})  # type: ignore[assignment]
-        await person.press("ctrl+e")
+        await edit(person, "warm every object and put it in a place")
         assert person.node.payload["activation_condition"].startswith("warm every object")
         assert person.node.revision == 1
         tree = person.app.session.bank.tree("task")
         assert (tree.embeddings[tree.row(before.id)] != vector).any()
         assert person.app.session.bank.commit.event == "edit"
         await person.press("u")
+        assert "Undo this edit in kitchen?" in person.screen
+        assert f"{before.id}  warm every object and put it" in person.screen
+        await person.press("y")
         assert person.node.payload == before.payload
         tree = person.app.session.bank.tree("task")
         assert (tree.embeddings[tree.row(before.id)] == vector).all()
@@ -46,39 +47,17 @@ def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-def test_an_edit_of_what_another_changed_meanwhile_is_refused(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        def edit(text: str) -> str:
-            from deltamem_tui.memory import editing
-
-            bank = Bank.open(folder / "kitchen")
-            editing.relabel(bank, "task", bank.tree("task").node(person.node.id), "failure")
-            return text.replace("heat", "warm")
-
-        person.app.texts.editor = edit
-        await person.press("ctrl+e")
-        assert "was changed since you read it" in person.said[-1]
-        assert "warm" not in Bank.open(folder / "kitchen").tree("task").node(person.node.id).text
-
-    browse(folder, story, "kitchen")
-
-
 def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: Path) -> None:
-    go_on, opened = threading.Event(), threading.Event()
+    go_on = threading.Event()
 
     def learn(_: Progress) -> Info:
         assert go_on.wait(20)
         return Info("learnt")
 
-    def edit(text: str) -> str:
-        opened.set()
-        return text
-
     async def story(person: Person) -> None:
-        person.app.texts.editor = edit
         person.app.work.start("learning", learn, can_stop=True)
         for number, key in enumerate(
-            ("ctrl+e", "D"), start=1
+            ("e", "D"), start=1
         ):  # what either asks for could not be written
             await person.pilot.press(key)
             await person.until(lambda: len(person.said) == number)  # noqa: B023 - called here
@@ -86,9 +65,8 @@ def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: 
         assert isinstance(person.app.screen, MemoryScreen)
         go_on.set()
         await person.settle()
-        assert not opened.is_set()
-        await person.press("ctrl+e")
-        assert opened.is_set()
+        await person.press("e")
+        assert isinstance(person.app.screen, EditFieldsDialog)
 
     browse(folder, story, "kitchen")
 
@@ -96,8 +74,8 @@ def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: 
 def test_relabel(folder: Path) -> None:
     async def story(person: Person) -> None:
         labels = []
-        for key in ("F", "S", "u", "u"):
-            await person.press(key)
+        for keys in (("F",), ("S",), ("u", "y"), ("u", "y")):
+            await person.press(*keys)
             labels.append(person.node.label)
         assert labels == ["failure", "success", "failure", "success"]
         assert person.node.revision == 4
@@ -115,7 +93,7 @@ def test_move_and_undo(folder: Path) -> None:
         assert (person.node.depth, person.node.kind) == (2, "residual")
         child = next(person.app.session.bank.tree("task").children(moved))
         assert child.depth == 3
-        await person.press("u")
+        await person.press("u", "y")
         node = person.app.session.bank.tree("task").node(moved)
         assert (node.depth, node.kind, node.parent) == (1, "root", None)
         assert next(person.app.session.bank.tree("task").children(moved)).depth == 2
@@ -138,8 +116,8 @@ def test_delete_shows_what_goes_and_can_be_undone(folder: Path) -> None:
     async def story(person: Person) -> None:
         deleted = person.node
         await person.press("D")
-        assert isinstance(person.app.screen, ConfirmDialog)
-        assert "Delete 3 nodes of the task tree?" in person.screen
+        assert isinstance(person.app.screen, ReadingDialog)
+        assert "Delete 3 nodes of the task tree of kitchen?" in person.screen
         assert f"root {deleted.id}" in person.screen
         failure = next(
             each for each in person.app.session.bank.tree("task") if each.label == "failure"
@@ -150,7 +128,7 @@ def test_delete_shows_what_goes_and_can_be_undone(folder: Path) -> None:
         await person.press("delete", "y")
         assert len(person.app.session.bank.tree("task")) == 3
         assert person.node != deleted
-        await person.press("u")
+        await person.press("u", "y")
         assert len(person.app.session.bank.tree("task")) == 6
         assert person.node.id == deleted.id, "one looks at what came back"
         assert max(node.depth for node in person.app.session.bank.tree("task")) == 3
@@ -162,7 +140,6 @@ def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
     Bank.open(folder / "kitchen").freeze()
 
     async def story(person: Person) -> None:
-        person.app.texts.editor = lambda text: text + "more"
         for number, key in enumerate(("e", "F", "m", "o", "D", "u"), start=1):
             await person.press(key)
             assert len(person.said) == number
@@ -176,25 +153,21 @@ def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
     assert verify(Bank.open(folder / "kitchen")) == []
 
 
-def test_what_was_not_changed_here_is_asked_about_before_it_is_undone(folder: Path) -> None:
+def test_an_undo_says_what_it_undoes_and_a_redo_what_it_redoes(folder: Path) -> None:
+    *_, node = Bank.open(folder / "kitchen").tree("task").roots()
+
     async def story(person: Person) -> None:
-        await person.press("F")
-        bank = Bank.open(folder / "kitchen")
-        *_, theirs = bank.tree("task").roots()
-        editing.relabel(bank, "task", theirs, "success")
-        await person.settle()
-        await person.press("u")
-        assert f"Undo the relabel of {theirs.id}, which was not made here?" in person.screen
-        assert "1 node of the task tree" in person.screen
-        assert theirs.payload["activation_condition"] in person.screen
+        await person.press("G", "S", "u")
+        assert "relabel of 1 node of the task tree" in person.screen
+        assert f"{node.id}  {node.payload['activation_condition']}" in person.screen
         await person.press("escape")
         assert Bank.open(folder / "kitchen").commit.event == "relabel"
         await person.press("u", "y")
-        assert person.said[-1].startswith(f"undone: relabel of {theirs.id}, not made here; 1 node")
-        assert person.node.id == theirs.id
-        await person.press("u")
-        assert person.said[-1].startswith("undone: relabel of "), "one's own is undone unasked"
-        assert Bank.open(folder / "kitchen").tree("task").node(theirs.id).label == "failure"
+        assert person.said[-1] == "undone: relabel of 1 node"
+        assert person.node.label == "failure"
+        await person.press("U", "y")
+        assert person.said[-1] == "redone: relabel of 1 node"
+        assert person.node.label == "success"
 
     browse(folder, story, "kitchen")
 

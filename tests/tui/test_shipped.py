@@ -44,9 +44,6 @@ def test_it_is_neither_frozen_nor_unfrozen_nor_merged_into(folder: Path, shipped
             assert isinstance(person.app.screen, BanksScreen)
             assert "came with the program and is read only" in person.said[-1]
             assert "i on the list of banks makes a copy" in person.said[-1]
-        await person.press("enter", "Z")
-        assert "freeze" in hidden(person)
-        assert "came with the program" in person.said[-1]
 
     browse(folder, story)
     assert contents(shipped) == before
@@ -56,7 +53,6 @@ def test_nothing_in_it_is_changed(folder: Path, shipped: Path) -> None:
     before = contents(shipped)
 
     async def story(person: Person) -> None:
-        person.app.texts.editor = lambda text: text + "more"
         await person.press("enter")
         for number, key in enumerate(("e", "F", "m", "o", "D", "u"), start=1):
             await person.press(key)

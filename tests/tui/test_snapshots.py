@@ -29,7 +29,6 @@ from tests.tui.support import (
     browse,
     many_nodes,
     small_bank,
-    take_in_many,
 )
 
 THEMES = ("textual-dark", "textual-light", "ansi-dark")
@@ -83,7 +82,7 @@ async def themes_listed(person: Person) -> None:
 async def draft_kept(person: Person) -> None:
     """A text that could not be saved, which the next edit offers."""
     place = person.trees.shown.tree_name, person.node.id
-    person.trees.home.drafts[place] = "heat MY OBJECT\nand put it there"
+    person.trees.home.drafts[place] = {"activation_condition": "heat MY OBJECT"}
     await person.press("e")
 
 
@@ -93,21 +92,8 @@ async def refused(person: Person) -> None:
     await person.press("enter")
 
 
-async def calibrated(person: Person) -> None:
-    """Scores of episodes, and the thresholds that they suggest."""
-    take_in_many(Bank.open(person.app.session.bank.path))
-    person.app.session.look_for_changes()
-    await person.settle()
-    await person.press("p")
-
-
 async def export_asked(person: Person) -> None:
     await person.write("/tmp/here.deltamem")  # not written
-    await person.press("enter")
-
-
-async def merge_asked(person: Person) -> None:
-    await person.write("many")
     await person.press("enter")
 
 
@@ -132,8 +118,8 @@ class View:
 
 _BACK = ("escape",)
 VIEWS = {
-    "memory": View(("f",)),
-    "chain": View(("c", "left_square_bracket"), back=("c",)),
+    "memory": View(("asterisk", "j", "j")),
+    "chain": View(("c",), back=("c",)),
     "help": View(("question_mark",), back=_BACK),
     "palette": View(("colon",), ready=palette_filled, back=_BACK),
     "delete": View(("D",), back=_BACK),
@@ -160,17 +146,16 @@ MORE_VIEWS = {
     "estimate": View(("3",), ready=estimated, back=_BACK),
     "export-question": View(("1", "b", "g", "j", "j", "X"), ready=export_asked, back=_BACK),
     "install-question": View(("i",), ready=install_asked, back=_BACK),
-    "merge-question": View(("M",), ready=merge_asked, back=_BACK),
+    "merge-question": View(("M", "end", "enter"), back=_BACK),
     "empty-episodes": View(("g", "enter")),
     "empty-bank": View(("1",)),
     "empty-report": View(("4",), back=("b",)),
     "frozen-bank": View(("j", "enter")),
     "error-note": View(("e",)),
     "notes": View(("N",), back=_BACK),
-    "unfreeze": View(("Z",), back=("escape", "1", "b")),
+    "unfreeze": View(("b", "Z"), back=_BACK),
     "many-nodes": View(("G", "enter")),
-    "many-nodes-counted": View(("4",)),
-    "calibrated": View(ready=calibrated, back=("b",)),
+    "many-nodes-counted": View(("4",), back=("b",)),
     "draft": View(("g", "j", "j", "enter"), ready=draft_kept, back=_BACK),
     "themes": View(("T",), ready=themes_listed, back=_BACK),
     "asked-again": View(("3", "i"), ready=refused, back=_BACK),
@@ -265,7 +250,7 @@ def test_no_color_shows_none_and_the_cursor_all_the_same(
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def story(person: Person) -> None:
-        for keys in (("f",), ("question_mark",), ("escape", "2"), ("escape", "4")):
+        for keys in (("asterisk", "j", "j"), ("question_mark",), ("escape", "2"), ("escape", "4")):
             await person.press(*keys)
             assert colour_types(person.app) <= {ColorType.DEFAULT}
         await person.press("1")

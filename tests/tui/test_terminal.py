@@ -74,7 +74,7 @@ def test_no_color_sends_no_colour(folder: Path) -> None:
 
 
 def styles_of(folder: Path, **environment: str) -> list[list[str]]:
-    written = seen(folder / "kitchen", "jf", "✗", **environment)
+    written = seen(folder / "kitchen", "j*", "✗", **environment)
     return [each.decode().split(";") for each in _STYLES.findall(written)]
 
 
@@ -100,8 +100,8 @@ def test_a_broken_line_ends_the_browser_with_one_line(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "program", "said"),
     [
-        ("\x05", {"VISUAL": "false"}, "false ended with 1"),
-        ("\x05", {"VISUAL": "/no/such/editor"}, "there is no program"),
+        ("e\x05", {"VISUAL": "false"}, "false ended with 1"),
+        ("e\x05", {"VISUAL": "/no/such/editor"}, "there is no program"),
         ("v", {"PAGER": "false"}, "false ended with 1"),
     ],
 )

@@ -16,7 +16,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.tui.core.work import BankChange, Info, Progress, WorkPlan, report_unfinished
 from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.widgets.bars import WorkBar
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, browse
 
@@ -74,7 +74,7 @@ def test_a_plan_comes_up_in_front_of_who_waits_for_it(folder: Path) -> None:
         person.app.work.start("rehearsing", work)
         work.go_on.set()
         await person.settle()
-        assert isinstance(person.app.screen, ConfirmDialog)
+        assert isinstance(person.app.screen, ReadingDialog)
         await person.press("y")
         assert done == ["done"]
         assert person.said == ["done as planned"]

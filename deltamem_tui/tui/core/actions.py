@@ -31,15 +31,6 @@ SCOPE_TITLES: Mapping[Scope, str] = {
     "tree": "In an outline",
 }
 
-TOGETHER: tuple[tuple[Scope, ...], ...] = (
-    ("banks", "list", "app"),
-    ("memory", "tree", "list", "bank", "app"),
-    ("recall", "list", "bank", "app"),
-    ("episodes", "list", "bank", "app"),
-    ("report", "list", "bank", "app"),
-)
-"""The scopes that share a screen, the nearest first: one key cannot mean two things there."""
-
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -96,8 +87,6 @@ ACTIONS: tuple[Action, ...] = (
         ("show_report", "4", "Show what the bank is worth and how it grew", "", "show('report')"),
         ("step_back", "escape", "Go back a step; twice for the list of banks", "back"),
         ("close_bank", "b", "Go straight to the list of banks"),
-        ("freeze", "Z", "Freeze or unfreeze this bank"),
-        ("verify", "V", "Verify every file of this bank"),
         ("copy", "y", "Copy what is shown to the clipboard"),
         ("read_whole", "v", "Read the whole text in the pager"),
     ),
@@ -108,7 +97,6 @@ ACTIONS: tuple[Action, ...] = (
         ("filter", "slash", "Filter the nodes", "filter"),
         ("sort", "s", "Sort siblings another way", "sort"),
         ("edit", "e", "Edit the node's texts", "edit"),
-        ("edit_outside", "ctrl+e", "Edit the node's texts in $EDITOR"),
         ("mark_success", "S", "Mark the node as a success", "", "relabel('success')"),
         ("mark_failure", "F", "Mark the node as a failure, a warning", "", "relabel('failure')"),
         ("join", "M", "Merge a similar node into this one", "merge"),
@@ -117,8 +105,6 @@ ACTIONS: tuple[Action, ...] = (
         ("delete", "delete D", "Delete the node with all below it"),
         ("undo", "u", "Undo the last change by hand", "undo"),
         ("redo", "U", "Redo what was undone last"),
-        ("step_down", "right_square_bracket", "Step down the chain", "", "step(1)"),
-        ("step_up", "left_square_bracket", "Step up the chain", "", "step(-1)"),
         ("other_tree", "t", "Go to the other tree"),
     ),
     *_actions(
@@ -126,8 +112,7 @@ ACTIONS: tuple[Action, ...] = (
         ("expand", "l right", "Expand, or go to the first child"),
         ("collapse", "h left", "Collapse, or go to the parent"),
         ("fold", "space enter", "Expand or collapse"),
-        ("expand_below", "asterisk", "Expand or collapse all below"),
-        ("next_failure", "f", "Go to the next failure"),
+        ("expand_below", "asterisk", "Expand all below"),
     ),
     *_actions(
         "recall",
@@ -157,11 +142,6 @@ ACTIONS: tuple[Action, ...] = (
         ("relearn", "n", "Make a new bank that learns the same episodes again"),
     ),
     *_actions(
-        "report",
-        ("calibrate", "p", "Tune the thresholds: propose some that fit", "thresholds"),
-        ("apply_proposal", "w", "Write the proposed thresholds into the bank", "write"),
-    ),
-    *_actions(
         "list",
         ("line_down", "j down", "Down", "", "move_cursor(1)"),
         ("line_up", "k up", "Up", "", "move_cursor(-1)"),
@@ -174,11 +154,12 @@ ACTIONS: tuple[Action, ...] = (
 
 DIALOG_KEYS = (
     ("y", "Confirm"),
-    ("n, escape", "Cancel; where your own text is offered, n starts over"),
+    ("n, escape", "Cancel"),
     ("enter", "Submit the form"),
     ("tab, shift+tab", "To the next field, or the previous one"),
     ("space", "Tick a box, or choose from a list"),
     ("f2, ctrl+o", "Save a text that is edited"),
+    ("ctrl+e", "Edit the text in $EDITOR"),
 )
 """The keys of dialogs, which are the same for everybody."""
 
@@ -242,8 +223,6 @@ def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
                 f"did you mean {near}? There are {', '.join(names)}",
             )
         chosen[name] = _named_keys(name, words)
-    for scopes in TOGETHER:
-        _refuse_two_things(of_scopes(scopes), chosen)
     return {name: ",".join(each) for name, each in chosen.items()}
 
 
@@ -254,19 +233,6 @@ def _named_keys(name: str, words: str) -> tuple[str, ...]:
         return tuple(each.key for each in given)
     except InvalidBinding:
         raise _refused(f"{name}: no key given", "use a key such as x, X, ctrl+x or f5") from None
-
-
-def _refuse_two_things(together: Iterable[Action], chosen: Mapping[str, tuple[str, ...]]) -> None:
-    owners: dict[str, Action] = {}
-    for action in together:
-        for key in chosen.get(action.name, action.keys):
-            other = owners.setdefault(key, action)
-            if other is not action:
-                mine, its = (action, other) if action.name in chosen else (other, action)
-                raise _refused(
-                    f"gives {mine.name} the key {key!r}, which {its.name} has on the same screen",
-                    "choose another, or give that one another key as well",
-                )
 
 
 def _refused(message: str, hint: str) -> ConfigurationError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -12,7 +12,6 @@ from textual.app import App
 from textual.screen import ModalScreen, Screen
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core import state
@@ -28,29 +27,6 @@ class Visit:
 
     screen: str
     place: tuple[str, ...] = ()
-
-
-class SessionEdits:
-    """The edits that this browser wrote since it was opened; threads note them."""
-
-    def __init__(self) -> None:
-        self._made: set[tuple[Path, int, str]] = set()
-
-    def note(self, bank: Bank) -> None:
-        """Note that the commit that a handle shows right after it wrote was made here.
-
-        It must have written: a handle that found nothing to write shows the commit of another.
-        """
-        self._made.add(_mark(bank, bank.commit))
-
-    def has(self, bank: Bank, commit: Commit) -> bool:
-        """Return whether a commit of a bank was made here."""
-        return _mark(bank, commit) in self._made
-
-
-def _mark(bank: Bank, commit: Commit) -> tuple[Path, int, str]:
-    # The time tells a bank from another that was put in its place.
-    return bank.path.resolve(), commit.sequence, commit.time
 
 
 Stamp = tuple[int, ...]
@@ -74,7 +50,7 @@ class OpenBank:
         self.path = path
         self.bank = bank
         self.left = state.load(path)
-        self.drafts: dict[tuple[str, str], str] = {}
+        self.drafts: dict[tuple[str, str], Mapping[str, str]] = {}
         self.screens: dict[str, Screen[Any]] = {}
         self.followers: list[Callable[[], None]] = []
         self.trees: TreesPage | None = None
@@ -182,10 +158,9 @@ class BankSession:
         self._requested: tuple[Path, UserPosition] | None = None
         self._named = bank
         self.home: OpenBank | None = None
-        self.edits = SessionEdits()
         self.new_bank: Path | None = None
         self._links: list[Visit] = []
-        self._drafts: dict[Path, dict[tuple[str, str], str]] = {}
+        self._drafts: dict[Path, dict[tuple[str, str], Mapping[str, str]]] = {}
 
     @property
     def bank(self) -> Bank:

@@ -1,8 +1,7 @@
 """Forms that the user fills in; an answer is kept until its work has been done.
 
-If it fails, the dialog comes back as it was filled in, with the reason, in front of a user who
-has waited; nothing else reports it then. A user who went on meanwhile, cancelled the work or
-declined the plan finds it filled in when they open it again.
+If it fails, the dialog comes back filled in, with the reason, in front of a user who has waited.
+A user who went on meanwhile, or declined the plan, finds it filled in when they open it again.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ class FormLine:
         tick: Whether it is a box to tick instead; its answer is `yes` or empty.
         choices: What one of is chosen instead, and what each is; its answer is the one chosen.
             A second line is shown of the one that is chosen.
-        free: Whether something else than the choices may be typed.
         path: Whether it is a path, which is completed.
     """
 
@@ -45,7 +43,6 @@ class FormLine:
     hint: str = ""
     tick: bool = False
     choices: Mapping[str, str] = field(default_factory=dict)
-    free: bool = False
     path: bool = False
 
 
@@ -105,7 +102,7 @@ class Forms:
     def __init__(self, notes: Notes, show: ShowForm) -> None:
         self._notes = notes
         self._show = show
-        self._filled: dict[tuple[Path | None, str], tuple[FormAnswer, DeltaMemError | None]] = {}
+        self._filled: dict[tuple[Path | None, str], FormAnswer] = {}
 
     def ask(
         self,
@@ -115,62 +112,46 @@ class Forms:
         *,
         bank: Path | None = None,
         preview: Preview | None = None,
+        error: DeltaMemError | None = None,
     ) -> None:
-        """Ask for a few lines, as they were filled in if that failed before.
-
-        A form that the user leaves is a new one the next time.
+        """Ask for a few lines, filled in as they were if that came to nothing before.
 
         Args:
             title: What they are for; for each bank there is one form of a title.
             lines: The lines.
-            begin: Begins what they are for. An error that it raises is reported, and the lines
+            begin: Begins what they are for. An error that it raises is shown, and the lines
                 are asked for again.
             bank: The bank that they are about, if they are about one.
             preview: Finds out what would come of what is filled in, while one types.
+            error: Why they are asked for again.
         """
         place = bank, title
-        answer, error = self._filled.get(place, ({}, None))
+        known = self._filled.pop(place, {})  # a form that the user leaves is a new one next time
         reason = "" if error is None else self._notes.text_of(error)
         field = error.field if isinstance(error, AnswerRefusedError) else ""
-        shown = [replace(each, value=answer.get(each.name, each.value)) for each in lines]
+        shown = [replace(each, value=known.get(each.name, each.value)) for each in lines]
 
         def answered(answer: FormAnswer | None) -> None:
             if answer is None:
-                self._filled.pop(place, None)
                 return
-            self._filled[place] = answer, None
-
-            def is_current() -> bool:
-                """Return whether nothing else was filled in since."""
-                return place in self._filled and self._filled[place][0] is answer
+            self._filled[place] = answer
 
             def ask_again(error: DeltaMemError, waits: bool) -> None:
-                if is_current():
-                    self._filled[place] = answer, error
                 if waits:
                     self._notes.keep(error)
-                    self.ask(title, lines, begin, bank=bank, preview=preview)
-
-            def forget() -> None:
-                if is_current():
-                    del self._filled[place]
+                    self.ask(title, lines, begin, bank=bank, preview=preview, error=error)
 
             try:
-                begin(answer, Retry(ask_again, forget))
+                begin(answer, Retry(ask_again, lambda: self._filled.pop(place, None)))
             except DeltaMemError as error:
                 ask_again(error, True)
 
-        foresight = preview and self._safe(preview, reason)
-        self._show(FormContent(title, shown, foresight, reason, field), answered)
-
-    def _safe(self, preview: Preview, reason: str) -> Preview:
-        """Return a preview that shows its errors, but not the one that the form shows already."""
-
-        def lines(answer: FormAnswer, stopped: Callable[[], bool]) -> Sequence[str]:
+        def look_ahead(answer: FormAnswer, stopped: Callable[[], bool]) -> Sequence[str]:
             try:
-                return preview(answer, stopped)
+                return preview(answer, stopped) if preview else ()
             except DeltaMemError as error:
                 problem = self._notes.text_of(error)
                 return () if problem == reason else (f"✗ {problem}",)
 
-        return lines
+        foresight = look_ahead if preview else None
+        self._show(FormContent(title, shown, foresight, reason, field), answered)

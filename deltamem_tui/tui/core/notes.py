@@ -17,11 +17,10 @@ from deltamem_tui.errors import BankError, BankNotFoundError, DeltaMemError, Rem
 from deltamem_tui.text import clean, one_line
 
 
-def remedies(key_of: Callable[[str], str], *, bank_is_open: bool) -> Mapping[Remedy, str]:
+def remedies(key_of: Callable[[str], str]) -> Mapping[Remedy, str]:
     """Return what the browser calls each remedy."""
-    unfreeze = key_of("freeze" if bank_is_open else "freeze_bank")
     return {
-        Remedy.ALLOW_WRITING: f"{unfreeze} unfreezes it",
+        Remedy.ALLOW_WRITING: f"{key_of('freeze_bank')} on the list of banks unfreezes it",
         Remedy.UNPACK: f"{key_of('install_bank')} on the list of banks installs a copy that can be",
         Remedy.REPAIR: "`deltamem bank verify` in a terminal can cut it back to its last commit",
         Remedy.MAKE_BANK: f"{key_of('look_again')} on the list of banks reloads it",

@@ -128,7 +128,7 @@ class Retry:
     """
 
     ask: Callable[[DeltaMemError, bool], None]
-    forget: Callable[[], None]
+    forget: Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,6 @@ class WorkPlan:
         can_stop: Whether the doing ends when it is cancelled.
         kind: What is shown: a plan, an estimate.
         position: Where the user requested it; only there does it come up by itself.
-        later: The question for a user who opens it elsewhere, if more must be said there.
         retry: Asks again if the doing fails.
     """
 
@@ -154,7 +153,6 @@ class WorkPlan:
     can_stop: bool = False
     kind: str = "plan"
     position: UserPosition | None = None
-    later: str = ""
     retry: Retry | None = None
 
 
@@ -360,8 +358,7 @@ class Work:
         self._notes.notify(text)
 
     def _keep(self, plan: WorkPlan | None) -> None:
-        """Keep a plan, which may be opened where its question alone would be unclear."""
-        self.plan = plan and replace(plan, question=plan.later or plan.question)
+        self.plan = plan
         self._publish()
 
     def _ask(self, plan: WorkPlan) -> None:

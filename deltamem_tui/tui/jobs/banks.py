@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,16 +99,6 @@ def create(
     return BankChange(path, f"created {path.name}{waiting}", opens=source is None)
 
 
-def preview_domain(domain: str) -> list[str]:
-    """Say what a new domain gets; nothing of one that is known."""
-    from deltamem_tui.memory.domain import domain_named, known_domains
-
-    known = known_domains()
-    if not domain or domain_named(domain) in known:
-        return []
-    return [f"{one_line(domain, 40)} is not one of {', '.join(known)}: it has the generic prompts"]
-
-
 # Freezing and verifying
 
 
@@ -119,35 +109,21 @@ def freeze(path: Path, thaw: str) -> BankChange:
     return BankChange(path, f"froze {bank.name}; {thaw} unfreezes it")
 
 
-def plan_unfreeze(path: Path) -> WorkPlan | BankChange:
+def plan_unfreeze(path: Path) -> WorkPlan:
     """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back."""
     bank = Bank.open(path)
-    if not bank.frozen:
-        return _unfrozen_by_another(path, bank)
 
     def unfreeze(_: Progress) -> BankChange:
-        frozen = Bank.open(path)
-        if not frozen.unfreeze():
-            return _unfrozen_by_another(path, frozen)
-        return BankChange(path, f"unfroze {frozen.name}")
+        done = Bank.open(path).unfreeze()
+        return BankChange(path, f"{'unfroze' if done else 'not frozen any more:'} {bank.name}")
 
-    return WorkPlan(
-        "unfreezing", f"Unfreeze {one_line(bank.name, 60)}?", [_frozen_section(bank)], unfreeze
-    )
-
-
-def _unfrozen_by_another(path: Path, bank: Bank) -> BankChange:
-    """Read it again: another process has written it since it was shown."""
-    return BankChange(path, f"{bank.name} is not frozen; nothing was done")
-
-
-def _frozen_section(bank: Bank) -> Section:
     files = counted(len(bank.manifest.digests), "file")
-    return Section(
+    section = Section(
         f"Frozen: the digests of {files} are recorded, so any change shows",
         "Once unfrozen, the bank can be changed and the digests are dropped. "
         "To keep this version too, export it and install a writable copy.",
     )
+    return WorkPlan("unfreezing", f"Unfreeze {one_line(bank.name, 60)}?", [section], unfreeze)
 
 
 def verify(path: Path, progress: Progress) -> Info:
@@ -281,27 +257,23 @@ def _place_for(name: str, folder: Path) -> Path:
         ) from error
 
 
-def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: bool) -> Outcome:
-    """Find out what merging other banks into the one at `path` would change."""
+def plan_merge(path: Path, other: str, folder: Path, *, episodes: bool) -> Outcome:
+    """Find out what merging another bank into the one at `path` would change."""
     from deltamem_tui.memory.transfer.merging import merge
 
     target = Bank.open(path)
-    with about("others"):
-        sources = [Bank.open(paths.find_bank(name, folder)) for name in others]
-        if any(source.path.resolve() == path.resolve() for source in sources):
-            raise UsageError("a bank cannot be merged into itself", source=one_line(path.name))
-    banks = [target, *sources]
+    with about("other"):
+        source = Bank.open(paths.find_bank(other, folder))
+    banks = [target, source]
     planned = merge(banks, with_episodes=episodes, across_domains=True, dry_run=True)
     if not planned.changed:
         return Info(f"{one_line(target.name)} holds all of it already; nothing to merge")
 
     def write() -> Outcome:
         merge(banks, with_episodes=episodes, across_domains=True)
-        return BankChange(
-            path, f"merged {', '.join(bank.name for bank in sources)} into {path.name}"
-        )
+        return BankChange(path, f"merged {source.name} into {path.name}")
 
-    question = f"Merge {counted(len(sources), 'bank')} into {one_line(path.name)}?"
+    question = f"Merge {one_line(source.name)} into {one_line(path.name)}?"
     return WorkPlan("merging", question, _merge_sections(planned), lambda _: write())
 
 

@@ -181,16 +181,13 @@ def _number(text: str, kind: type[NumberT], what: str, least: int, most: float) 
     return number
 
 
-def extract_by_rules(path: Path, progress: Progress, cure: str = "") -> BankChange:
-    """Learn by rules from the waiting episodes of the bank at `path`, one commit each.
-
-    `cure` says what to do if most nodes become roots.
-    """
+def extract_by_rules(path: Path, progress: Progress) -> BankChange:
+    """Learn by rules from the waiting episodes of the bank at `path`, one commit each."""
     from deltamem_tui.memory.rules_extractor import RulesExtractor
     from deltamem_tui.memory.runs.learning import candidates
 
     bank = Bank.open(path)
-    return _learn(bank, RulesExtractor(), candidates(bank).episodes, progress, cure=cure)
+    return _learn(bank, RulesExtractor(), candidates(bank).episodes, progress)
 
 
 def plan_by_model(
@@ -198,7 +195,6 @@ def plan_by_model(
     choice: ModelChoice,
     configuration: Configuration,
     progress: Progress,
-    cure: str = "",
 ) -> Outcome:
     """Find out what a model will be asked, and what that takes. Nothing is sent."""
     from deltamem_tui.memory.runs.learning import candidates
@@ -226,7 +222,7 @@ def plan_by_model(
         NAME,
         f"Ask {one_line(choice.model, 60)} about {count}?",
         [Section("An estimate; nothing was sent yet", estimate_text(usage, choice))],
-        lambda at_work: extract_by_model(path, choice, configuration, at_work, ids, cure),
+        lambda at_work: extract_by_model(path, choice, configuration, at_work, ids),
         can_stop=True,
         kind="estimate",
     )
@@ -238,7 +234,6 @@ def extract_by_model(
     configuration: Configuration,
     progress: Progress,
     ids: Collection[str],
-    cure: str = "",
 ) -> Outcome:
     """Learn by a model from episodes of the bank at `path`, one commit each.
 
@@ -249,7 +244,6 @@ def extract_by_model(
         progress: Notified of how far it is.
         ids: The episodes that the user agreed to pay for, and no others; those among them
             that wait no more are left out.
-        cure: What to do if most nodes become roots.
     """
     from deltamem_tui.memory.runs.learning import candidates
 
@@ -258,7 +252,7 @@ def extract_by_model(
     if not episodes:
         return Info("these episodes no longer wait; nothing was sent")
     extractor = _extractor(bank, choice, configuration, progress, asks=True)
-    return _learn(bank, extractor, episodes, progress, choice.concurrency, cure)
+    return _learn(bank, extractor, episodes, progress, choice.concurrency)
 
 
 def client_of(choice: ModelChoice, progress: Progress, *, asks: bool) -> Client:
@@ -312,7 +306,6 @@ def _learn(
     episodes: Sequence[Trajectory],
     progress: Progress,
     concurrency: int = 1,
-    cure: str = "",
 ) -> BankChange:
     """Learn, showing how far it is and what it cost; the report covers calls in flight, too."""
     from deltamem_tui.memory.reports.view import cost_text
@@ -337,7 +330,7 @@ def _learn(
     cancelled = "; cancelled" if progress.stopped and not found.failure else ""
     warning = mostly_roots(Bank.open(bank.path))
     if warning:
-        summary = f"{warning}. {cure}. {summary}" if cure else f"{warning}. {summary}"
+        summary = f"{warning}; the report says what to do. {summary}"
     return BankChange(bank.path, summary + cancelled, warning=bool(warning))
 
 

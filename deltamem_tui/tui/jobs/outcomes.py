@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +10,11 @@ from typing import TYPE_CHECKING
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import BankCorruptError, NodeNotFoundError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.outcomes import give_outcomes, known_episode, overturned_by
-from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome as TaskOutcome
-from deltamem_tui.tui.core.bank_session import SessionEdits
 from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.jobs.episodes import ModelChoice, client_of, estimate_text
 from deltamem_tui.tui.models.sections import Section, local_time
@@ -30,34 +26,25 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-def undo_last(path: Path, own: SessionEdits, *, again: bool = False) -> BankChange | WorkPlan:
-    """Undo the last change by hand to the bank at `path`; ask first if it was not made here."""
+def plan_undo(path: Path, *, again: bool = False) -> WorkPlan:
+    """Say what the last change by hand to the bank at `path` was, and ask whether to undo it."""
     bank = Bank.open(path)
     found = editing.redoable(bank) if again else _undoable(bank)
+    verb = "redo" if again else "undo"
     if found is None:
         raise editing.nothing_left(bank, "redo" if again else "undo")
     last, commit = found
-    verb, whose = ("redo", "not undone here") if again else ("undo", "not made here")
-    is_own = own.has(bank, last)
 
     def work(_: Progress) -> BankChange:
         now = Bank.open(path)
         change = editing.redo(now, last) if again else editing.undo(now, commit)
-        own.note(now)
         living = next((each.id for each in change.nodes if not each.deleted), None)
-        how = ("changed again" if living else "deleted again") if again else "as before"
-        done = f"{verb.replace('undo', 'undone').replace('redo', 'redone')}: {_what(commit)}"
-        summary = (
-            f"{done}{'' if is_own else f', {whose}'}; {counted(len(change.nodes), 'node')} {how}"
-        )
+        done = "redone" if again else "undone"
+        summary = f"{done}: {commit.event} of {counted(len(change.nodes), 'node')}"
         return BankChange(path, summary, (change.tree, living) if living else None)
 
-    name = f"{verb}ing"
-    if is_own:
-        return work(Progress(name))
-    question = f"{verb.capitalize()} the {_what(commit)}, which was {whose}?"
-    later = f"{one_line(path.name, 40)}: {question}"
-    return WorkPlan(name, question, [_section(bank, commit)], work, later=later)
+    question = f"{verb.capitalize()} this {commit.event} in {one_line(bank.name, 40)}?"
+    return WorkPlan(f"{verb}ing", question, [_changed(bank, commit)], work)
 
 
 def _undoable(bank: Bank) -> tuple[Commit, Commit] | None:
@@ -65,51 +52,19 @@ def _undoable(bank: Bank) -> tuple[Commit, Commit] | None:
     return (commit, commit) if commit else None
 
 
-def _what(commit: Commit) -> str:
-    """Return the kind of a change and the node that was meant."""
-    nodes = commit.detail.get("nodes")
-    first = one_line(str(next(iter(nodes))), 40) if isinstance(nodes, dict) and nodes else ""
-    return f"{commit.event} of {first}" if first else commit.event
-
-
-def _section(bank: Bank, commit: Commit) -> Section:
-    """Return when and where it was made, and what the node says."""
-    nodes, tree_name = commit.detail.get("nodes"), commit.detail.get("tree")
-    number = counted(len(nodes), "node") if isinstance(nodes, dict) else "no node"
-    title = display_of(bank, str(tree_name)).title
-    facts = [f"{number} of the {one_line(title, 40)}"]
-    if isinstance(nodes, dict) and isinstance(tree_name, str) and tree_name in bank.trees:
-        facts += [one_line(each, 200) for each in _keys(bank, tree_name, nodes)]
-    time = local_time(commit.time)
-    when = f"at {time}, " if time else ""
-    title = f"Made {when}by another program or before this browser was opened"
-    return Section(title, "\n".join(facts))
-
-
-def _keys(bank: Bank, tree_name: str, nodes: Iterable[str]) -> Iterator[str]:
-    """Return what the nodes that still live are about, as far as there is room."""
-    tree, key = bank.tree(tree_name), bank.collections[tree_name].key
+def _changed(bank: Bank, commit: Commit) -> Section:
+    """List the nodes that a change by hand is about."""
+    tree_name, nodes = editing.recorded(bank, commit)
+    tree, display = bank.tree(tree_name), display_of(bank, tree_name)
+    lines = []
     for node_id in islice(nodes, _SHOWN):
-        with suppress(NodeNotFoundError):
-            yield tree.node(node_id).payload[key]
-
-
-_LOOKED_AT = 1_000
-"""Each is read from the disk; what is offered should not take longer than what is shown."""
-
-
-def undecided(bank: Bank, ids: Sequence[str], stopped: Callable[[], bool]) -> list[str]:
-    """Return those of the first of some episodes without an outcome, or that are damaged."""
-    found = []
-    for each in ids[:_LOOKED_AT]:
-        if stopped():
-            break
-        try:
-            if (known := episode(bank, each)) and not known.outcome.known:
-                found.append(each)
-        except BankCorruptError:
-            found.append(each)
-    return found
+        living = tree.find(node_id) == [node_id]
+        title = display.of_title(tree.node(node_id)) if living else "deleted"
+        lines.append(f"{node_id}  {one_line(title, 60)}")
+    lines += [f"… and {len(nodes) - _SHOWN:,} more"] if len(nodes) > _SHOWN else []
+    number = counted(len(nodes), "node")
+    title = f"{local_time(commit.time)}  {commit.event} of {number} of the {display.title}"
+    return Section(title.strip(), "\n".join(lines))
 
 
 _ENDS = {
@@ -135,13 +90,12 @@ def plan_for_one(path: Path, episode_id: str, *, success: bool | None) -> WorkPl
 
     if found is None or not found.episodes:
         return give(Progress("writing the outcome"))
-    question = f"Mark a learnt episode as {end}?"
+    question = f"Mark a learnt episode of {one_line(bank.name, 40)} as {end}?"
     return WorkPlan(
         "writing the outcome",
         question,
         [Section(task, found.text)],
         give,
-        later=f"{one_line(path.name, 40)}: {task}: {question}",
     )
 
 
@@ -169,7 +123,7 @@ def plan_for_all(
         f"{sum(not each.known for each in before):,} without an outcome until now",
         f"{sum(each.success is (not success) for each in before):,} ended otherwise so far",
     ]
-    question = f"Mark {count} as {ends}?"
+    question = f"Mark {count} of {one_line(bank.name, 40)} as {ends}?"
     return WorkPlan(
         "writing the outcomes",
         question,
@@ -178,7 +132,6 @@ def plan_for_all(
             Section("In the bank", found.text if found else "no node is marked", quiet=not found),
         ],
         give,
-        later=f"{one_line(path.name, 40)}: {question}",
     )
 
 

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.tree import Tree
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.episodes.stored_episodes import episode, nodes_by_episode
+from deltamem_tui.memory.episodes.stored_episodes import nodes_by_episode
 from deltamem_tui.memory.review import ReviewItem, node_titles, review_of, verdict_text, why
 from deltamem_tui.memory.views.filters import EPISODE_ORDERS, EpisodeOrder, EpisodeTable, Filter
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
-from deltamem_tui.tui.models.nodes import chain_sections
 from deltamem_tui.tui.models.outline import Arrangement
 from deltamem_tui.tui.models.sections import Section
 
-FIRST_STEPS = 400
-LAST_STEPS = 100
-"""Of an episode with more steps than both, the pane shows so many."""
+FIRST_STEPS = 500
+"""Of an episode with more steps the pane shows so many."""
 
 NodePlaces = Sequence[tuple[str, str]]
 
@@ -132,20 +126,11 @@ class EpisodeBook:
 
 
 def episode_sections(
-    trajectory: Trajectory,
-    refusal: str = "",
-    *,
-    read_key: str | None = None,
-    marked: Collection[int] = (),
+    trajectory: Trajectory, refusal: str = "", read_key: str | None = None
 ) -> list[Section]:
     """Return an episode: what it is, why it could not be learnt if so, then its steps.
 
-    Args:
-        trajectory: The episode.
-        refusal: Why it could not be learnt; empty if it was not tried.
-        read_key: The key that shows all steps, where of very many only the first and the
-            last are here; None to give all of them.
-        marked: The numbers, from 1, of the steps to mark.
+    `read_key` shows all steps, where of very many only the first are here; None to give all.
     """
     source = trajectory.source
     place = " ".join(part for part in (source.file, source.position, source.format) if part)
@@ -159,22 +144,11 @@ def episode_sections(
         sections.insert(1, Section("Could not be learnt; it still waits", refusal, warning=True))
     if scene_of(trajectory).strip():
         sections.append(Section("Scene", scene_of(trajectory)))
-    steps, left_out = trajectory.steps, 0
-    if read_key is not None and len(steps) > FIRST_STEPS + LAST_STEPS:
-        left_out = len(steps) - FIRST_STEPS - LAST_STEPS
-        steps = steps[:FIRST_STEPS]
-    sections += [
-        _step_section(number, step, marked=number in marked)
-        for number, step in enumerate(steps, start=1)
-    ]
-    if left_out:
-        words = f"… {counted(left_out, 'step')} left out here: press {read_key} to read all of them"
+    steps = trajectory.steps if read_key is None else trajectory.steps[:FIRST_STEPS]
+    sections += [_step_section(number, step) for number, step in enumerate(steps, start=1)]
+    if left_out := len(trajectory.steps) - len(steps):
+        words = f"… {counted(left_out, 'step')} more: press {read_key} to read all of them"
         sections.append(Section("", words, quiet=True))
-        last = trajectory.steps[-LAST_STEPS:]
-        sections += [
-            _step_section(number, step, marked=number in marked)
-            for number, step in enumerate(last, start=FIRST_STEPS + left_out + 1)
-        ]
     return sections
 
 
@@ -189,28 +163,10 @@ def outcome_facts(outcome: Outcome) -> str:
     return " · ".join(facts)
 
 
-def _step_section(number: int, step: Step, *, marked: bool = False) -> Section:
-    thought = f"({step.thought})\n" if step.thought else ""
-    reward = f"\nreward {step.reward:g}" if step.reward is not None else ""
-    answer = f"\n→ {step.observation}" if step.observation else ""
-    title = f"{number}  {one_line(step.action, 300)}"
-    return Section(title, _body(thought, answer, reward), marked=marked)
-
-
-def _body(thought: str, answer: str, reward: str) -> str:
-    return f"{thought}{answer.removeprefix(chr(10))}{reward}".strip("\n")
-
-
-def beside_node(bank: Bank, tree: Tree, node: Node, display: Display) -> list[Section]:
-    """Return the chain that leads to a node, if there is more than the node, and its episode."""
-    chain = tree.chain(node.id)
-    sections = chain_sections(display, chain) if len(chain) > 1 else []
-    if not (name := node.origin.trajectory):
-        return [*sections, Section("", "Not learnt from an episode.", quiet=True)]
-    try:
-        found = episode(bank, name)
-    except DeltaMemError as error:
-        return [*sections, Section("Its episode cannot be read", str(error), warning=True)]
-    if found is None:
-        return [*sections, Section("", "This bank came without its episodes.", quiet=True)]
-    return [*sections, *episode_sections(found)]
+def _step_section(number: int, step: Step) -> Section:
+    parts = (
+        f"({step.thought})" if step.thought else "",
+        f"→ {step.observation}" if step.observation else "",
+        f"reward {step.reward:g}" if step.reward is not None else "",
+    )
+    return Section(f"{number}  {one_line(step.action, 300)}", "\n".join(filter(None, parts)))

@@ -1,9 +1,8 @@
-"""A node as lines and sections, and where it comes from: its episodes, the steps it repeats."""
+"""A node as lines and sections, and the episodes that it comes from."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
@@ -12,7 +11,6 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
-from deltamem_tui.trajectory.model import Step
 from deltamem_tui.tui.models.sections import Section, title_of
 
 TRIGGER_CHARACTERS = 600
@@ -147,18 +145,6 @@ def subtree_preview(tree: Tree, nodes: Sequence[Node], display: Display) -> list
     return sections
 
 
-# Where a node comes from
-
-_SHARE = 0.75
-"""So much of a clause's words a step must say."""
-
-_FEWEST = 2
-"""Of fewer words a clause says too little to tell a step by."""
-
-_LIMIT = 4_000
-"""Characters of a step's answer, and clauses of a node, that are compared."""
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The episodes that a node was learnt from."""
@@ -188,34 +174,3 @@ def why_no_episode(found: Evidence) -> str:
 
 def _is_kept(bank: Bank, episode_id: str) -> bool:
     return bank.episodes.state(episode_id) not in (None, EpisodeState.REPLACED)
-
-
-def steps_repeated(payload: Mapping[str, str], steps: Sequence[Step]) -> list[int]:
-    """Return the numbers, from 1, of the steps that a node says again.
-
-    Nodes do not record the steps that they were made of. A step counts if action and answer have
-    three quarters of the words of one clause of what the node says below its first text.
-    Placeholders, numbers and what is in brackets are left out.
-    """
-    texts = list(payload.values())
-    clauses = list(_clauses("\n".join(texts[1:] or texts)))[:_LIMIT]
-    found = []
-    for number, step in enumerate(steps, start=1):
-        said = _words(f"{step.action}\n{step.observation[:_LIMIT]}")
-        if any(len(clause & said) >= _SHARE * len(clause) for clause in clauses):
-            found.append(number)
-    return found
-
-
-def _clauses(text: str) -> Iterator[frozenset[str]]:
-    """Return the words of each clause; what stands before a colon belongs to all of its line."""
-    for line in text.splitlines():
-        head, colon, rest = re.sub(r"\[[^\]]*\]|\([^)]*\)", " ", line).partition(":")
-        for clause in rest.split(";") if colon else [head]:
-            words = _words(f"{head} {clause}" if colon else clause)
-            if len(words) >= _FEWEST:
-                yield words
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[^\W\d_]+", text.casefold()))

@@ -25,52 +25,16 @@ NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
 @dataclass(frozen=True, slots=True)
 class LabQuestion:
-    """A question, and the numbers it is asked with.
-
-    Attributes:
-        task: The goal; may be empty.
-        scene: The scene; may be empty.
-        settings: The method's numbers, as they were typed.
-        compared: The bank's own numbers, if the answer is to be compared with theirs.
-    """
+    """A task, a scene, or both, and the settings they are asked with."""
 
     task: str
     scene: str
     settings: Settings
-    compared: Settings | None = None
 
     @property
     def is_empty(self) -> bool:
         """True if nothing is asked."""
         return not (self.task.strip() or self.scene.strip())
-
-
-@dataclass(frozen=True, slots=True)
-class LabAnswer:
-    """A bank's answer.
-
-    Attributes:
-        question: What was asked.
-        found: What is recalled; None if nothing was asked.
-        usual: What is recalled with the bank's own numbers, if that was to be compared.
-    """
-
-    question: LabQuestion
-    found: RecallResult | None = None
-    usual: RecallResult | None = None
-
-    def of(self, tree: str) -> CollectionRecall | None:
-        """Return a collection's answer; None if it was not asked."""
-        return self.found.collections.get(tree) if self.found else None
-
-    def usual_of(self, tree: str) -> CollectionRecall | None:
-        """Return the same with the bank's own numbers; None also if that was not to be compared."""
-        return self.usual.collections.get(tree) if self.usual else None
-
-
-def matched(found: CollectionRecall | None) -> frozenset[str]:
-    """Return the ids of the nodes that a collection recalls."""
-    return frozenset(chain[-1].id for chain in found.chains) if found else frozenset()
 
 
 class LabEmbedder:
@@ -99,51 +63,30 @@ class LabEmbedder:
 
 
 def answer(
-    bank: Bank, question: LabQuestion, embedder: LabEmbedder, folders: Sequence[Path] | None = None
-) -> LabAnswer:
-    """Ask a bank. Nothing is written.
-
-    Args:
-        bank: The bank.
-        question: What is asked.
-        embedder: What embedded the earlier questions.
-        folders: Where the context's header is looked up; the usual places if not given.
-    """
-    places = None if folders is None else tuple(folders)
-    ready = embedder.of(bank)
-
-    def ask(settings: Settings) -> RecallResult:
-        query = Query(question.task, question.scene, CANDIDATES, settings, places)
-        return method_of(bank).recall(bank, query, ready)
-
-    usual = ask(question.compared) if question.compared else None
-    return LabAnswer(question, ask(question.settings), usual)
+    bank: Bank, question: LabQuestion, embedder: LabEmbedder, folders: Sequence[Path]
+) -> RecallResult:
+    """Ask a bank; the header of the context is looked up in `folders`. Nothing is written."""
+    query = Query(question.task, question.scene, CANDIDATES, question.settings, tuple(folders))
+    return method_of(bank).recall(bank, query, embedder.of(bank))
 
 
 @dataclass(frozen=True, slots=True)
 class MatchLine:
-    """One line of a collection's answer.
+    """One line of a collection's answer: a candidate, or what a line between them says.
 
     Attributes:
-        kind: A match, a runner-up, the line that the threshold draws among them, or one below
-            those that another rule found.
-        text: What a line between says.
-        candidate: The node and its numbers; None for a line between.
+        kind: A match, a runner-up, the line of the threshold, or one below those that another
+            rule found.
         entry: What can be said of the node, the most telling first.
-        change: Whether it is a match with the numbers that are tried alone, or with the bank's
-            own alone; empty for neither.
     """
 
     kind: Literal["match", "runner-up", "threshold", "rule"]
     text: str = ""
     candidate: Candidate | None = None
     entry: tuple[str, ...] = ()
-    change: Literal["", "gained", "lost"] = ""
 
 
-def match_lines(
-    bank: Bank, found: CollectionRecall | None, usual: CollectionRecall | None = None
-) -> list[MatchLine]:
+def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
     """Return a collection's candidates, best first, and the threshold where it stands among them.
 
     Those of another rule come first, and below them a line that says which it is: their scores
@@ -151,42 +94,23 @@ def match_lines(
     """
     if found is None:
         return []
-    lines = [_candidate_line(bank, found, usual, each) for each in found.candidates]
+    tree, display = bank.tree(found.collection), display_of(bank, found.collection)
+    lines = [
+        MatchLine(
+            "match" if found.matches(each) else "runner-up",
+            candidate=each,
+            entry=entry_of(tree, each.node, display),
+        )
+        for each in found.candidates
+    ]
     others = sum(each.rule != "threshold" for each in found.candidates)
     if found.threshold > -1:  # else all match
-        rest = found.candidates[others:]
-        above = others + sum(each.score >= found.threshold for each in rest)
-        differs = usual and usual.threshold != found.threshold
-        own = f" (bank {usual.threshold:g})" if usual and differs else ""
-        lines.insert(above, MatchLine("threshold", f"threshold {found.threshold:g}{own}"))
+        above = others + sum(each.score >= found.threshold for each in found.candidates[others:])
+        lines.insert(above, MatchLine("threshold", f"threshold {found.threshold:g}"))
     if others:
         text = method_of(bank).rules.get(found.rule, "")
         lines.insert(others, MatchLine("rule", f"↑ by {found.rule}: {text}"))
     return lines
-
-
-def _candidate_line(
-    bank: Bank, found: CollectionRecall, usual: CollectionRecall | None, candidate: Candidate
-) -> MatchLine:
-    tree, display = bank.tree(found.collection), display_of(bank, found.collection)
-    matches = found.matches(candidate)
-    did_match = usual.matches(candidate) if usual else matches
-    return MatchLine(
-        "match" if matches else "runner-up",
-        candidate=candidate,
-        entry=entry_of(tree, candidate.node, display),
-        change="" if matches == did_match else "gained" if matches else "lost",
-    )
-
-
-def change_text(found: CollectionRecall | None, usual: CollectionRecall | None) -> str:
-    """Return how many matches the numbers that are tried gain and lose; empty if none are tried."""
-    if usual is None:
-        return ""
-    now, before = matched(found), matched(usual)
-    gained, lost = len(now - before), len(before - now)
-    parts = [f"{sign}{count}" for sign, count in (("+", gained), ("−", lost)) if count]
-    return f"{' '.join(parts) or 'same'} {'match' if gained + lost == 1 else 'matches'}"
 
 
 def why_matched(bank: Bank, found: CollectionRecall | None) -> str:

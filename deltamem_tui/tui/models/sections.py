@@ -26,7 +26,6 @@ class Section:
         quiet: Whether it matters less than the others.
         above: The texts that it adds to: what it repeats of them matters less than what is new.
         brief: Whether a long repetition is left out where the section is shown.
-        marked: Whether it has a mark at its left, as the current one has.
     """
 
     title: str = ""
@@ -35,7 +34,6 @@ class Section:
     quiet: bool = False
     above: tuple[str, ...] = ()
     brief: bool = False
-    marked: bool = False
 
     def shown_body(self, read_key: str = "") -> str:
         """Return the body, cleaned; of a very long one the beginning, and how much is left."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,16 +10,18 @@ from textual.screen import Screen
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError, BankFrozenError, EmbeddingError, UsageError
-from deltamem_tui.memory.domain import domain_named, known_domains
+from deltamem_tui.memory.domain import known_domains
 from deltamem_tui.memory.methods import DEFAULT, choices
 from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.domains import GENERIC
-from deltamem_tui.tui.core.background import Stopped, look_up
+from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.work import BankChange, Progress, Retry
 from deltamem_tui.tui.jobs import agent_sessions, banks
 from deltamem_tui.tui.jobs.agent_sessions import AgentSessions
+
+_NO_BANK = "(none)"
+"""No bank can have this name."""
 
 
 def is_own(browser: Browser, path: Path) -> bool:
@@ -46,16 +47,15 @@ def create(browser: Browser, source: Bank | None = None) -> None:
     """
     configuration = browser.configuration
     embedder, domain = configuration.embedder, configuration.domain
-    why_not = ""
-    if source is None:
-        why_not = banks.why_not_at_hand(embedder)
-    else:
+    if source is not None:
         embedder, domain = str(source.manifest.embedder["model"]), source.manifest.domain
+    why_not = banks.why_not_at_hand(embedder)
     label = "Search model (reembed changes it)" + (f" ({why_not})" if why_not else "")
+    others = {_NO_BANK: "", **banks.bank_choices(browser.folder)}
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
-        FormLine("domain", "Domain", domain, choices=known_domains(), free=True),
-        FormLine("embedder", label, embedder, choices=banks.embedders(embedder), free=True),
+        FormLine("domain", "Domain", domain, choices={domain: "", **known_domains()}),
+        FormLine("embedder", label, embedder, choices=banks.embedders(embedder)),
         FormLine(
             "method", "Method", source.manifest.method if source else DEFAULT, choices=choices()
         ),
@@ -63,10 +63,8 @@ def create(browser: Browser, source: Bank | None = None) -> None:
         FormLine(
             "episodes_from",
             "With the episodes of",
-            source.path.name if source else "",
-            "a bank, or none",
-            choices=banks.bank_choices(browser.folder),
-            free=True,
+            source.path.name if source else _NO_BANK,
+            choices=others,
         ),
     )
 
@@ -75,11 +73,8 @@ def create(browser: Browser, source: Bank | None = None) -> None:
         with about("name"):
             name = paths.check_bank_name(answer["name"])
             path = paths.new_bank_path(name, browser.folder)
-        with about("domain"):
-            domain = paths.check_domain(domain_named(clean(answer["domain"]).strip() or GENERIC))
-        with about("episodes_from"):
-            other = answer["episodes_from"]
-            others = paths.find_bank(other, browser.folder) if other else None
+        other = answer["episodes_from"]
+        others = None if other == _NO_BANK else paths.find_bank(other, browser.folder)
         embedder, description = answer["embedder"], clean(answer["description"])
 
         def work(_: Progress) -> BankChange:
@@ -87,7 +82,7 @@ def create(browser: Browser, source: Bank | None = None) -> None:
                 return banks.create(
                     path,
                     embedder=embedder,
-                    domain=domain,
+                    domain=answer["domain"],
                     description=description,
                     method=answer["method"],
                     episodes_from=others,
@@ -95,11 +90,8 @@ def create(browser: Browser, source: Bank | None = None) -> None:
 
         return browser.work.start(f"creating {path.name}", work, retry=retry)
 
-    def preview(answer: FormAnswer, _: Stopped) -> list[str]:
-        return banks.preview_domain(clean(answer["domain"]).strip())
-
     title = f"Learn the episodes of {source.name} again" if source else "A new bank"
-    browser.forms.ask(title, lines, begin, bank=source.path if source else None, preview=preview)
+    browser.forms.ask(title, lines, begin, bank=source.path if source else None)
 
 
 def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
@@ -252,37 +244,22 @@ def merge(browser: Browser, path: Path) -> None:
         return
     fitting, unfit = banks.merge_choices(path, browser.folder)
     preview = [f"not offered: {name}: {why}" for name, why in unfit.items()]
+    if not fitting:
+        browser.notes.notify("; ".join(["there is no bank to merge into this one", *preview]))
+        return
     lines = (
-        FormLine(
-            "others",
-            f"Banks to merge into {path.name}",
-            hint="names or paths",
-            choices=fitting,
-            free=True,
-        ),
-        FormLine("episodes", "include their episodes", "yes", tick=True),
+        FormLine("other", f"Bank to merge into {path.name}", choices=fitting),
+        FormLine("episodes", "include its episodes", "yes", tick=True),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
-        with about("others"):
-            others = _names(answer["others"])
         return browser.work.start(
             "comparing",
             lambda _: banks.plan_merge(
-                path, others, browser.folder, episodes=bool(answer["episodes"])
+                path, answer["other"], browser.folder, episodes=bool(answer["episodes"])
             ),
             retry=retry,
         )
 
     title = f"Merge into {path.name}"
     browser.forms.ask(title, lines, begin, bank=path, preview=lambda *_: preview)
-
-
-def _names(typed: str) -> list[str]:
-    """Return the names in a line; those with spaces in quotation marks."""
-    if not typed:
-        raise UsageError("enter one or more banks")
-    try:
-        return shlex.split(typed)
-    except ValueError as error:
-        raise UsageError("a quotation mark is left open") from error

@@ -11,7 +11,6 @@ from textual.widget import Widget
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.paths import is_shipped
 from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.core.browser import Browser, browser_of
@@ -67,7 +66,6 @@ class BankScreen(Screen[None]):
         self._shown = self.home.bank
         self.refresh_bindings()
         self.query_one(TopBar).show(self.bank)
-        self.offer("freeze", when=not is_shipped(self.bank.path, self.browser.folder))
         self.bank_changed()
 
     def bank_changed(self) -> None:
@@ -164,13 +162,3 @@ class BankScreen(Screen[None]):
 
     async def action_close_bank(self) -> None:
         await self.browser.session.close()
-
-    def action_freeze(self) -> None:
-        from deltamem_tui.tui.screens import bank_actions
-
-        bank_actions.freeze(self.browser, self.bank.path, frozen=self.bank.frozen)
-
-    def action_verify(self) -> None:
-        from deltamem_tui.tui.screens import bank_actions
-
-        bank_actions.verify(self.browser, self.bank.path)

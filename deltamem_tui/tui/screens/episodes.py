@@ -15,11 +15,10 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.filters import EPISODES
 from deltamem_tui.text import counted
-from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.bank_session import OpenBank
-from deltamem_tui.tui.jobs.outcomes import plan_for_one, undecided
+from deltamem_tui.tui.jobs.outcomes import plan_for_one, to_judge
 from deltamem_tui.tui.models.episodes import (
     ALL_EPISODES,
     LIST_ORDERS,
@@ -29,7 +28,7 @@ from deltamem_tui.tui.models.episodes import (
     ListOrder,
     episode_sections,
 )
-from deltamem_tui.tui.models.nodes import detail, steps_repeated
+from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section, title_of
 from deltamem_tui.tui.screens import bank_actions, learning
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
@@ -196,7 +195,7 @@ class EpisodesScreen(BankScreen):
         look_up(
             self,
             "looking for what has no outcome",
-            lambda stopped: undecided(bank, bank.episodes.waiting(), stopped),
+            lambda _: to_judge(bank, bank.episodes.waiting()),
             self._know_undecided,
         )
         if self.browser.session.new_bank == self.home.path:
@@ -300,35 +299,16 @@ class EpisodesScreen(BankScreen):
             self._node.show([])
             return
         try:
-            trajectory = book.trajectory(number)
-            marked = self._marked(book, trajectory)
-            sections = self._sections(book, number, trajectory, marked or (), whole=False)
-            first = next((place for place, each in enumerate(sections) if each.marked), None)
-            self._steps.show(sections, first)
-            self._steps.border_title = Content(_steps_title(marked))
+            self._steps.show(self._sections(book, number, self.browser.key_of("read_whole")))
         except DeltaMemError as error:
             self._steps.show([Section("This episode cannot be read", str(error), warning=True)])
         self._show_node(book)
 
     def _sections(
-        self,
-        book: EpisodeBook,
-        number: int,
-        trajectory: Trajectory,
-        marked: Sequence[int] = (),
-        *,
-        whole: bool,
+        self, book: EpisodeBook, number: int, read_key: str | None = None
     ) -> list[Section]:
-        key = None if whole else self.browser.key_of("read_whole")
-        found = episode_sections(trajectory, book.refusal(number), read_key=key, marked=marked)
+        found = episode_sections(book.trajectory(number), book.refusal(number), read_key)
         return [*found[:1], *book.doubt(number), *found[1:]]
-
-    def _marked(self, book: EpisodeBook, trajectory: Trajectory) -> list[int] | None:
-        """Return the steps that the node beside them repeats, if a node led here; else None."""
-        if self._linked[:1] != (trajectory.id,) or not self._linked[1:] or not self._place:
-            return None
-        tree, node_id = self._place
-        return steps_repeated(book.bank.tree(tree).node(node_id).payload, trajectory.steps)
 
     def _why_empty(self) -> str:
         """Return why no episode is shown."""
@@ -367,7 +347,7 @@ class EpisodesScreen(BankScreen):
         if not book:
             return ()
         try:
-            return self._sections(book, number, book.trajectory(number), whole=True)
+            return self._sections(book, number)
         except DeltaMemError as error:
             self.browser.notes.report(error)
             return ()
@@ -438,12 +418,3 @@ class EpisodesScreen(BankScreen):
         self.browser.notes.notify(
             f"{success} success, {failure} failure, {neither} if you cannot tell"
         )
-
-
-def _steps_title(marked: Sequence[int] | None) -> str:
-    """Return what is above the steps; None if none are to be marked."""
-    if marked is None:
-        return "steps"
-    if not marked:
-        return "steps · the node repeats none of them word for word"
-    return f"steps · ▌ the node repeats {len(marked):,} of them"

@@ -1,17 +1,11 @@
-"""All keys of the screen one comes from, and what the words mean."""
+"""The help of a screen: what it is for, its keys, and what the words mean."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
-
-from textual.app import ComposeResult
-from textual.binding import Binding
 
 from deltamem_tui.tui.core.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.dialogs import Dialog, Key, KeyLine, ReadingBox
-from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _TREES = """task tree: skills
 ● heat an object and put it away
@@ -96,40 +90,10 @@ def help_sections(scopes: Sequence[Scope], keys: Mapping[str, str]) -> list[Sect
     for scope in scopes:
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
         sections.append(_section(f"Keys: {SCOPE_TITLES[scope].lower()}", named))
-    return [*sections, _section("In a dialog", DIALOG_KEYS), Section("Signs", _SIGNS)]
+    dialog = _section("In a dialog", DIALOG_KEYS)
+    return [*sections, dialog, Section("Signs", _SIGNS), *CONCEPTS]
 
 
 def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:
     room = max(len(names) for names, _ in named)
     return Section(title, "\n".join(f"{names:<{room}}  {does}" for names, does in named))
-
-
-class HelpScreen(Dialog[None]):
-    """The keys and, on a second page, the words, in a pane over the screen."""
-
-    DEFAULT_CSS = """
-    HelpScreen.-box > ReadingBox { height: 90%; }
-    HelpScreen.-box TextPane { height: 1fr; max-height: 100%; margin-bottom: 0; }
-    """
-    BINDINGS: ClassVar = [
-        Binding("escape,q,question_mark,f1", "dismiss(None)", "Close"),
-        Binding("w", "turn", "Turn the page"),
-    ]
-
-    def __init__(self, scopes: Sequence[Scope], keys: Mapping[str, str]) -> None:
-        super().__init__()
-        self._sections = help_sections(scopes, keys)
-        self._on_words = False
-
-    def compose(self) -> ComposeResult:
-        yield ReadingBox(self._sections, keys=_key_line("explains the words"), tall=True)
-
-    def action_turn(self) -> None:
-        self._on_words = not self._on_words
-        self.query_one(TextPane).show(CONCEPTS if self._on_words else self._sections)
-        does = "shows the keys" if self._on_words else "explains the words"
-        self.query_one(KeyLine).show(_key_line(does))
-
-
-def _key_line(does: str) -> list[Key]:
-    return [Key(f"w {does}", "turn"), Key("escape closes", "dismiss(None)")]

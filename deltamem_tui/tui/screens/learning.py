@@ -143,17 +143,13 @@ def ask_how_ended(
 def _ask_for_writer(screen: BankScreen) -> None:
     """Ask by what to learn, and learn."""
     browser, path, configuration = screen.browser, screen.bank.path, screen.browser.configuration
-    cure = (
-        f"{browser.key_of('show_report')}, then {browser.key_of('calibrate')} proposes other "
-        f"thresholds; {browser.key_of('relearn')} learns the same episodes in a new bank"
-    )
     lines = _model_lines(configuration, "leave it empty to learn by rules, free of charge")
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["model"]:
             return browser.work.start(
                 NAME,
-                lambda progress: extract_by_rules(path, progress, cure),
+                lambda progress: extract_by_rules(path, progress),
                 can_stop=True,
                 retry=retry,
             )
@@ -161,7 +157,7 @@ def _ask_for_writer(screen: BankScreen) -> None:
 
         def estimate(progress: Progress) -> Outcome:
             with about("model", LanguageModelError), about("max_cost", BudgetError):
-                return plan_by_model(path, choice, configuration, progress, cure)
+                return plan_by_model(path, choice, configuration, progress)
 
         return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
 

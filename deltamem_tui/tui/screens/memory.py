@@ -18,7 +18,7 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.filters import NODES, ORDERS, Order
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.bank_session import OpenBank
@@ -56,23 +56,21 @@ class NodeView:
 
 
 class NodePane(TextPane):
-    """All that is known of a node, or its chain with one entry marked: the last, or any before."""
+    """All that is known of a node, or its chain."""
 
     def __init__(self, id: str) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
         self._shown: NodeView | None = None
-        self._step: int | None = None  # the entry of the chain that is marked, from its end
+        self._chain = False
         self._heading = ""
 
     @property
     def in_chain(self) -> bool:
         """True if the chain is shown, and not only the node."""
-        return self._step is not None and self._shown is not None
+        return self._chain and self._shown is not None
 
     def show_node(self, shown: NodeView) -> None:
         """Show a node of a tree, in the way the one before was shown."""
-        if self.in_chain and self._shown and self._shown.node.id != shown.node.id:
-            self._step = 0
         self._shown = shown
         self._draw()
 
@@ -89,26 +87,20 @@ class NodePane(TextPane):
 
     def toggle_chain(self) -> None:
         """Show the chain, or the node again."""
-        self._step = None if self.in_chain else 0
+        self._chain = not self.in_chain
         self._draw()
-
-    def step(self, steps: int) -> None:
-        """Go along the chain, which is shown for it."""
-        if self._shown is not None:
-            self._step = max(0, min((self._step or 0) - steps, self._shown.node.depth - 1))
-            self._draw()
 
     def _draw(self) -> None:
         if (shown := self._shown) is None:
             return
         title, sections, current = "node", list[Section](), None
         try:
-            if self._step is None:
+            if not self._chain:
                 sections = detail(shown.tree, shown.node, shown.display, shown.missing)
             else:
                 chain = shown.tree.chain(shown.node.id)
-                current = max(len(chain) - 1 - self._step, 0)
-                title = f"chain from the root · {current + 1} of {len(chain)}"
+                current = len(chain) - 1
+                title = f"chain from the root · {counted(len(chain), 'node')}"
                 sections = chain_sections(shown.display, chain)
         except DeltaMemError as error:
             sections, current = [unreadable(error)], None
@@ -117,7 +109,7 @@ class NodePane(TextPane):
 
 
 class MemoryScreen(BankScreen):
-    """Outlines above, the node below; side by side where there is room, and its episode."""
+    """Outlines above, the node below; side by side where there is room."""
 
     SCOPES = ("memory", "tree", "list", "bank", "app")
     BINDINGS: ClassVar = [*bindings("memory")]
@@ -125,10 +117,8 @@ class MemoryScreen(BankScreen):
     MemoryScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
     MemoryScreen TextPane:focus { border-top: heavy $accent; }
     MemoryScreen #columns, MemoryScreen #left { height: 1fr; }
-    MemoryScreen #beside { display: none; }
     MemoryScreen.-wide #columns { layout: horizontal; }
     MemoryScreen.-wide #left, MemoryScreen.-wide TextPane { width: 1fr; }
-    MemoryScreen.-wide #beside { display: block; }
     """
 
     def __init__(self, home: OpenBank) -> None:
@@ -146,7 +136,6 @@ class MemoryScreen(BankScreen):
         )
         self._outlines = Outlines(tuple(home.bank.trees), home.left.nodes)
         self._pane = NodePane(id="detail")
-        self._beside = TextPane(id="beside")
         self.editor = NodeEditor(self, self.chosen, self._show_move)
         self._target: NodeTarget | None = None
         home.trees = self
@@ -158,7 +147,6 @@ class MemoryScreen(BankScreen):
                 yield self._outlines
                 yield self.list_filter
             yield self._pane
-            yield self._beside
         yield from bottom_bars(self.SCOPES)
 
     @property
@@ -210,8 +198,7 @@ class MemoryScreen(BankScreen):
 
     def _show(self, arranged: ArrangedNodes) -> None:
         """Show the outlines, the cursor and what was expanded as they were."""
-        for pane in (self._pane, self._beside):
-            pane.mark(self.list_filter.words)
+        self._pane.mark(self.list_filter.words)
         self._outlines.show(arranged)
         self.offer(
             "filter", "sort", when=any(len(self.bank.tree(name)) for name in self._outlines.views)
@@ -280,15 +267,6 @@ class MemoryScreen(BankScreen):
             evidence = evidence_of(self.bank, tree.name, node)
             self.offer("evidence", when=bool(evidence.kept))
             self._pane.show_node(NodeView(tree, node, display, evidence.missing))
-            if self._beside.display:
-                from deltamem_tui.tui.models.episodes import beside_node  # it reads episodes
-
-                self._beside.border_title = "chain and episode"
-                self._beside.show(beside_node(self.bank, tree, node, display))
-
-    def on_resize(self) -> None:
-        if self.shown.outline is not None:
-            self._show_node()
 
     def _why_empty(self) -> str:
         shown, display = self.list_filter.shown_as, self.shown.shown_as
@@ -310,9 +288,6 @@ class MemoryScreen(BankScreen):
 
     def action_chain(self) -> None:
         self._pane.toggle_chain()
-
-    def action_step(self, steps: int) -> None:
-        self._pane.step(steps)
 
     # Filter and sort
 
@@ -368,9 +343,6 @@ class MemoryScreen(BankScreen):
 
     def action_edit(self) -> None:
         self.editor.edit()
-
-    def action_edit_outside(self) -> None:
-        self.editor.edit(outside=True)
 
     def action_relabel(self, label: Label) -> None:
         self.editor.relabel(label)

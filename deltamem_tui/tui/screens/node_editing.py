@@ -6,15 +6,14 @@ need, a job that calls `memory.editing`. On a frozen bank it is refused before a
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.errors import BankError, DeltaMemError, UsageError
+from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of
@@ -23,19 +22,12 @@ from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.work import BankChange, Progress, Retry, WorkPlan
-from deltamem_tui.tui.jobs.outcomes import undo_last
+from deltamem_tui.tui.jobs.outcomes import plan_undo
 from deltamem_tui.tui.models.nodes import subtree_preview
 from deltamem_tui.tui.screens.base import BankScreen
 
-
-def write_document(payload: Mapping[str, str], collection: Collection, display: Display) -> str:
-    """Return the document: what the node says, under headings that none of its lines can be."""
-    rule = _rule(payload.values())
-    return "\n".join(
-        f"{rule} {_heading(name)} ({_about(name, collection, display)})\n"
-        f"{clean(payload[name]).strip()}\n"
-        for name in collection.fields
-    )
+_SIMILAR = 8
+_LEAST_SIMILARITY = 0.5
 
 
 def _about(name: str, collection: Collection, display: Display) -> str:
@@ -44,40 +36,6 @@ def _about(name: str, collection: Collection, display: Display) -> str:
     facts += ["this text is embedded"] if name == collection.key else []
     facts += ["may be empty"] if name in display.optional else []
     return "; ".join(facts)
-
-
-def _heading(field: str) -> str:
-    return field.replace("_", " ")
-
-
-def _rule(texts: Iterable[str]) -> str:
-    """Equals signs, more than any line of the texts begins with."""
-    runs = (len(found) for text in texts for found in re.findall(r"(?m)^=+", text))
-    return "=" * max(max(runs, default=0) + 1, 4)
-
-
-def read_document(document: str, collection: Collection) -> dict[str, str]:
-    """Return what the document says now."""
-    first = re.match(r"\s*(=+) ", document)
-    rule = first.group(1) if first else "===="
-    starts, ends = list[int](), list[int]()
-    for field in collection.fields:
-        heading = re.compile(rf"(?m)^{rule} {re.escape(_heading(field))}.*$")
-        found = heading.search(document, ends[-1] if ends else 0)
-        if not found:
-            raise UsageError(
-                f"the heading of the {_heading(field)} is missing: nothing was changed",
-                hint=f"keep the {len(collection.fields)} lines that begin with {rule}",
-            )
-        starts.append(found.start())
-        ends.append(found.end())
-    parts = zip(ends, [*starts[1:], len(document)], strict=True)
-    texts = (clean(document[begin:end]).strip() for begin, end in parts)
-    return dict(zip(collection.fields, texts, strict=True))
-
-
-_SIMILAR = 8
-_LEAST_SIMILARITY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,92 +98,49 @@ class NodeEditor:
 
     def _write(self, name: str, work: Callable[[Bank], str], place: tuple[str, str]) -> None:
         """Change the bank by work that writes one commit or raises, which `undo` takes back."""
-        edits, hint = self._screen.browser.session.edits, self._undo_hint
+        hint = self._undo_hint
+        self._screen.change(name, lambda bank: f"{work(bank)}; {hint}", place)
 
-        def write(bank: Bank) -> str:
-            summary = work(bank)
-            edits.note(bank)
-            return f"{summary}; {hint}"
-
-        self._screen.change(name, write, place)
-
-    def _shape(self, chosen: ChosenNode) -> tuple[Collection, Display]:
-        """Return what a node consists of, and how that is shown."""
-        bank = self._screen.bank
-        return bank.collections[chosen.tree], display_of(bank, chosen.tree)
+    def _display(self, chosen: ChosenNode) -> Display:
+        return display_of(self._screen.bank, chosen.tree)
 
     # The texts
 
-    def edit(self, *, outside: bool = False) -> None:
-        """Edit the node's texts, or go on with what could not be saved."""
-        from deltamem_tui.tui.widgets.dialogs import DraftDialog
+    def edit(self) -> None:
+        """Edit the node's texts, beginning with what could not be saved before."""
+        from deltamem_tui.tui.widgets.dialogs import EditFieldsDialog
 
         screen, chosen = self._screen, self._writable_node()
         if not chosen or not screen.browser.work.is_free():  # what one types could not be written
             return
-        before = self._document(chosen, chosen.node.payload)
-        draft = screen.home.drafts.get(chosen.place)
-        if draft is None or draft == before:
-            self._edit_text(chosen, before, outside=outside)
-            return
-
-        def answered(goes_on: bool | None) -> None:
-            if goes_on is not None:
-                text = draft if goes_on else before
-                screen.call_later(self._edit_text, chosen, text, outside=outside)
-
-        screen.app.push_screen(DraftDialog(draft, before), answered)
-
-    def _document(self, chosen: ChosenNode, texts: Mapping[str, str]) -> str:
-        """Return the texts of a node as one, as an editor and a draft have them."""
-        return write_document(texts, *self._shape(chosen))
-
-    def _edit_text(self, chosen: ChosenNode, document: str, *, outside: bool) -> None:
-        from deltamem_tui.tui.widgets.dialogs import EditFieldsDialog
-
-        drafts, (collection, display) = self._screen.home.drafts, self._shape(chosen)
-        texts: Mapping[str, str] = {}
-        try:
-            texts = read_document(document, collection)
-        except DeltaMemError:  # a draft whose headings were spoilt: only an editor mends it
-            outside = True
-        if outside:
-            self._screen.browser.texts.edit(
-                document,
-                lambda after: self._edited(chosen, after),
-                lambda after: drafts.update({chosen.place: after}),
-            )
-            return
+        collection, display = screen.bank.collections[chosen.tree], self._display(chosen)
+        drafts, notify = screen.home.drafts, screen.browser.notes.notify
+        labels = {name: _about(name, collection, display) for name in collection.fields}
+        texts = {name: clean(chosen.node.payload[name]).strip() for name in collection.fields}
 
         def answered(after: Mapping[str, str] | None) -> None:
-            if after is not None:
-                self._edited(chosen, self._document(chosen, after))
-
-        labels = {name: _about(name, collection, display) for name in collection.fields}
-        self._screen.app.push_screen(EditFieldsDialog(labels, texts), answered)
-
-    def _edited(self, chosen: ChosenNode, after: str) -> None:
-        """Keep the text as a draft until it is written."""
-        drafts, browser = self._screen.home.drafts, self._screen.browser
-        if after == self._document(chosen, chosen.node.payload):
+            typed = {name: clean(text).strip() for name, text in (after or texts).items()}
+            if typed != texts:
+                drafts[chosen.place] = typed
+                self._write_text(chosen, typed)
+                return
             drafts.pop(chosen.place, None)
-            browser.notes.notify("nothing was changed")
-            return
-        drafts[chosen.place] = after
-        kept = f"your text is kept, {browser.key_of('edit')} offers it again"
-        try:
-            texts = read_document(after, self._shape(chosen)[0])
-            payload = method_of(self._screen.bank).cleaned(chosen.tree, texts)
-        except DeltaMemError as error:
-            browser.notes.report(_telling(error, kept))
-            return
-        self._write_text(chosen, payload, kept)
+            if after is not None:
+                notify("nothing was changed")
 
-    def _write_text(self, chosen: ChosenNode, payload: Mapping[str, str], kept: str) -> None:
+        draft = drafts.get(chosen.place, {})
+        if draft:
+            notify("this is your text that was not saved; escape twice discards it")
+        screen.app.push_screen(EditFieldsDialog(labels, texts, draft), answered)
+
+    def _write_text(self, chosen: ChosenNode, typed: Mapping[str, str]) -> None:
+        """Write the texts; what cannot be written stays a draft."""
         drafts = self._screen.home.drafts
+        kept = f"your text is kept, {self._screen.browser.key_of('edit')} offers it again"
 
         def work(bank: Bank) -> str:
             try:
+                payload = method_of(bank).cleaned(chosen.tree, typed)
                 editing.edit(bank, chosen.tree, chosen.node, payload)
             except DeltaMemError as error:
                 raise _telling(error, kept) from error
@@ -247,7 +162,7 @@ class NodeEditor:
 
         def work(bank: Bank) -> str:
             editing.relabel(bank, chosen.tree, node, label)
-            unwarned = self._shape(chosen)[1].warning and label == "success"
+            unwarned = self._display(chosen).warning and label == "success"
             marks = ", ".join(marks_in(node.payload)) if unwarned else ""
             edits = browser.key_of("edit")
             rest = f"; its text still says {marks}, {edits} edits it" if marks else ""
@@ -260,7 +175,7 @@ class NodeEditor:
         if (chosen := self._writable_node()) is None:
             return
         screen, kept = self._screen, chosen.node
-        tree, display = screen.bank.tree(chosen.tree), self._shape(chosen)[1]
+        tree, display = screen.bank.tree(chosen.tree), self._display(chosen)
         near = {each.node.id: each for each in similar_nodes(tree, kept)}
         if not near:
             screen.browser.notes.notify("no other node of this tree is similar to it")
@@ -335,7 +250,7 @@ class NodeEditor:
         tree, node_id = chosen.place
         shown, position = screen.bank.tree(chosen.tree), screen.browser.attention.position()
 
-        edits, hint, path = screen.browser.session.edits, self._undo_hint, screen.home.path
+        hint, path = self._undo_hint, screen.home.path
 
         def offer(nodes: Sequence[Node]) -> None:
             if screen.home.is_closed:
@@ -345,24 +260,23 @@ class NodeEditor:
             def work(_: Progress) -> BankChange:
                 bank = Bank.open(path)
                 summary = f"{_delete(bank, tree, nodes)}; {hint}"
-                edits.note(bank)
                 return BankChange(path, summary, (tree, parent) if parent else None)
 
             display = display_of(screen.bank, chosen.tree)
-            question = f"Delete {counted(len(nodes), 'node')} of the {display.title}?"
+            number = counted(len(nodes), "node")
+            question = f"Delete {number} of the {display.title} of {one_line(path.name, 40)}?"
             preview = subtree_preview(shown, nodes, display)
             plan = WorkPlan("deleting", question, preview, work, position=position)
-            later = f"{one_line(path.name, 40)}: {question}"
-            screen.browser.work.offer(replace(plan, later=later))
+            screen.browser.work.offer(plan)
 
         look_up(screen, "reading the subtree", lambda _: editing.subtree(shown, node_id), offer)
 
     def undo(self, *, again: bool = False) -> None:
-        """Undo the last change by hand, or make the change again that was undone last."""
+        """Show the last change by hand, or the last that was undone, and ask whether to."""
         if self._screen.writable():
-            path, edits = self._screen.home.path, self._screen.browser.session.edits
+            path = self._screen.home.path
             name = "redoing" if again else "undoing"
-            self._screen.browser.work.start(name, lambda _: undo_last(path, edits, again=again))
+            self._screen.browser.work.start(name, lambda _: plan_undo(path, again=again))
 
     @property
     def _undo_hint(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -17,45 +17,45 @@ from textual.widgets import Input, Static
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of, settings_of
+from deltamem_tui.memory.recall_result import RecallResult
+from deltamem_tui.memory.settings import Settings
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
 from deltamem_tui.tui.core.bank_session import OpenBank
+from deltamem_tui.tui.core.forms import FormAnswer
+from deltamem_tui.tui.core.work import Retry
 from deltamem_tui.tui.models.nodes import chain_sections
 from deltamem_tui.tui.models.recall_lab import (
     NOTHING_RECALLED,
-    LabAnswer,
     LabEmbedder,
     LabQuestion,
     MatchLine,
     answer,
-    change_text,
     match_lines,
     why_matched,
 )
 from deltamem_tui.tui.models.sections import Section, title_of
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.screens.numbers import (
-    NumberInput,
-    NumberTrial,
-    number_label,
+    Tried,
+    differences,
+    from_answer,
+    lab_numbers,
+    nudged,
+    number_lines,
     save_numbers,
+    tried_text,
+    with_tried,
 )
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.text_pane import TextPane, line_of
 
-if TYPE_CHECKING:
-    from deltamem_tui.memory.vectors.search import Candidate
-
 _RECALLING = "recalling"
 _FAILURE = "✗ "
-_CHANGES = {"gained": "+", "lost": "−"}
-_MARKS = {"▶": "good", "+": "good", "−": "warning", " ": "quiet"}
-"""Before a match, one that only the numbers that are tried find, and one that they lose."""
 
 
 class MatchList(LineList):
@@ -89,53 +89,34 @@ class MatchList(LineList):
         candidate = told.candidate
         failure = candidate.node.label == "failure"
         style = self.style_of("warning") if failure else None
-        mark = _CHANGES.get(told.change) or ("▶" if told.kind == "match" else " ")
+        mark, name = ("▶", "good") if told.kind == "match" else (" ", "quiet")
+        penalty = f"(−{candidate.penalty:.2f}) " if candidate.penalty else ""
         left = line_of(
-            (f"{mark}{candidate.score:.3f} ", self.style_of(_MARKS[mark])),
-            (_penalty(candidate), self.style_of("quiet")),
+            (f"{mark}{candidate.score:.3f} ", self.style_of(name)),
+            (penalty, self.style_of("quiet")),
             (_FAILURE if failure else "", style),
         )
         left.append_text(line_of((title_of(told.entry, width - left.cell_len), style)))
         return left
 
 
-def _penalty(candidate: Candidate) -> str:
-    return f"(−{candidate.penalty:.2f}) " if candidate.penalty else ""
-
-
 class AnswerPane(Vertical):
-    """The answer of a collection: its numbers, its candidates, and why."""
+    """The answer of a collection: its candidates, and why."""
 
-    SCOPED_CSS = False  # how much room there is, the screen above knows
     DEFAULT_CSS = """
     AnswerPane { width: 1fr; height: 1fr; border-top: solid $primary; }
     AnswerPane:focus-within { border-top: heavy $accent; }
-    AnswerPane .numbers {
-        layout: grid; grid-size: 2; grid-columns: auto; grid-rows: 1; height: auto;
-    }
-    AnswerPane .number { width: auto; height: 1; margin-right: 1; }
-    AnswerPane .number > Static { width: auto; padding: 0 1; }
-    AnswerPane .number > Input.-invalid { color: $text-error; text-style: bold reverse; }
-    RecallScreen.-low AnswerPane .numbers { display: none; }
-    RecallScreen.-low.-numbers AnswerPane .numbers { display: block; }
     AnswerPane MatchList { height: 1fr; min-height: 2; }
     AnswerPane .why { height: auto; padding: 0 1; color: $text-muted; }
     """
 
-    def __init__(self, tree: str, display: Display, numbers: Sequence[NumberInput]) -> None:
+    def __init__(self, tree: str, title: str) -> None:
         super().__init__(id=f"{tree}-answer")
-        self.collection = tree
-        self.numbers = numbers
         self.matches = MatchList(id=f"{tree}-matches")
-        self._title = display.title
+        self._title = title
         self._why = Static(id=f"{tree}-why", classes="why", markup=False)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="numbers"):
-            for line in self.numbers:
-                with Horizontal(classes="number"):
-                    yield Static(Text(number_label(line.number.name)))
-                    yield line
         yield self.matches
         yield self._why
 
@@ -145,8 +126,8 @@ class AnswerPane(Vertical):
         self._why.update(Text(" ".join(filter(None, why))))
 
     def head(self, *parts: str) -> None:
-        """Say in the title what the collection has; empty parts are left out."""
-        self.border_title = Content(" · ".join(filter(None, (self._title, *parts))))
+        """Say in the title what the collection has."""
+        self.border_title = Content(" · ".join((self._title, *parts)))
 
 
 class RecallScreen(BankScreen):
@@ -165,7 +146,6 @@ class RecallScreen(BankScreen):
     RecallScreen.-low #below { height: 2fr; }
     RecallScreen #tried { height: auto; padding: 0 1; color: $text-muted; display: none; }
     RecallScreen #tried.-shown { display: block; }
-    RecallScreen #tried.-warning { color: $text-warning; text-style: bold; }
     RecallScreen #below { height: 1fr; }
     RecallScreen #below > TextPane { width: 1fr; border-top: solid $primary; padding: 0 1; }
     RecallScreen #below > TextPane:focus { border-top: heavy $accent; }
@@ -177,16 +157,15 @@ class RecallScreen(BankScreen):
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
         displays = {name: display_of(home.bank, name) for name in home.bank.trees}
-        asked = {name: each for name, each in displays.items() if each.asked}
-        self._numbers = NumberTrial(home, asked)
         self._answers = {
-            name: AnswerPane(name, display, self._numbers.of(name))
-            for name, display in asked.items()
+            name: AnswerPane(name, each.title) for name, each in displays.items() if each.asked
         }
+        self._stored: Settings | None = None  # None while they cannot be read
+        self._tried: Tried = {}
         self._embedder = LabEmbedder()
         self._told = TextPane(id="context")
         self._chain = TextPane(id="chain")
-        self._given: LabAnswer | None = None
+        self._given: RecallResult | None = None
         self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
         self._asked: tuple[Bank, LabQuestion] | None = None
@@ -211,7 +190,7 @@ class RecallScreen(BankScreen):
             self._focus_question()
         else:
             self._focus_answer()
-        self._remark("")
+        self._remark()
         self._explain()
 
     def _explain(self) -> None:
@@ -220,12 +199,11 @@ class RecallScreen(BankScreen):
             f"Type a task ({key('ask_task')}), a scene (tab) or both: you see which nodes match, "
             "why, what an agent would be told, and what an episode like this would become."
         )
-        if names := ", ".join(dict.fromkeys(each.number.name for each in self._numbers.lines)):
-            words += (
-                f"\n\n{key('numbers')} goes to the parameters ({names}), {key('raise_number')} and "
-                f"{key('lower_number')} move the threshold; nothing is written before "
-                f"{key('save_parameters')}."
-            )
+        words += (
+            f"\n\n{key('numbers')} tries other parameters, {key('raise_number')} and "
+            f"{key('lower_number')} move the threshold; nothing is written before "
+            f"{key('save_parameters')}."
+        )
         with suppress(DeltaMemError):  # the bank's method may not be installed
             words += f"\n\n{method_of(self.home.bank).ranking}"
         self._told.border_title = "context"
@@ -234,32 +212,29 @@ class RecallScreen(BankScreen):
     def bank_changed(self) -> None:
         """Take over the bank's numbers, but for those the user plays with; ask again."""
         try:
-            stored = settings_of(self.bank)
+            self._stored = settings_of(self.bank)
+            self._try(with_tried(self._stored, self._tried))
         except DeltaMemError as error:
-            self._numbers.numbers = None
+            self._stored = None
             self._failed(error)
-            return
-        self._numbers.take_over(stored)
-        self._remark("")
+
+    def _try(self, settings: Settings) -> None:
+        """Ask with other numbers than the bank's."""
+        if self._stored is not None:
+            self._tried = differences(settings, self._stored)
+        self._remark()
         self._ask()
 
     # Asking
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Ask after a moment of silence; numbers count at once."""
-        if isinstance(event.input, NumberInput):
-            self._take(event.input)
-            return
+        """Ask after a moment of silence."""
+        event.stop()
         if self._timer is not None:
             self._timer.stop()
         if self.browser.debounce:
             self._timer = self.set_timer(self.browser.debounce, self._ask)
         else:
-            self._ask()
-
-    def _take(self, line: NumberInput) -> None:
-        self._remark(wrong := self._numbers.take(line))
-        if not wrong:
             self._ask()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -279,28 +254,25 @@ class RecallScreen(BankScreen):
         if self._answers:
             [*self._answers.values()][place].matches.focus()
 
-    def _remark(self, wrong: str) -> None:
-        """Say why a number does not count, or which are tried and how to go on."""
-        numbers, key = self._numbers.numbers, self.browser.key_of
-        summary = numbers.summary if numbers else ""
+    def _remark(self) -> None:
+        """Say which numbers are tried, and how to go on."""
+        key = self.browser.key_of
+        summary = tried_text(self._tried, self._stored) if self._stored else ""
         self.offer("save_parameters", when=bool(summary))
-        saves, takes_back = key("save_parameters"), key("own_numbers")
-        tried = f"tried: {summary} · {saves} writes, {takes_back} takes back" if summary else ""
+        ways = f"{key('save_parameters')} writes, {key('own_numbers')} takes back"
         line = self.query_one("#tried", Static)
-        line.update(Text(wrong or tried))
-        line.set_class(bool(wrong or tried), "-shown")
-        line.set_class(bool(wrong), "-warning")
+        line.update(Text(f"tried: {summary} · {ways}"))
+        line.set_class(bool(summary), "-shown")
 
     def _ask(self) -> None:
         """Ask; of what is under way nothing is given up, and then the last question is asked."""
-        if (numbers := self._numbers.numbers) is None:
+        if self._stored is None:
             return
-        compared = numbers.stored if numbers.summary else None
-        question = LabQuestion(*self.place(), numbers.typed, compared)
+        question = LabQuestion(*self.place(), with_tried(self._stored, self._tried))
         known, self._asked = self._asked, (self.bank, question)
         if question.is_empty:
             self._asked = None
-            self._show(LabAnswer(question))
+            self._show(None)
             self._explain()
             return
         if self._recalled.under_way and known == self._asked:
@@ -316,7 +288,7 @@ class RecallScreen(BankScreen):
             for pane in self._answers.values():
                 pane.show([])
 
-    def _answered(self, found: LabAnswer) -> None:
+    def _answered(self, found: RecallResult) -> None:
         """Show the answer, unless the question was withdrawn; the last one may be under way."""
         if self._asked is None:
             return
@@ -333,18 +305,20 @@ class RecallScreen(BankScreen):
         self._told.border_title = "context"
         self._told.show([Section("No answer", str(error), warning=True)])
 
-    def _show(self, given: LabAnswer) -> None:
-        self._given, method = given, method_of(self.bank)
-        asked = given.found is not None
-        self.offer("show_node", "match_chain", "match_evidence", when=asked)
+    def _show(self, given: RecallResult | None) -> None:
+        self._given = given
+        self.offer("show_node", "match_chain", "match_evidence", when=given is not None)
+        settings = self._asked[1].settings if self._asked else None
         for tree, pane in self._answers.items():
-            found, usual = given.of(tree), given.usual_of(tree)
-            pane.display = found is not None or not asked
-            becomes = method.placement(tree, found, given.question.settings) if asked else ""
-            becomes = f"If learnt, it {becomes}." if becomes.startswith("would") else ""
-            pane.show(match_lines(self.bank, found, usual), why_matched(self.bank, found), becomes)
-            pane.head(counted(len(self.bank.tree(tree)), "node"), change_text(found, usual))
-        context = given.found.context if given.found else ""
+            found = given.collections.get(tree) if given else None
+            pane.display = found is not None or given is None
+            becomes = ""
+            if given is not None and settings is not None:
+                becomes = method_of(self.bank).placement(tree, found, settings)
+                becomes = f"If learnt, it {becomes}." if becomes.startswith("would") else ""
+            pane.show(match_lines(self.bank, found), why_matched(self.bank, found), becomes)
+            pane.head(counted(len(self.bank.tree(tree)), "node"))
+        context = given.context if given else ""
         self._told.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
         self._told.show(_folded(context or NOTHING_RECALLED))
         self._follow()
@@ -355,31 +329,37 @@ class RecallScreen(BankScreen):
         """Return the context, whole; or the chain, while that has the focus."""
         if self._chain.has_focus:
             return self._chain.sections
-        context = self._given.found.context if self._given and self._given.found else ""
+        context = self._given.context if self._given else ""
         return [Section("", context)] if context else self._told.sections
 
     def action_ask_task(self) -> None:
         self._focus_question()
 
     def action_numbers(self) -> None:
-        if self._numbers.lines:
-            self.add_class("-numbers")
-            self.call_after_refresh(self._numbers.lines[0].focus)
+        """Ask for the numbers to try, in a form."""
+        stored = self._stored
+        if stored is None:
+            return
+        now = with_tried(stored, self._tried)
+
+        def begin(answer: FormAnswer, retry: Retry) -> None:
+            self._try(from_answer(answer, now))
+            retry.forget()
+
+        lines = number_lines(self.bank, now)
+        self.browser.forms.ask("Try other parameters", lines, begin, bank=self.home.path)
 
     def action_nudge(self, steps: int) -> None:
-        self._nudge(self._numbers.of(self._tree), steps)
-
-    def on_number_input_nudged(self, message: NumberInput.Nudged) -> None:
-        self._nudge([message.line], message.steps)
-
-    def _nudge(self, lines: Sequence[NumberInput], steps: int) -> None:
-        if line := self._numbers.nudge(lines, steps):
-            self._take(line)
+        if self._stored is not None:
+            numbers = lab_numbers(self.bank).get(self._tree, [])
+            try:
+                self._try(nudged(with_tried(self._stored, self._tried), numbers, steps))
+            except DeltaMemError as error:
+                self.browser.notes.report(error)
 
     def action_own_numbers(self) -> None:
-        self._numbers.take_back()
-        self._remark("")
-        self._ask()
+        if self._stored is not None:
+            self._try(self._stored)
 
     @property
     def _tree(self) -> str:
@@ -442,7 +422,6 @@ class RecallScreen(BankScreen):
 
     async def action_step_back(self) -> None:
         if isinstance(self.focused, Input):
-            self.remove_class("-numbers")
             self._focus_answer()
         elif self.has_class("-chain"):
             self.remove_class("-chain")
@@ -450,14 +429,11 @@ class RecallScreen(BankScreen):
             await super().action_step_back()
 
     def action_save_parameters(self) -> None:
-        if not self._numbers.is_sound:
-            self.browser.notes.notify("not saved: the marked number cannot be used", warning=True)
-            return
-        trial = self._numbers.numbers  # stays so until the bank has been read with what was saved
-        if trial is None or not trial.changes:
+        tried = self._tried  # stays so until the bank has been read with what was saved
+        if not tried:
             self.browser.notes.notify("nothing to save: the bank has these numbers already")
         elif self.writable():
-            self.change("saving the parameters", lambda bank: save_numbers(bank, trial))
+            self.change("saving the parameters", lambda bank: save_numbers(bank, tried))
 
 
 def _folded(context: str) -> list[Section]:

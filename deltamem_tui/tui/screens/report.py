@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from textual.app import ComposeResult
@@ -18,18 +17,13 @@ from deltamem_tui.memory.lift import bank_lift, notes_of
 from deltamem_tui.memory.methods import display_of, has_thresholds, is_shown
 from deltamem_tui.memory.views.statistics import BankStatistics, bank_statistics
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry
 from deltamem_tui.tui.core.bank_session import OpenBank
-from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.jobs.episodes import LEAST_NODES, mostly_roots
 from deltamem_tui.tui.models.sections import Section, local_time
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
-
-if TYPE_CHECKING:
-    from deltamem_tui.memory.plan import Proposal
 
 _COMMITS = 200
 _CURVE = 60
@@ -151,8 +145,8 @@ def _advice(found: BankReport, key: Callable[[str], str]) -> str:
         return f"Press {episodes}, then {learn}: learn from the episodes that wait."
     if found.mostly_roots:
         return (
-            f"Press {key('calibrate')} to propose lower thresholds, {key('apply_proposal')} to "
-            f"write them; then {episodes} and {key('relearn')} learn the episodes again."
+            f"`deltamem bank calibrate {found.bank.name} --apply` fits them to the episodes; "
+            f"then {episodes} and {key('relearn')} learn the episodes again."
         )
     return (
         f"Press {key('show_recall')} and ask a task of yours. To share the bank: "
@@ -160,16 +154,16 @@ def _advice(found: BankReport, key: Callable[[str], str]) -> str:
     )
 
 
-def growth_section(sizes: Sequence[int]) -> Section | None:
-    """Return one curve: nodes after each commit; None if there is nothing to draw."""
+def growth_sections(sizes: Sequence[int]) -> list[Section]:
+    """Return one curve: nodes after each commit; none if there is nothing to draw."""
     most = max(sizes, default=0)
     if len(sizes) <= 1 or not most:
-        return None
+        return []
     width = min(_CURVE, len(sizes))
     places = [round(column * (len(sizes) - 1) / (width - 1)) for column in range(width)]
     curve = "".join(_HEIGHTS[(len(_HEIGHTS) - 1) * sizes[place] // most] for place in places)
     ends = f"{sizes[0]:,} → {counted(sizes[-1], 'node')} over {counted(len(sizes), 'commit')}"
-    return Section("Growth", f"{curve}  {ends}")
+    return [Section("Growth", f"{curve}  {ends}")]
 
 
 def _collections(found: BankReport) -> Iterator[Section]:
@@ -186,22 +180,10 @@ def _collections(found: BankReport) -> Iterator[Section]:
         )
 
 
-def proposal_section(each: Proposal) -> Section:
-    """Return what a collection's threshold does now, and what is proposed."""
-    questions = counted(each.questions, "question")
-    lines = [f"{each.current:g} now: {each.matching_now:.0%} of {questions} match"]
-    if each.proposed is not None and each.matching_then is not None:
-        lines.append(f"{each.proposed:g} proposed: {each.matching_then:.0%} match")
-    else:
-        lines.append(f"nothing proposed: {each.reason}")
-    return Section(f"Threshold of the {each.tree} tree", "\n".join(lines))
-
-
 class ReportScreen(BankScreen):
     """One page to read."""
 
     SCOPES = ("report", "list", "bank", "app")
-    BINDINGS: ClassVar = [*bindings("report")]
     DEFAULT_CSS = """
     ReportScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
     """
@@ -209,9 +191,6 @@ class ReportScreen(BankScreen):
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
         self._counting = Inquiry(self, "counting")
-        self._found: BankReport | None = None
-        self._proposals: Sequence[Proposal] = ()
-        self._grounds: object = None
         self._pane = TextPane(id="report")
 
     def compose(self) -> ComposeResult:
@@ -225,83 +204,17 @@ class ReportScreen(BankScreen):
         self._pane.focus()
 
     def bank_changed(self) -> None:
-        """Count again; thresholds that were proposed for other nodes are dropped."""
+        """Count again."""
         bank = self.bank
-        if self._grounds != grounds_of(bank):
-            self._proposals = ()
-        self.offer("calibrate", when=has_thresholds(bank))
-        self._counting.ask(lambda _: BankReport.of(bank), self._counted)
+        self._counting.ask(lambda _: BankReport.of(bank), self._show)
 
-    def _counted(self, found: BankReport) -> None:
-        self._found = found
-        self._show()
-
-    def _show(self) -> None:
-        proposed = any(each.proposed is not None for each in self._proposals)
-        self.offer("apply_proposal", when=proposed)
-        sections = list(map(proposal_section, self._proposals))
-        if found := self._found:
-            sections += verdict(found, self.browser.key_of)
-            sections += [each for each in [growth_section(found.sizes)] if each]
-            sections += _collections(found)
-            if found.commits:
-                sections.append(Section("Commits, newest first", "\n".join(found.commits)))
+    def _show(self, found: BankReport) -> None:
+        sections = [*verdict(found, self.browser.key_of), *growth_sections(found.sizes)]
+        sections += _collections(found)
+        if found.commits:
+            sections.append(Section("Commits, newest first", "\n".join(found.commits)))
         self._pane.show(sections)
 
     def readable(self) -> Sequence[Section]:
         """Return the report."""
         return self._pane.sections
-
-    def action_calibrate(self) -> None:
-        """Score every episode, and propose thresholds; nothing is written."""
-        bank = self.bank
-
-        def work(progress: Progress) -> Callable[[], None]:
-            from deltamem_tui.memory.engine import calibrate
-
-            proposals = calibrate(bank, between=progress.go_on)
-            return lambda: self._proposed(proposals, grounds_of(bank))
-
-        self.browser.work.start("scoring every episode", work, can_stop=True)
-
-    def _proposed(self, proposals: Sequence[Proposal], grounds: object) -> None:
-        """Show what is proposed, if it is for the bank as it is."""
-        notify = self.browser.notes.notify
-        if self.home.is_closed:
-            notify(f"{self.home.path.name} was closed before its episodes were scored")
-        elif grounds != grounds_of(self.home.bank):
-            notify("the trees changed meanwhile: propose again")
-        else:
-            self._proposals, self._grounds = proposals, grounds
-            self._show()
-            if any(each.proposed is not None for each in proposals):
-                saves = self.browser.key_of("apply_proposal")
-                notify(f"thresholds are proposed; {saves} writes them into the bank")
-
-    def action_apply_proposal(self) -> None:
-        """Write the proposed thresholds into the bank."""
-        proposals, notify = self._proposals, self.browser.notes.notify
-        if not proposals:
-            proposes = self.browser.key_of("calibrate")
-            notify(f"no thresholds were proposed yet: {proposes} proposes some")
-        elif not any(each.proposed is not None for each in proposals):
-            notify("nothing to write: no threshold is proposed")
-        elif self.writable():
-            self.change("saving the thresholds", lambda bank: _apply(bank, proposals))
-
-
-def grounds_of(bank: Bank) -> object:
-    """Return what proposed thresholds rest on: what the trees hold, vectors included."""
-    return bank.manifest.embedder, *(tree.snapshot.extent for tree in bank.trees.values())
-
-
-def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
-    from deltamem_tui.memory.engine import apply_proposals
-
-    applied = apply_proposals(bank, proposals)
-    named = (
-        f"{display_of(bank, each.tree).title} threshold "
-        f"{getattr(applied.of(each.tree), each.number):g}"
-        for each in proposals
-    )
-    return f"saved: {', '.join(named)}"

@@ -1,22 +1,20 @@
-"""Dialogs: something to read, to look at before it is done, or to edit."""
+"""Dialogs: something to read or to agree to, and the texts of a node to edit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeVar
 
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
-from textual.geometry import Size
 from textual.screen import ModalScreen
-from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from deltamem_tui.text import clean
+from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
@@ -24,40 +22,34 @@ AnswerT = TypeVar("AnswerT")
 
 _BOX_HEIGHT = 0.9
 """Of the screen's height, as the style has it."""
-
-_BETWEEN = " · "
-
 _MOST_PANE_LINES = 14
 _LEAST_LINES = 2
 """A label and what is typed below it."""
 
 
+def key_text(*keys: tuple[str, str]) -> str:
+    """Return the markup of keys and what they do; a click on one runs its action."""
+    return " · ".join(f"[@click={action}]{words}[/]" if action else words for words, action in keys)
+
+
 class Dialog(ModalScreen[AnswerT]):
-    """A screen over others. The first answer counts: a second click finds it gone.
+    """A screen over others, of which the first answer counts: a second click finds it gone."""
 
-    Textual would take the second answer for one of whatever is in front by then, and give that
-    up as well.
+    DEFAULT_CSS = """
+    Dialog { align: center middle; }
+    Dialog > Vertical {
+        width: 90%; max-width: 90; height: auto; max-height: 90%;
+        border: round $primary; padding: 0 1; background: $surface;
+    }
+    Dialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    Dialog .-keys { color: $text-muted; link-color: $text-muted; link-style: none; }
+    Dialog .-label { color: $text-primary; }
+    Dialog:ansi .-label { color: ansi_cyan; }
     """
-
-    IS_BOX: ClassVar[bool] = True
 
     def dismiss(self, result: AnswerT | None = None) -> AwaitComplete:
         """Answer, unless that was done before."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
-
-    DEFAULT_CSS = """
-    Dialog.-box { align: center middle; }
-    Dialog.-box > Vertical {
-        width: 90%; max-width: 90; height: auto; max-height: 90%;
-        border: round $primary; padding: 0 1; background: $surface;
-    }
-    Dialog.-box:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
-    Dialog.-box KeyLine { color: $text-muted; }
-    """
-
-    def on_mount(self) -> None:
-        """Stands as a box over the middle of the screen, unless it takes another shape."""
-        self.set_class(self.IS_BOX, "-box")
 
     def on_resize(self) -> None:
         if self.query(".-scrolled"):
@@ -71,167 +63,69 @@ class Dialog(ModalScreen[AnswerT]):
         others = sum(each.outer_size.height for each in box.children if each is not scrolled)
         taken = box.gutter.height + scrolled.styles.margin.height + others
         room = max(int(self.size.height * _BOX_HEIGHT) - taken, _LEAST_LINES)
-        is_pane = scrolled.has_class("-pane")
+        is_pane = isinstance(scrolled, TextPane)
         scrolled.styles.max_height = min(room, _MOST_PANE_LINES) if is_pane else room
         if self.focused is not None and self.focused is not scrolled:
             self.call_after_refresh(self.show_focused)
 
     def show_focused(self) -> None:
         """Bring what has the focus into sight."""
-        if self.focused is not None:
-            self.focused.scroll_visible(animate=False)
 
 
-class Key(NamedTuple):
-    """A key of a dialog."""
-
-    words: str
-    action: str = ""
-
-
-class KeyLine(Widget):
-    """Keys of a dialog; a click on one does it."""
-
-    DEFAULT_CSS = "KeyLine { height: auto; width: 1fr; }"
-
-    def __init__(self, keys: Sequence[Key], *, classes: str | None = None) -> None:
-        super().__init__(classes=classes)
-        self._keys = keys
-
-    def show(self, keys: Sequence[Key]) -> None:
-        """Show other keys."""
-        self._keys = keys
-        self.refresh(layout=True)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """As many lines as the keys need."""
-        return len(list(self._lines(width)))
-
-    def render(self) -> Text:
-        lines = self._lines(self.size.width)
-        return Text("\n".join(_BETWEEN.join(key.words for key in line) for line in lines))
-
-    def _lines(self, width: int) -> Iterator[list[Key]]:
-        """Return the keys that there is room for on a line; none is cut in two."""
-        line: list[Key] = []
-        for key in self._keys:
-            if line and Text(_BETWEEN.join(each.words for each in [*line, key])).cell_len > width:
-                yield line
-                line = []
-            line.append(key)
-        yield line
-
-    async def on_click(self, event: events.Click) -> None:
-        lines = list(self._lines(self.size.width))
-        left = 0
-        for key in lines[event.y] if event.y < len(lines) else ():
-            right = left + Text(key.words).cell_len
-            if left <= event.x < right and key.action:
-                await self.screen.run_action(key.action)
-                return
-            left = right + len(_BETWEEN)
-
-
-class ReadingBox(Vertical):
-    """Something to read, at most a question about it, and the keys that answer it.
+class ReadingDialog(Dialog[bool]):
+    """Something to read and, if a question is asked about it, to agree to.
 
     Args:
         sections: What is to be read.
-        question: What is asked; empty if nothing is, and reading is all there is to do.
-        keys: The keys.
-        tall: Whether it takes all the room that its style gives it.
+        question: What is asked; empty if reading is all there is to do.
+        tall: Whether it takes all the room there is.
     """
 
     DEFAULT_CSS = """
-    ReadingBox TextPane { height: auto; max-height: 14; margin-bottom: 1; }
+    ReadingDialog TextPane { height: auto; max-height: 14; margin-bottom: 1; }
+    ReadingDialog.-tall > Vertical { height: 90%; }
+    ReadingDialog.-tall TextPane { height: 1fr; max-height: 100%; margin-bottom: 0; }
     """
+    BINDINGS: ClassVar = [
+        Binding("y", "agree", "Do it"),
+        Binding("escape,n,q,N,question_mark,f1", "dismiss(False)", "Close"),
+    ]
 
     def __init__(
-        self,
-        sections: Sequence[Section],
-        question: str = "",
-        keys: Sequence[Key] = (Key("escape closes", "dismiss(None)"),),
-        *,
-        tall: bool = False,
+        self, sections: Sequence[Section], question: str = "", *, tall: bool = False
     ) -> None:
-        super().__init__()
+        super().__init__(classes="-tall" if tall else None)
+        self.question = question
         self._sections = sections
-        self._question = question
-        self._keys = keys
         self._pane = TextPane()
-        if not tall:
-            self._pane.add_class("-scrolled", "-pane")
+        self._pane.set_class(not tall, "-scrolled")
 
     def compose(self) -> ComposeResult:
-        yield self._pane
-        if self._question:
-            yield Static(Text(clean(self._question), "bold"))
-        yield KeyLine(self._keys)
+        closes = ("escape cancels" if self.question else "escape closes", "screen.dismiss(False)")
+        with Vertical():
+            yield self._pane
+            if self.question:
+                yield Static(Text(clean(self.question), "bold"))
+            keys = [("y confirms", "screen.agree"), closes] if self.question else [closes]
+            yield Static(key_text(*keys), classes="-keys")
 
     def on_mount(self) -> None:
         self._pane.show(self._sections)
         self._pane.focus()
 
-
-class ConfirmDialog(Dialog[bool]):
-    """Shows what would be done, and asks."""
-
-    BINDINGS: ClassVar = [
-        Binding("y", "dismiss(True)", "Do it"),
-        Binding("escape,n", "dismiss(False)", "Cancel"),
-    ]
-
-    def __init__(self, question: str, sections: Sequence[Section]) -> None:
-        super().__init__()
-        self.question = question
-        self._sections = sections
-
-    def compose(self) -> ComposeResult:
-        keys = (Key("y confirms", "dismiss(True)"), Key("escape cancels", "dismiss(False)"))
-        yield ReadingBox(self._sections, self.question, keys)
+    def action_agree(self) -> None:
+        if self.question:
+            self.dismiss(True)
 
 
-class DraftDialog(Dialog[bool | None]):
-    """Offers a text that could not be saved: to go on with it, or to start over."""
-
-    BINDINGS: ClassVar = [
-        Binding("y", "dismiss(True)", "Go on with it"),
-        Binding("n", "dismiss(False)", "Start over"),
-        Binding("escape", "dismiss(None)", "Cancel"),
-    ]
-
-    def __init__(self, draft: str, now: str) -> None:
-        super().__init__()
-        self._sections = (
-            Section("Your text", draft),
-            Section("What the node says now", now, quiet=True),
-        )
-
-    def compose(self) -> ComposeResult:
-        keys = (
-            Key("y continues with it", "dismiss(True)"),
-            Key("n starts over", "dismiss(False)"),
-            Key("escape cancels", "dismiss(None)"),
-        )
-        yield ReadingBox(self._sections, "Continue with your text, which was not saved?", keys)
-
-
-class ReadingDialog(Dialog[None]):
-    """Something to read: the last notes."""
-
-    BINDINGS: ClassVar = [Binding("escape,q,N", "dismiss(None)", "Close")]
-
-    def __init__(self, sections: Sequence[Section]) -> None:
-        super().__init__()
-        self._sections = sections
-
-    def compose(self) -> ComposeResult:
-        yield ReadingBox(self._sections)
-
-
-_SAVES = Key("f2 or ctrl+o saves", "save")
-_KEYS = (_SAVES, Key("tab next text", "app.focus_next"), Key("escape cancels", "leave"))
-_SURE = (_SAVES, Key("escape again discards what you typed", "leave"))
+_SAVES = ("f2 or ctrl+o saves", "screen.save")
+_KEYS = key_text(
+    _SAVES,
+    ("tab next text", "app.focus_next"),
+    ("ctrl+e opens $EDITOR", "screen.edit_outside"),
+    ("escape cancels", "screen.leave"),
+)
+_SURE = key_text(_SAVES, ("escape again discards what you typed", "screen.leave"))
 
 
 class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
@@ -239,38 +133,36 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
 
     Args:
         labels: What each text says.
-        texts: The texts.
+        texts: The texts as the node has them.
+        draft: What was typed before and could not be saved; empty if nothing was.
     """
 
-    IS_BOX = False
     DEFAULT_CSS = """
-    EditFieldsDialog { align: center middle; }
-    EditFieldsDialog > Vertical {
-        width: 96%; height: 90%; border: round $primary; padding: 0 1; background: $surface;
-    }
+    EditFieldsDialog > Vertical { width: 96%; max-width: 100%; height: 90%; }
     EditFieldsDialog TextArea, EditFieldsDialog TextArea:focus {
         height: 1fr; min-height: 3; border: none; padding: 0; margin-bottom: 1;
     }
-    EditFieldsDialog KeyLine { color: $text-muted; }
-    EditFieldsDialog .-label { color: $text-primary; }
-    EditFieldsDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
-    EditFieldsDialog:ansi .-label { color: ansi_cyan; }
     """
     BINDINGS: ClassVar = [
         Binding("f2,ctrl+o", "save", "Save", priority=True),
+        Binding("ctrl+e", "edit_outside", "Edit in $EDITOR", priority=True),
         Binding("escape", "leave", "Cancel", priority=True),
     ]
 
     def __init__(
-        self,
-        labels: Mapping[str, str],
-        texts: Mapping[str, str],
+        self, labels: Mapping[str, str], texts: Mapping[str, str], draft: Mapping[str, str]
     ) -> None:
         super().__init__()
         self._labels = labels
-        self._texts = self._typed = dict(texts)
-        self._areas = {name: TextArea(texts[name], soft_wrap=True) for name in labels}
+        self._texts = dict(texts)
+        shown = {**texts, **draft}
+        self._areas = {name: TextArea(shown[name], soft_wrap=True) for name in labels}
+        self._keys = Static(_KEYS, classes="-keys")
         self._asked = False
+
+    @property
+    def _typed(self) -> dict[str, str]:
+        return {name: area.text for name, area in self._areas.items()}
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -278,7 +170,7 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
                 for name, label in self._labels.items():
                     yield Static(Text(clean(label).capitalize()), classes="-label")
                     yield self._areas[name]
-            yield KeyLine(_KEYS)
+            yield self._keys
 
     def on_mount(self) -> None:
         """Keep the cursors from blinking: over a slow line they would send for ever."""
@@ -286,10 +178,9 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
             area.cursor_blink = False
 
     def on_text_area_changed(self) -> None:
-        self._typed = {name: area.text for name, area in self._areas.items()}
         if self._asked:
             self._asked = False
-            self.query_one(KeyLine).show(_KEYS)
+            self._keys.update(_KEYS)
 
     def action_leave(self) -> None:
         """Cancel; what was typed is thrown away only if that is asked for twice."""
@@ -297,7 +188,14 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
             self.dismiss(None)
             return
         self._asked = True
-        self.query_one(KeyLine).show(_SURE)
+        self._keys.update(_SURE)
 
     def action_save(self) -> None:
         self.dismiss(self._typed)
+
+    def action_edit_outside(self) -> None:
+        """Edit the text in focus with the user's own editor."""
+        if isinstance(area := self.focused, TextArea):
+            after = browser_of(self).texts.edit(area.text)
+            if after is not None:
+                area.text = clean(after).strip()

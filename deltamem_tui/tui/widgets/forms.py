@@ -21,7 +21,7 @@ from textual.widgets.option_list import Option
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.forms import FormContent, FormLine
-from deltamem_tui.tui.widgets.dialogs import Dialog, Key, KeyLine
+from deltamem_tui.tui.widgets.dialogs import Dialog, key_text
 from deltamem_tui.tui.widgets.line_input import LineInput
 
 
@@ -93,32 +93,6 @@ class Choices(OptionList):
         """The chosen value."""
         return self._names[self.highlighted or 0] if self._names else ""
 
-    def move(self, steps: int) -> str:
-        """Choose one above or below, and return it."""
-        last = len(self._names) - 1
-        self.highlighted = min(max((self.highlighted or 0) + steps, 0), last) if last >= 0 else None
-        return self.chosen
-
-
-class OfferedInput(LineInput):
-    """A line with a list of what may be typed below it; the arrow keys type what is there."""
-
-    BINDINGS: ClassVar = [
-        Binding("up", "offer(-1)", "What is offered above", show=False),
-        Binding("down", "offer(1)", "What is offered below", show=False),
-    ]
-
-    def __init__(self, line: FormLine, offers: Choices) -> None:
-        super().__init__(line.value, placeholder=line.hint, id=line.name, compact=True)
-        self._offers = offers
-        offers.can_focus = False
-
-    def action_offer(self, steps: int) -> None:
-        """Type what is offered above or below; the first if something else was typed."""
-        typed = self.value.strip()
-        self.value = self._offers.move(steps if typed == self._offers.chosen else 0)
-        self.action_end()
-
 
 class AskDialog(Dialog[Mapping[str, str] | None]):
     """Asks for a few lines; gives them by name, or None.
@@ -130,14 +104,12 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
     DEFAULT_CSS = """
     AskDialog #lines { height: auto; scrollbar-size-vertical: 1; }
     AskDialog .-field { height: auto; margin-bottom: 1; }
-    AskDialog .-label { color: $text-primary; }
     AskDialog .-label.-refused { color: $text-warning; text-style: bold; }
     AskDialog Choices { height: auto; max-height: 1; scrollbar-size-vertical: 1; }
     AskDialog .-field.-open Choices { max-height: 8; }
     AskDialog Tick, AskDialog Tick:focus { border: none; padding: 0; background: $surface; }
     AskDialog #preview { max-height: 9; }
     AskDialog #reason { color: $text-warning; text-style: bold; max-height: 5; }
-    AskDialog:ansi .-label { color: ansi_cyan; }
     AskDialog:ansi #reason, AskDialog:ansi .-label.-refused { color: ansi_red; }
     """
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Cancel")]
@@ -162,7 +134,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
                 yield self._reason()
             if form.preview:
                 yield Static(id="preview", markup=False)
-            yield KeyLine(self._keys())
+            yield Static(self._keys(), classes="-keys")
 
     def _line(self, line: FormLine) -> Iterator[Widget]:
         """Return a line with its label, which is marked if it was refused, and says why."""
@@ -174,13 +146,8 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         yield label.set_class(refused, "-refused")
         if refused:
             yield self._reason()
-        if line.choices and not line.free:
-            yield Choices(line.choices, line.value, id=line.name)
-            return
         if line.choices:
-            offers = Choices(line.choices, line.value, id=f"{line.name}-offers")
-            yield OfferedInput(line, offers)
-            yield offers
+            yield Choices(line.choices, line.value, id=line.name)
             return
         suggester = PathSuggester() if line.path else None
         yield LineInput(
@@ -190,29 +157,23 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
     def _reason(self) -> Static:
         return Static(Text(clean(self._form.reason)), id="reason")
 
-    def _keys(self) -> list[Key]:
+    def _keys(self) -> str:
         lines = self._form.lines
-        more = [Key("space ticks")] if any(line.tick for line in lines) else []
-        more += [Key("↑↓ choose")] if any(line.choices for line in lines) else []
-        more += [Key("→ completes a path")] if any(line.path for line in lines) else []
-        return [
-            Key("enter submits", "go_on"),
-            Key("tab moves to the next field", "app.focus_next"),
+        more = [("space ticks", "")] if any(line.tick for line in lines) else []
+        more += [("↑↓ choose", "")] if any(line.choices for line in lines) else []
+        more += [("→ completes a path", "")] if any(line.path for line in lines) else []
+        return key_text(
+            ("enter submits", "screen.go_on"),
+            ("tab moves to the next field", "app.focus_next"),
             *more,
-            Key("escape cancels", "dismiss(None)"),
-        ]
+            ("escape cancels", "screen.dismiss(None)"),
+        )
 
     def on_mount(self) -> None:
         self._look_ahead()
 
     def on_input_changed(self) -> None:
         self._look_ahead()
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Type what was clicked below a line."""
-        chosen, name = event.option_list, (event.option_list.id or "").removesuffix("-offers")
-        if isinstance(chosen, Choices) and name != chosen.id:
-            self.query_one(f"#{name}", Input).value = chosen.chosen
 
     def on_descendant_focus(self) -> None:
         """Open the list of the field in focus, and bring the field into sight."""
@@ -254,6 +215,6 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
     def _answer(self, line: FormLine) -> str:
         if line.tick:
             return "yes" if self.query_one(f"#{line.name}", Tick).value else ""
-        if line.choices and not line.free:
+        if line.choices:
             return self.query_one(f"#{line.name}", Choices).chosen
         return self.query_one(f"#{line.name}", Input).value.strip()

@@ -17,7 +17,6 @@ from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.models.nodes import entry_of
 from deltamem_tui.tui.models.outline import (
     ArrangedNodes,
@@ -298,7 +297,7 @@ class OutlineView(LineList):
     def action_expand(self) -> None:
         if not self.line_count():
             return
-        if self._shown.expand_lone(self.cursor):
+        if self._shown.expand(self.cursor):
             self.lines_changed()
         elif self._shown.family.count(int(self._shown.rows[self.cursor])):
             self.cursor += 1
@@ -318,27 +317,9 @@ class OutlineView(LineList):
             self.lines_changed()
 
     def action_expand_below(self) -> None:
-        """Expand all below the node, or collapse it if that is done."""
-        if not self.line_count():
-            return
-        shown, line = self._shown, self.cursor
-        row = int(shown.rows[line])
-        if row in shown.expanded and shown.family.parents(shown.below(line)) <= shown.expanded:
-            shown.collapse_below(line)
-        else:
-            shown.expand_below(line)
-        self.lines_changed()
-
-    def action_next_failure(self) -> None:
-        """Go to the next failure, also if it is collapsed."""
-        tree = self.shown_tree
-        if tree is None or not self.line_count():
-            return
-        row = self._shown.seek(tree.failure, self.cursor)
-        if row is None:
-            browser_of(self).notes.notify("no failure is shown in this tree")
-        else:
-            self.lines_changed(self._shown.reveal(row))
+        if self.line_count():
+            self._shown.expand_below(self.cursor)
+            self.lines_changed()
 
 
 def _numbers(line: OutlineLine, width: int) -> str:

@@ -262,8 +262,7 @@ class TextPane(ScrollView, can_focus=True):
         folded = self._lines[line]
         text = self._painted(folded)
         if self.current is not None:
-            marked = folded.section == self.current or self.sections[folded.section].marked
-            mark = "▌ " if marked else "  "
+            mark = "▌ " if folded.section == self.current else "  "
             text = Text(end="").append(mark, self._style("title")).append_text(text)
         return strip_of(text, self.app.console, width, self.rich_style)
 
