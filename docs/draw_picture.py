@@ -73,11 +73,9 @@ class View:
 
 SHIPPED = (
     View("trees", ("right", "j", "j")),
-    View("wide", (), (180, 45)),
     View("chain", ("c",)),
     View("keys", ("question_mark",)),
-    View("words", ("w",)),
-    View("evidence", ("escape", "escape", "slash", *"id:1bc7", "enter", "E")),
+    View("evidence", ("escape", "c", "slash", *"id:1bc7", "enter", "E")),
     View("recall", ("escape", "escape", "1", "2", ("task", TASK), ("scene", SCENE))),
 )
 """Of the bank that is shipped, in the order in which they are visited.

@@ -66,7 +66,7 @@ def test_a_learnt_episode_is_overturned_after_a_question_and_waits_again(folder:
 
     async def story(person: Person) -> None:
         await person.press("3", "F")
-        assert "Mark a learnt episode as a failure?" in person.screen
+        assert "Mark 1 episode of kitchen as a failure?" in person.screen
         assert "1 learnt episode waits again" in person.screen
         await person.press("n")
         assert Bank.open(folder / "kitchen").episodes.state(LEARNT.id) == EpisodeState.LEARNT

@@ -156,7 +156,7 @@ MORE_VIEWS = {
     "unfreeze": View(("b", "Z"), back=_BACK),
     "many-nodes": View(("G", "enter")),
     "many-nodes-counted": View(("4",), back=("b",)),
-    "draft": View(("g", "j", "j", "enter"), ready=draft_kept, back=_BACK),
+    "draft": View(("g", "j", "j", "enter"), ready=draft_kept, back=("escape", "escape")),
     "themes": View(("T",), ready=themes_listed, back=_BACK),
     "asked-again": View(("3", "i"), ready=refused, back=_BACK),
 }

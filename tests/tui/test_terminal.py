@@ -100,8 +100,8 @@ def test_a_broken_line_ends_the_browser_with_one_line(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "program", "said"),
     [
-        ("e\x05", {"VISUAL": "false"}, "false ended with 1"),
-        ("e\x05", {"VISUAL": "/no/such/editor"}, "there is no program"),
+        ("\x05", {"VISUAL": "false"}, "false ended with 1"),
+        ("\x05", {"VISUAL": "/no/such/editor"}, "there is no program"),
         ("v", {"PAGER": "false"}, "false ended with 1"),
     ],
 )
@@ -111,9 +111,16 @@ def test_the_browser_is_back_after_a_program_that_fails(
     words = [sys.executable, "-m", "deltamem_tui", "browse", str(folder / "kitchen")]
     with Terminal(words, environment=program) as terminal:
         terminal.until(NODE_SHOWN)
+        if key != "v":
+            terminal.press("e")
+            terminal.until("opens $EDITOR")
         terminal.press(key)
         terminal.until(said)
         start = len(terminal.written)
+        if key != "v":
+            terminal.press("\x1b")
+            terminal.until(NODE_SHOWN, start)
+            start = len(terminal.written)
         terminal.press("4")
         terminal.until("What to do", start)
         terminal.press("q")

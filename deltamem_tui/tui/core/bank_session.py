@@ -18,7 +18,7 @@ from deltamem_tui.tui.core import state
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.state import BankState
-from deltamem_tui.tui.core.work import Attention, BankChange, NodeTarget, UserPosition
+from deltamem_tui.tui.core.work import Attention, BankChange, UserPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,15 @@ Stamp = tuple[int, ...]
 """The stamps of the files that every commit changes."""
 
 
-class TreesPage(Protocol):
-    """The duties of the memory screen for the open bank."""
+@runtime_checkable
+class VisitedScreen(Protocol):
+    """A screen with places that the user can come back to."""
 
-    def go_to(self, target: NodeTarget) -> None:
-        """Put the cursor on a node, once the outlines show the bank as it is."""
+    def place(self) -> tuple[str, ...]:
+        """Return what the user looks at; empty if nothing."""
 
-    def cursors(self) -> dict[str, str]:
-        """Return per tree the id of the node under the cursor."""
+    def return_to(self, place: tuple[str, ...]) -> None:
+        """Show what the user looked at, once the screen shows the bank as it is."""
 
 
 class OpenBank:
@@ -53,10 +54,10 @@ class OpenBank:
         self.drafts: dict[tuple[str, str], Mapping[str, str]] = {}
         self.screens: dict[str, Screen[Any]] = {}
         self.followers: list[Callable[[], None]] = []
-        self.trees: TreesPage | None = None
+        self.cursors: Callable[[], dict[str, str]] = lambda: self.left.nodes
         self.is_reading = False
         self.is_closed = False
-        self.target: NodeTarget | None = None
+        self.target: tuple[tuple[str, ...], UserPosition] | None = None
         self._stamp = stamp
 
     @property
@@ -71,9 +72,6 @@ class OpenBank:
         self.bank, self._stamp = bank, stamp
         for follow in self.followers:
             follow()
-        if self.target and self.trees:
-            self.trees.go_to(self.target)
-            self.target = None
 
     def was_written(self) -> bool:
         """Return whether another process wrote the bank since this was last asked.
@@ -90,8 +88,7 @@ class OpenBank:
         if self.is_closed:
             return
         shown = next((name for name, each in self.screens.items() if each.is_current), "memory")
-        nodes = self.trees.cursors() if self.trees else self.left.nodes
-        state.save(self.path, convert({"nodes": nodes, "screen": shown}, BankState))
+        state.save(self.path, convert({"nodes": self.cursors(), "screen": shown}, BankState))
 
     def close(self) -> None:
         """Show nothing that still comes in."""
@@ -123,17 +120,6 @@ def stamp_of(path: Path) -> Stamp:
 
 READING = "opening the bank"
 _SECONDS_BETWEEN_LOOKS = 1.0
-
-
-@runtime_checkable
-class VisitedScreen(Protocol):
-    """A screen with places that the user can come back to."""
-
-    def place(self) -> tuple[str, ...]:
-        """Return what the user looks at; empty if nothing."""
-
-    def return_to(self, place: tuple[str, ...]) -> None:
-        """Show what the user looked at."""
 
 
 class BankSession:
@@ -211,6 +197,7 @@ class BankSession:
         if self.home is not None:
             if self.home.path == bank.path:
                 self.home.take(bank, stamp)
+                self._go_to_target(self.home)
             return
         if self._requested is None or self._requested[0] != bank.path:
             return
@@ -222,6 +209,14 @@ class BankSession:
         home = self.home = self._opened(path, bank, stamp)
         self._links.clear()
         self._app.push_screen(self._screen(home, home.first_screen))
+
+    def _go_to_target(self, home: OpenBank) -> None:
+        """Put the cursor on the node that was changed, unless the user went on."""
+        screen = home.screens.get("memory")
+        if home.target and isinstance(screen, VisitedScreen):
+            (place, position), home.target = home.target, None
+            if self._attention.is_at(position):
+                screen.return_to(place)
 
     def reading_failed(self) -> None:
         """Go on with what is shown."""
@@ -238,7 +233,7 @@ class BankSession:
         if self.home is None or self.home.path != change.path:
             return False
         if change.node:
-            self.home.target = NodeTarget(*change.node, position)
+            self.home.target = change.node, position
         self.open(change.path)
         return True
 

@@ -188,21 +188,6 @@ class UserPosition:
     inputs: int
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTarget:
-    """A node that the cursor is to go to once it is shown.
-
-    Attributes:
-        tree: Its tree.
-        node_id: Its id.
-        position: Where the user was; the cursor of a user who went on is left alone.
-    """
-
-    tree: str
-    node_id: str
-    position: UserPosition
-
-
 class Attention:
     """Counts what the user does."""
 

@@ -74,61 +74,40 @@ _ENDS = {
 }
 
 
-def plan_for_one(path: Path, episode_id: str, *, success: bool | None) -> WorkPlan | BankChange:
-    """Write an episode's outcome, or ask first if it was learnt as having ended otherwise.
+def plan_verdict(
+    path: Path, ids: Sequence[str], *, success: bool | None, shown_by: str = "", then: str = ""
+) -> WorkPlan | BankChange:
+    """Write how episodes ended, or ask first if that changes what was said or learnt.
 
-    `success` is None if the user cannot tell.
+    `success` is None if the user cannot tell; `shown_by` is the filter that shows them, and
+    `then` says what comes next.
     """
     bank = Bank.open(path)
-    task = one_line(known_episode(bank, episode_id).task, 60)
-    found = overturned_by(bank, [episode_id], success=success)
-    end = _ENDS[success][0]
-
-    def give(_: Progress) -> BankChange:
-        give_outcomes(Bank.open(path), [episode_id], success=success, expected=found)
-        return BankChange(path, f"{task}: {end} now" + (f"; {found.text}" if found else ""))
-
-    if found is None or not found.episodes:
-        return give(Progress("writing the outcome"))
-    question = f"Mark a learnt episode of {one_line(bank.name, 40)} as {end}?"
-    return WorkPlan(
-        "writing the outcome",
-        question,
-        [Section(task, found.text)],
-        give,
-    )
-
-
-def plan_for_all(
-    path: Path, ids: Sequence[str], shown_by: str, *, success: bool, then: str
-) -> WorkPlan | BankChange:
-    """Give a verdict on all these episodes; ask first unless it fills gaps alone."""
-    bank, count = Bank.open(path), counted(len(ids), "episode")
+    known = [known_episode(bank, each) for each in ids]
     found = overturned_by(bank, ids, success=success)
-    ends = _ENDS[success][len(ids) != 1]
+    many = len(ids) != 1
+    whose = counted(len(ids), "episode") if many else one_line(known[0].task, 60)
+    end = _ENDS[success][many]
 
     def give(_: Progress) -> BankChange:
         give_outcomes(Bank.open(path), ids, success=success, expected=found)
         marked = f"; {found.text}" if found else ""
-        are = "is" if len(ids) == 1 else "are"
-        return BankChange(path, f"{count} {are} {ends} now{marked}; {then} learns from them")
+        said = f"{whose} are {end} now" if many else f"{whose}: {end} now"
+        return BankChange(path, said + marked + then)
 
-    before = [known_episode(bank, each).outcome for each in ids]
-    if found is None and not any(each.known for each in before):
-        return give(Progress("writing the outcomes"))
-    title = f"{one_line(shown_by, 60)} shows {count}"
-    if not shown_by:
-        title = f"No filter is on: this is every episode of the bank, {count}"
-    facts = [
-        f"{sum(not each.known for each in before):,} without an outcome until now",
-        f"{sum(each.success is (not success) for each in before):,} ended otherwise so far",
-    ]
-    question = f"Mark {count} of {one_line(bank.name, 40)} as {ends}?"
+    otherwise = sum(each.outcome.success is (not success) for each in known)
+    gaps_alone = found is None and not any(each.outcome.known for each in known)
+    if gaps_alone if many else found is None or not found.episodes:
+        return give(Progress("writing the outcome"))
+    unsaid = sum(not each.outcome.known for each in known)
+    facts = f"{unsaid:,} without an outcome until now\n{otherwise:,} ended otherwise so far"
+    shown = f"{one_line(shown_by, 60)} shows {whose}" if shown_by else whose
+    name = one_line(bank.name, 40)
     return WorkPlan(
-        "writing the outcomes",
-        question,
+        "writing the outcome",
+        f"Mark {counted(len(ids), 'episode')} of {name} as {end}?",
         [
-            Section(title, "\n".join(facts), warning=not shown_by),
+            Section(shown, facts),
             Section("In the bank", found.text if found else "no node is marked", quiet=not found),
         ],
         give,

@@ -117,7 +117,7 @@ def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
     for node, entry in zip(chain, chain_entries(display, chain), strict=True):
         title, _, body = entry.partition("\n")
         told = tuple(above) if display.layered else ()
-        sections.append(Section(title, body, node.label == "failure", above=told, brief=True))
+        sections.append(Section(title, body, node.label == "failure", above=told))
         above.append(body)
     return sections
 

@@ -25,7 +25,6 @@ class Section:
         warning: Whether it is to be read as a warning.
         quiet: Whether it matters less than the others.
         above: The texts that it adds to: what it repeats of them matters less than what is new.
-        brief: Whether a long repetition is left out where the section is shown.
     """
 
     title: str = ""
@@ -33,7 +32,6 @@ class Section:
     warning: bool = False
     quiet: bool = False
     above: tuple[str, ...] = ()
-    brief: bool = False
 
     def shown_body(self, read_key: str = "") -> str:
         """Return the body, cleaned; of a very long one the beginning, and how much is left."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -42,113 +42,85 @@ _NAME, _WIDE = 24, 76
 
 @dataclass(frozen=True, slots=True)
 class BankLine:
-    """A row of the list of banks.
-
-    Attributes:
-        place: Its name and folder.
-        nodes: Living nodes per collection.
-        episodes: Episodes that it was given.
-        waiting: How many of them wait to be learnt.
-        domain: The kind of environment.
-        method: Its memory method.
-        model: Its embedding model.
-        frozen: Whether it may no longer be written.
-        changed: Its last commit, as `2026-07-14 10:22`; empty if it came without its journal.
-        description: What it is for.
-        error: Why it cannot be opened, if it cannot.
-        locked: Why it cannot be written although it is not frozen; empty if it can.
-    """
+    """A row of the list of banks: where it is, its handle, or why it cannot be opened."""
 
     place: BankPlace
-    nodes: dict[str, int]
-    episodes: int = 0
-    waiting: int = 0
-    domain: str = ""
-    method: str = ""
-    model: str = ""
-    frozen: bool = False
-    changed: str = ""
-    description: str = ""
+    bank: Bank | None = None
+    nodes: Mapping[str, int] = field(default_factory=dict)
     error: str = ""
-    locked: str = ""
 
     @classmethod
     def of(cls, place: BankPlace) -> BankLine:
-        """Return one bank; if it cannot be opened, why."""
+        """Open one bank; if it cannot be opened, say why."""
         try:
             bank = Bank.open(place.path)
-            return cls(
-                place=place,
-                nodes={name: len(tree) for name, tree in bank.trees.items()},
-                episodes=len(bank.episodes),
-                waiting=len(bank.episodes.waiting()),
-                domain=one_line(bank.manifest.domain, 100),
-                method=one_line(bank.manifest.method, 100),
-                model=one_line(str(bank.manifest.embedder.get("model", "")), 200),
-                frozen=bank.frozen,
-                changed=last_change(bank),
-                description=bank.manifest.description,
-                locked=_locked(place),
-            )
+            return cls(place, bank, {name: len(tree) for name, tree in bank.trees.items()})
         except DeltaMemError as error:
-            return cls(place, {}, error=one_line(str(error)))
+            return cls(place, error=one_line(str(error)))
 
     @property
-    def size(self) -> int:
-        """How many nodes it has."""
-        return sum(self.nodes.values())
+    def facts(self) -> tuple[str, str, str]:
+        """The domain, the method and the search model."""
+        if self.bank is None:
+            return "", "", ""
+        known = self.bank.manifest
+        model = str(known.embedder.get("model", ""))
+        return one_line(known.domain, 100), one_line(known.method, 100), one_line(model, 200)
+
+    @property
+    def frozen(self) -> bool:
+        """True if it may no longer be written."""
+        return self.bank is not None and self.bank.frozen
+
+    @property
+    def locked(self) -> str:
+        """Why it cannot be written although it is not frozen; empty if it can."""
+        if self.place.shipped:
+            return "install a writable copy"
+        if archive.is_archive(self.place.path):
+            return "an archive cannot be changed: import it, writable"
+        # Whoever writes makes files in the folder: the lock, and drafts.
+        is_writable = os.access(self.place.path, os.W_OK | os.X_OK)
+        return "" if is_writable else "you may not write to its folder"
 
     @property
     def possible(self) -> frozenset[str]:
         """The names of the actions that can be done with the bank."""
-        own = not self.place.shipped
-        able = {
-            **dict.fromkeys(("open_bank", "verify_bank", "export_bank"), True),
-            "freeze_bank": own and not self.locked,
-            "merge_banks": own and not self.locked and not self.frozen,
-        }
-        found = {name for name, can in able.items() if can and not self.error}
-        return frozenset(found | ({"rename_bank", "delete_bank"} if own else set()))
+        found = set[str]()
+        if self.bank is not None:
+            found |= {"open_bank", "verify_bank", "export_bank"}
+            if not self.locked:
+                found |= {"freeze_bank"} if self.frozen else {"freeze_bank", "merge_banks"}
+        return frozenset(found if self.place.shipped else found | {"rename_bank", "delete_bank"})
 
     def sections(self) -> list[Section]:
         """Return all that is known of the bank without reading its nodes."""
         where = shown_path(self.place.path)
-        if self.error:
+        if self.bank is None:
             title = f"{self.place.name} cannot be opened"
             return [Section(title, self.error, True), Section("", where)]
-        if self.frozen:
-            writing = "frozen: it cannot be changed"
-        else:
-            writing = f"read only: {self.locked}" if self.locked else "can be written"
-        nodes = (
-            f"{name.replace('_', ' ')} {counted(count, 'node')}"
-            for name, count in self.nodes.items()
-        )
+        writing = f"read only: {self.locked}" if self.locked else "can be written"
+        domain, method, model = self.facts
+        changed, waiting = last_change(self.bank), len(self.bank.episodes.waiting())
         facts = [
-            " · ".join(nodes),
-            f"{counted(self.episodes, 'episode')}, {self.waiting:,} waiting to be learnt",
-            f"method {self.method} · domain {self.domain} · embedder {self.model}",
-            f"last change {self.changed}" if self.changed else "",
-            writing,
+            " · ".join(
+                f"{name.replace('_', ' ')} {counted(count, 'node')}"
+                for name, count in self.nodes.items()
+            ),
+            f"{counted(len(self.bank.episodes), 'episode')}, {waiting:,} waiting to be learnt",
+            f"method {method} · domain {domain} · embedder {model}",
+            f"last change {changed}" if changed else "",
+            "frozen: it cannot be changed" if self.frozen else writing,
             f"{'comes with the program, ' if self.place.shipped else ''}{where}",
         ]
-        described = [Section("", self.description)] if self.description.strip() else []
+        description = self.bank.manifest.description
+        described = [Section("", description)] if description.strip() else []
         return [Section(self.place.name, "\n".join(filter(None, facts))), *described]
 
 
 def bank_lines(folder: Path) -> list[BankLine]:
     """Return every bank of a folder and of the package."""
     return [BankLine.of(place) for place in paths.find_banks(folder)]
-
-
-def _locked(place: BankPlace) -> str:
-    """Return why a bank, frozen or not, cannot be written here; empty if it can."""
-    if place.shipped:
-        return "install a writable copy"
-    if archive.is_archive(place.path):
-        return "an archive cannot be changed: import it, writable"
-    # Whoever writes makes files in the folder: the lock, and drafts.
-    return "" if os.access(place.path, os.W_OK | os.X_OK) else "you may not write to its folder"
 
 
 def last_change(bank: Bank) -> str:
@@ -183,12 +155,12 @@ class BankList(LineList):
         name.append("  ")
         if bank.error:
             return name.append_text(line_of((f"✗ {bank.error}", self.style_of("warning"))))
-        name.append_text(line_of((f"{counted(bank.size, 'node'):<13}", None)))
+        nodes = counted(sum(bank.nodes.values()), "node")
+        name.append_text(line_of((f"{nodes:<13}", None)))
         if width >= _WIDE:
-            about = f"{bank.domain}  {bank.method}  {bank.model}"
-            name.append_text(line_of((about, quiet)))
+            name.append_text(line_of(("  ".join(bank.facts), quiet)))
         state = "ships " if bank.place.shipped else "frozen " if bank.frozen else ""
-        changed = bank.changed if width >= _WIDE else bank.changed[:10]
+        changed = (last_change(bank.bank) if bank.bank else "")[: None if width >= _WIDE else 10]
         right = line_of((state, self.style_of("strong")), (f"{changed} ", quiet))
         return columns(name, right, width)
 

@@ -18,7 +18,7 @@ from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.bank_session import OpenBank
-from deltamem_tui.tui.jobs.outcomes import plan_for_one, to_judge
+from deltamem_tui.tui.jobs.outcomes import plan_verdict, to_judge
 from deltamem_tui.tui.models.episodes import (
     ALL_EPISODES,
     LIST_ORDERS,
@@ -392,7 +392,7 @@ class EpisodesScreen(BankScreen):
         if (name := self._list.episode) is not None and self.writable():
             path = self.home.path
             self.browser.work.start(
-                "writing the outcome", lambda _: plan_for_one(path, name, success=success)
+                "writing the outcome", lambda _: plan_verdict(path, [name], success=success)
             )
 
     def action_mark_all(self) -> None:

@@ -21,7 +21,7 @@ from deltamem_tui.tui.jobs.episodes import (
     preview_learning,
     preview_logs,
 )
-from deltamem_tui.tui.jobs.outcomes import plan_for_all, plan_judging, to_judge
+from deltamem_tui.tui.jobs.outcomes import plan_judging, plan_verdict, to_judge
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.forms import completed_path
 
@@ -130,11 +130,16 @@ def ask_how_ended(
         elif answer["how"] == "a model judges":
             ask_who_judges(screen, ids)
         else:
-            success = answer["how"] == "all succeeded"
-            learn = browser.key_of("extract")
+            success, learn = answer["how"] == "all succeeded", browser.key_of("extract")
             browser.work.start(
                 "looking at what the verdict changes",
-                lambda _: plan_for_all(path, ids, shown_by, success=success, then=learn),
+                lambda _: plan_verdict(
+                    path,
+                    ids,
+                    success=success,
+                    shown_by=shown_by,
+                    then=f"; {learn} learns from them",
+                ),
             )
 
     browser.forms.ask(title, [FormLine("how", "How did they end?", choices=choices)], begin)

@@ -22,7 +22,6 @@ from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.bank_session import OpenBank
-from deltamem_tui.tui.core.work import NodeTarget
 from deltamem_tui.tui.models.nodes import chain_sections, detail, evidence_of
 from deltamem_tui.tui.models.outline import (
     ALL_NODES,
@@ -137,8 +136,8 @@ class MemoryScreen(BankScreen):
         self._outlines = Outlines(tuple(home.bank.trees), home.left.nodes)
         self._pane = NodePane(id="detail")
         self.editor = NodeEditor(self, self.chosen, self._show_move)
-        self._target: NodeTarget | None = None
-        home.trees = self
+        self._target: tuple[str, ...] = ()
+        home.cursors = self.cursors
 
     def compose(self) -> ComposeResult:
         yield TopBar("DeltaMem", "memory")
@@ -205,38 +204,30 @@ class MemoryScreen(BankScreen):
         )
         self._outlines.head(counts=self.list_filter.is_in_force)
         if self._target and not self.list_filter.inquiry.has_more:
-            target, self._target = self._target, None
-            self._go_to(target)
+            target, self._target = self._target, ()
+            self._go_to(*target)
 
-    def go_to(self, target: NodeTarget) -> None:
+    def return_to(self, place: tuple[str, ...]) -> None:
         """Put the cursor on a node, once the outlines show the bank as it is."""
         if self.list_filter.inquiry.under_way or self.shown.outline is None:
-            self._target = target
+            self._target = place
         else:
-            self._go_to(target)
+            self._go_to(*place)
 
-    def _go_to(self, target: NodeTarget) -> None:
+    def _go_to(self, tree: str, node_id: str) -> None:
         """Put the cursor on a node, without a filter if the filter hides it."""
-        tree, node_id = target.tree, target.node_id
-        if not self.browser.attention.is_at(target.position):
-            return
         self._outlines.bring(tree)
         if self.outline(tree).go_to(node_id):
             return
         arrangement = self.list_filter.arrangement
         if not arrangement.wanted.empty and node_id in self.bank.tree(tree).find(node_id):
-            self._target = target
+            self._target = tree, node_id
             self.list_filter.arrange_by("", arrangement.order)
 
     def place(self) -> tuple[str, ...]:
         """Return the node under the cursor."""
         node = self.shown.node
         return () if node is None else (self.shown.tree_name, node.id)
-
-    def return_to(self, place: tuple[str, ...]) -> None:
-        """Put the cursor on a node."""
-        tree, node_id = place
-        self.go_to(NodeTarget(tree, node_id, self.browser.attention.position()))
 
     def action_evidence(self) -> None:
         if (chosen := self.chosen()) is not None:

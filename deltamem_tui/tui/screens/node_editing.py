@@ -38,25 +38,17 @@ def _about(name: str, collection: Collection, display: Display) -> str:
     return "; ".join(facts)
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarNode:
-    """A node, and how similar another one's embedded text is to its own."""
-
-    node: Node
-    similarity: float
-
-
-def similar_nodes(tree: Tree, node: Node) -> list[SimilarNode]:
+def similar_nodes(tree: Tree, node: Node) -> list[tuple[float, Node]]:
     """Return the nodes whose embedded text is most like a node's, without those above it."""
     if not tree.snapshot.table.dimensions:
         return []
-    rows, here = tree.rows, tree.row(node.id)
-    scores = tree.embeddings[rows] @ tree.embeddings[here]
+    rows = tree.rows
+    scores = tree.embeddings[rows] @ tree.embeddings[tree.row(node.id)]
     above = {each.id for each in tree.chain(node.id)}
     best = (-scores).argsort(kind="stable")[: _SIMILAR + len(above)].tolist()
-    found = [SimilarNode(tree.node_at(int(rows[at])), float(scores[at])) for at in best]
-    near = (each for each in found if each.similarity >= _LEAST_SIMILARITY)
-    return [each for each in near if each.node.id not in above][:_SIMILAR]
+    found = [(float(scores[at]), tree.node_at(int(rows[at]))) for at in best]
+    near = [each for each in found if each[0] >= _LEAST_SIMILARITY and each[1].id not in above]
+    return near[:_SIMILAR]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,18 +168,17 @@ class NodeEditor:
             return
         screen, kept = self._screen, chosen.node
         tree, display = screen.bank.tree(chosen.tree), self._display(chosen)
-        near = {each.node.id: each for each in similar_nodes(tree, kept)}
+        near = {node.id: (score, node) for score, node in similar_nodes(tree, kept)}
         if not near:
             screen.browser.notes.notify("no other node of this tree is similar to it")
             return
         choices = {
-            name: f"{each.similarity:.2f}  {one_line(display.of_title(each.node), 60)}\n"
-            f"{one_line(each.node.text, 400)}"
-            for name, each in near.items()
+            name: f"{score:.2f}  {one_line(display.of_title(node), 60)}\n{one_line(node.text, 400)}"
+            for name, (score, node) in near.items()
         }
 
         def begin(answer: FormAnswer, retry: Retry) -> None:
-            gone = near[answer["other"]].node
+            _, gone = near[answer["other"]]
 
             def work(bank: Bank) -> str:
                 editing.join(bank, chosen.tree, kept, gone)

@@ -26,9 +26,6 @@ from deltamem_tui.tui.models.sections import Section, cuttable
 _RUN = 3
 """So many words in a row, the ends of a line among them, are a repetition; fewer are chance."""
 
-_LONGEST = 6
-"""A repetition of more words than this can be left out without losing the thread."""
-
 _NUMBER = re.compile(r"\d+[.)]|[-+*•]")
 _WORD = re.compile(r"\S+")
 _SIGNS = ".,:;!?()[]\"'`"
@@ -66,14 +63,8 @@ def repeated_words(words: Sequence[str], above: AbstractSet[WordSequence]) -> li
     return [*found[:1] * (len(words) - len(found)), *found]
 
 
-def pieces_of(line: str, above: AbstractSet[WordSequence], *, brief: bool = False) -> list[Piece]:
-    """Return a line in pieces that repeat what stands above, and pieces that do not.
-
-    Args:
-        line: One line of a text.
-        above: The sequences of what stands above.
-        brief: Whether an ellipsis takes the place of a long repetition, but for its label.
-    """
+def pieces_of(line: str, above: AbstractSet[WordSequence]) -> list[Piece]:
+    """Return one line of a text in pieces that repeat what stands above, and pieces that do not."""
     starts = [match.start() for match in _WORD.finditer(line)]
     if not starts:
         return [Piece(line, repeats=False)]
@@ -83,11 +74,7 @@ def pieces_of(line: str, above: AbstractSet[WordSequence], *, brief: bool = Fals
     pieces = []
     for repeats, group in groupby(range(len(marks)), key=marks.__getitem__):
         places = list(group)
-        text = line[starts[places[0]] : ends[places[-1]]]
-        if brief and repeats and len(places) > _LONGEST:
-            label = text.split()[0] if places[0] == 0 else ""
-            text = f"{label} … " if label.endswith(":") else "… "
-        pieces.append(Piece(text, repeats))
+        pieces.append(Piece(line[starts[places[0]] : ends[places[-1]]], repeats))
     return pieces
 
 
@@ -292,9 +279,7 @@ class TextPane(ScrollView, can_focus=True):
         if section.above and body:
             above = sequences(section.above)
             for each in body.split("\n"):
-                brief = section.brief and not occurrences(each, self._words)
-                told = pieces_of(each, above, brief=brief)
-                folded = wrapped_pieces(told, self.app.console, width)
+                folded = wrapped_pieces(pieces_of(each, above), self.app.console, width)
                 lines += [_Line(number, "delta", pieces) for pieces in folded]
         elif body:
             lines += [
