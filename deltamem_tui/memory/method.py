@@ -99,7 +99,6 @@ class Method:
         good_when: When it is the one to choose, in a line; empty if it does not say.
         collections: Its collections, in the order in which they are asked and shown.
         display: How each is shown.
-        decisions: Per decision of its results, what it means.
         settings: Its numbers.
         ranking: What is recalled, in one line.
         rules: Per rule of its recall but the threshold's, what its scores mean.
@@ -133,7 +132,6 @@ class Method:
     title: str
     collections: Mapping[str, Collection]
     display: Mapping[str, Display]
-    decisions: Mapping[str, str]
     settings: type[Settings]
     recall: Callable[[Bank, Query, Embedder], RecallResult]
     plan: Callable[[Bank, Trajectory, Writer, Embedder], Plan[LearnResult]]
@@ -168,7 +166,8 @@ class Method:
         """Return what each collection is asked with an episode."""
         if self.ask:
             return self.ask(episode)
-        return dict.fromkeys(self.collections, clean(episode.task).strip())
+        task = clean(episode.task).strip()
+        return {name: task if self.display[name].asked else "" for name in self.collections}
 
     def due_rows(self, bank: Bank, tree: Tree) -> NDArray[np.bool_]:
         """Return which rows of a collection name maintenance that is due. bool [rows]."""

@@ -1,6 +1,6 @@
 """The methods that there are, by name. A definition is imported when a bank first asks for it.
 
-A method of this package is a folder and a name below. Another package's is found by the entry
+A method of this package has a line below. Another package's is found by the entry
 point `deltamem.methods`, which names a `Method`, or is registered by the program that uses it.
 """
 
@@ -25,8 +25,15 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.settings import Settings
 
 DEFAULT = "deltamem"
-_OWN = ("deltamem", "awm", "memp", "reasoningbank", "synapse", "cdmem")
-"""This package's: a folder each, whose `definition.METHOD` loads nothing that it works with."""
+_OWN = {
+    "deltamem": "deltamem.definition:METHOD",
+    "awm": "flat.definitions:AWM",
+    "memp": "flat.definitions:MEMP",
+    "reasoningbank": "flat.definitions:REASONINGBANK",
+    "synapse": "flat.definitions:SYNAPSE",
+    "cdmem": "cdmem.definition:METHOD",
+}
+"""This package's: the place of each definition, which loads nothing that the method works with."""
 _GROUP = "deltamem.methods"
 _registered: dict[str, Method] = {}
 
@@ -82,7 +89,8 @@ def _installed() -> EntryPoints:
 @cache
 def _imported(name: str) -> Method | None:
     if name in _OWN:
-        method: Method = import_module(f"deltamem_tui.memory.{name}.definition").METHOD
+        module, _, own = _OWN[name].partition(":")
+        method: Method = getattr(import_module(f"deltamem_tui.memory.{module}"), own)
         return method
     found = _installed().select(name=name)
     return next(iter(found)).load() if found else None

@@ -97,7 +97,6 @@ FLAT = Method(
     title="a list of what worked",
     collections={NOTES: Collection(fields=("task", "advice"), key="task")},
     display=DISPLAY,
-    decisions={"note": "a success was noted", "skip": "it teaches nothing"},
     prompts={ASKED: PromptUse(NOTES, OF_AN_EPISODE | {"known"}, ("advice",), items=3)},
     settings=Numbers,
     recall=recall,

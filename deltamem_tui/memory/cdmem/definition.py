@@ -151,17 +151,6 @@ METHOD = Method(
     good_when="the same places are visited again, and several tries are allowed",
     collections=COLLECTIONS,
     display=DISPLAY,
-    decisions={
-        "shortcut": "the success was remembered by the actions that it needed",
-        "reflection": "the failure was remembered by its type, and what to do next time",
-        "functions": "what things did was noted, and where things are",
-        "places": "where things are was noted",
-        "insights": "a batch was full, and its insights were made anew",
-        "waiting": "no batch is full yet",
-        "postponed": "nothing came of a full batch, which stays due",
-        "skip": "there was nothing to remember",
-        "unasked": "the episode says nothing of its environment",
-    },
     ranking="what was learnt of the kind of task, and of this environment, is recalled",
     rules={
         HERE: "this very task or environment was met before",

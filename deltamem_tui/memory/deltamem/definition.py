@@ -206,12 +206,6 @@ METHOD = Method(
     ),
     collections=COLLECTIONS,
     display=DISPLAY,
-    decisions={
-        "root": "nothing like it was known",
-        "residual": "what the match lacks was added below it",
-        "skip": "the match covers it",
-        "unasked": "the tree had no question",
-    },
     ranking=(
         "score = similarity − failure penalty (for failures) · the best node is the "
         "match if it reaches the threshold (tau_base)"

@@ -24,7 +24,7 @@ from deltamem_tui.memory.findings import (
     recoveries,
     shortcut,
 )
-from deltamem_tui.memory.memp.recall import task_facts
+from deltamem_tui.memory.flat.memp import task_facts
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, SPOILT, melting

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.awm.definition import WORKFLOWS
+from deltamem_tui.memory.flat.definitions import WORKFLOWS
 from deltamem_tui.memory.cdmem.definition import TASK_INSIGHTS
 from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.episodes.outcomes import give_outcome, known_episode
 from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.writers.writer import Writer
-from tests.memory.awm import support as awm
+from tests.memory.flat import awm
 from tests.memory.cdmem import support as cdmem
 
 
@@ -30,21 +30,15 @@ def test_workflows_are_induced_without_it_and_go_with_the_last(tmp_path: Path) -
     writer = awm.Inducer([STEPS])
     for each in tries:
         learn(bank, each, writer)
-    overturn(bank, tries[0].id, writer)
-    assert len(due(bank)) == 1
     writer.given.clear()
-    (done,) = consolidate(bank, writer)
-    assert done.done
+    overturn(bank, tries[0].id, writer)
     assert [len(each) for each in writer.given] == [2]
     assert not any("egg" in text for text in writer.given[0])
     (kept,) = bank.tree(WORKFLOWS)
     assert tries[0].id not in kept.origin.episodes
-    assert due(bank) == []
     for each in tries[1:]:
         overturn(bank, each.id, writer)
-    for _ in consolidate(bank, writer):
-        pass
-    assert (list(bank.tree(WORKFLOWS)), due(bank), verify(bank)) == ([], [], [])
+    assert (list(bank.tree(WORKFLOWS)), verify(bank)) == ([], [])
 
 
 def test_insights_are_made_anew_from_what_is_left(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.memp.recall import task_facts
+from deltamem_tui.memory.flat.memp import task_facts
 from tests.memory.writers.rules.test_generated import FILES, episodes
 from tests.places import GENERATED
 

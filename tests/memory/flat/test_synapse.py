@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall, search
+from deltamem_tui.memory.flat.definitions import EXEMPLARS, SynapseNumbers
+from deltamem_tui.memory.flat.synapse import dialogue_of
 from deltamem_tui.memory.plan import CollectionResult
-from deltamem_tui.memory.synapse.definition import EXEMPLARS, SynapseNumbers
-from deltamem_tui.memory.synapse.write import dialogue_of
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples

@@ -9,10 +9,10 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.awm.definition import INDUCE, TASKS, WORKFLOWS
-from deltamem_tui.memory.awm.write import actions_in
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.flat.awm import actions_in
+from deltamem_tui.memory.flat.definitions import INDUCE, TASKS, WORKFLOWS
 from deltamem_tui.memory.plan import CollectionResult
 from deltamem_tui.memory.procedure import numbered
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs

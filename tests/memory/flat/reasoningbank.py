@@ -11,8 +11,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.engine import learn, recall
+from deltamem_tui.memory.flat.definitions import LESSONS, REASONINGBANK, ReasoningBankSettings
 from deltamem_tui.memory.plan import LearnResult
-from deltamem_tui.memory.reasoningbank.definition import COLLECTIONS, LESSONS, ReasoningBankSettings
 from deltamem_tui.memory.settings import stored_record
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -51,7 +51,7 @@ def lessons_bank(path: Path, **numbers: Any) -> Bank:
     manifest = Manifest(
         name=path.name,
         method="reasoningbank",
-        collections=COLLECTIONS,
+        collections=REASONINGBANK.collections,
         domain="generic",
         embedder=asdict(CARD),
         settings=settings,

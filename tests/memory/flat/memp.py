@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
@@ -16,8 +17,8 @@ from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.memp.definition import ADJUST, FACTS, KEY, PROCEDURES, SCRIPT, MempNumbers
-from deltamem_tui.memory.memp.recall import task_facts
+from deltamem_tui.memory.flat.definitions import ADJUST, FACTS, KEY, PROCEDURES, SCRIPT, MempNumbers
+from deltamem_tui.memory.flat.memp import task_facts
 from deltamem_tui.memory.plan import CollectionResult
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -90,7 +91,7 @@ class SaidWriter:
 
 
 def new_bank(path: Path, **numbers: Any) -> Bank:
-    settings = MempNumbers(**numbers)
+    settings = replace(MempNumbers.preset("alfworld"), **numbers)
     embedder = WordEmbedder()
     made = create_bank(
         path, embedder=embedder, domain="alfworld", method="memp", parameters=settings

@@ -1,0 +1,314 @@
+"""AWM: routines that recur in the solved tasks of a kind, induced anew and recalled together.
+
+Agent Workflow Memory, online. After each success the workflows of its kind are replaced as a set:
+one whose steps come again keeps its node, with id and counts, and an answer without a workflow
+changes nothing. Recall takes all of a kind, in order of birth; a task whose kind the rules do not
+understand is taken to be of the kind whose name is nearest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.lexical import Lexical
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.context import fenced
+from deltamem_tui.memory.domain import goal_of
+from deltamem_tui.memory.findings import blanked, effective_actions, shortcut
+from deltamem_tui.memory.flat.definitions import (
+    AWM,
+    INDUCE,
+    KIND,
+    MOST_WORKFLOWS,
+    NEAREST,
+    SOLVED,
+    TASKS,
+    WORKFLOWS,
+)
+from deltamem_tui.memory.flat.nearest import of_success, recalled
+from deltamem_tui.memory.kinds import resolve_kinds, task_kind
+from deltamem_tui.memory.plan import (
+    Change,
+    CollectionResult,
+    Count,
+    LearnResult,
+    Plan,
+    addition,
+    deletion,
+    set_change,
+)
+from deltamem_tui.memory.procedure import filled, numbered
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.rules_extractor import skimmed
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key, ranked
+from deltamem_tui.memory.writers.extraction import (
+    NO_INPUTS,
+    Extraction,
+    FailedCallError,
+    Inputs,
+    extraction_of,
+)
+from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.text import clean, counted
+from deltamem_tui.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+_LEAST, _LONGEST = 2, 30
+"""Steps of a workflow."""
+_STEP = re.compile(r"\s*\d{1,4}[.)]\s+(\S.*)")
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Recall all workflows of the task's kind."""
+
+    def of_kind(bank: Bank, collection: str, task: str, vector: Vector, _: int) -> CollectionRecall:
+        tree, kind, rule, score = bank.tree(collection), task_kind(domain, task), KIND, 1.0
+        if not kind:
+            rule, near = NEAREST, ranked(tree, vector, weighting_of(bank), 0.0, 1)
+            kind = near[0][1].node.payload["group"] if near else ""
+            score = near[0][1].score if near else 0.0
+        nodes = _of_kind(tree, kind, embedder)
+        candidates = tuple(Candidate(node, score, 0.0, score, rule) for node in nodes)
+        chains, new = tuple((node,) for node in nodes), rule == KIND and not nodes
+        return CollectionRecall(collection, task, -1.0, candidates, chains, rule, new_kind=new)
+
+    def nearest_first(answer: CollectionRecall) -> Iterator[str]:
+        group = answer.chain[0].payload["group"] if answer.chain else ""
+        solved = _of_kind(bank.tree(SOLVED), group, embedder)
+        shared = Lexical([each.payload["task"] for each in solved]).scores(answer.query)
+        for _, at in sorted(zip(shared, range(len(solved)), strict=True), reverse=True):
+            yield from solved[at].origin.episodes
+
+    domain = bank.manifest.domain
+    return recalled(bank, query, embedder, WORKFLOWS, of_kind, _entries, nearest_first)
+
+
+def _of_kind(tree: Tree, kind: str, embedder: Embedder) -> list[Node]:
+    return nodes_with_key(tree, kind, embedder.embed_passages([kind])[0]) if kind else []
+
+
+def _entries(domain: str, task: str, workflows: Sequence[Node]) -> list[str]:
+    """Return the workflows as they stand in a prompt, what the task names in place of blanks."""
+    goal = goal_of(domain, task)
+    names = dict(goal.slots) if goal.understood else {}
+    return [
+        f"### Workflow: {fenced(filled(node.payload['title'], names))}\n"
+        f"{fenced(filled(node.payload['steps'], names))}"
+        for node in workflows
+    ]
+
+
+def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
+    """Credit what was used; keep a success, one a task, and induce from all of its kind."""
+    trees = [bank.tree(name) for name in (WORKFLOWS, SOLVED)]
+    kinds = resolve_kinds(
+        bank, episode, writer, lambda: list({each.payload["group"]: "" for each in trees[0]})
+    )
+    kind, task = clean(kinds.task.name), clean(episode.task).strip()
+    workflows, solved = (_of_kind(tree, kind, embedder) for tree in trees)
+    success = bool(episode.outcome.success)
+    # An agent is shown all of its kind, so only what it did can tell them apart.
+    changes: list[Change] = [
+        Count(WORKFLOWS, each.id, success, 1, success)
+        for each in workflows
+        if _was_done(each, episode)
+    ]
+    new, reason = of_success(
+        SOLVED, episode, lambda: {"task": task, "group": kind, "actions": _way_of(episode)}
+    )
+    if new and any(_folded(each.payload["task"]) == _folded(task) for each in solved):
+        new, reason = None, "the same task was solved before"
+    result = CollectionResult(WORKFLOWS, "skip", reason)
+    known = {name for each in solved for name in each.origin.episodes}
+    # A verdict that was overturned took its solved task away, and perhaps workflows.
+    stale = [each for each in workflows if not known.issuperset(each.origin.episodes)]
+    if new:
+        changes.append(addition(trees[1], new, embedder))
+    if new or stale or (solved and not workflows):
+        lasting = [each for each in workflows if each not in stale]
+        of_kind = [*solved, *filter(None, [new])]
+        more: list[Change] = []
+        if of_kind:
+            result, more = _induced(trees[0], kind, lasting, of_kind, writer, embedder)
+        if result.decision != "wait":
+            changes += [*(deletion(WORKFLOWS, each) for each in stale), *more]
+    result = replace(result, calls=(*kinds.calls, *result.calls))
+    added = CollectionResult(SOLVED, "solved" if new else "skip", reason, new)
+    learnt = LearnResult(episode.id, True, {WORKFLOWS: result, SOLVED: added})
+    return Plan(learnt, tuple(changes), kinds.episode)
+
+
+def _induced(
+    tree: Tree,
+    kind: str,
+    workflows: Sequence[Node],
+    solved: Sequence[Node],
+    writer: Writer,
+    embedder: Embedder,
+) -> tuple[CollectionResult, list[Change]]:
+    """Return what a writer makes of a kind's solved tasks; none changes nothing."""
+    texts = [f"Task: {each.payload['task']}\n{each.payload['actions']}" for each in solved]
+    inputs: Inputs = {KIND: kind, TASKS: tuple(reversed(texts))}  # the newest first
+    try:
+        written = writer.write(INDUCE, None, workflows, inputs)
+        found = [AWM.cleaned(WORKFLOWS, {"group": kind, **each}) for each in written.payloads]
+    except ExtractionError as error:
+        asked = (error.call,) if isinstance(error, FailedCallError) else ()
+        return CollectionResult(WORKFLOWS, "wait", str(error), calls=asked), []
+    wanted = [each for each in found if len(actions_in(each["steps"])) >= _LEAST]
+    if not wanted:
+        reason = f"no workflow of two steps: {written.reason}"
+        calls = written.calls("induce", WORKFLOWS)
+        return CollectionResult(WORKFLOWS, "wait", reason, calls=calls), []
+    change = set_change(workflows, wanted, lambda each: _folded(*actions_in(each["steps"])))
+    first, *others = [episode for each in solved for episode in each.origin.episodes]
+    origin = Origin(
+        trajectory=first,
+        outcome_source=solved[-1].origin.outcome_source,
+        extractor=writer.name,
+        model=written.model,
+        prompt=written.prompt,
+        sources=tuple(others),
+    )
+    added = [born(WORKFLOWS, None, "success", each, origin) for each in change.added]
+    changes: list[Change] = [deletion(WORKFLOWS, each) for each in change.removed]
+    changes += [addition(tree, each, embedder) for each in added]
+    decision, node = ("induce", added[0]) if added else ("keep", None)
+    calls = written.calls("induce", WORKFLOWS)
+    return CollectionResult(WORKFLOWS, decision, written.reason, node, calls=calls), changes
+
+
+# Workflows without a model
+
+Run = tuple[str, ...]
+
+
+def write_by_rules(
+    purpose: str,
+    episode: Trajectory | None,  # noqa: ARG001 - workflows come from several episodes
+    notes: Sequence[Node],  # noqa: ARG001 - what recurs does so without them
+    inputs: Inputs = NO_INPUTS,
+) -> Extraction:
+    """Write what two tasks of a kind or more have in common; else the shortest way."""
+    if purpose != INDUCE:
+        raise ExtractionError(f"AWM does not write {purpose} by rules")
+    title, texts = str(inputs[KIND]), inputs[TASKS]
+    ways = [tuple(actions_in(text)) for text in ([texts] if isinstance(texts, str) else texts)]
+    if runs := chosen(ways):
+        titles = [title, *(f"{title}: {run[0]} … {run[-1]}" for run in runs[1:])]
+        reason = f"what {counted(len(ways), 'solved task')} have in common"
+        return extraction_of([*map(_workflow, titles, runs)], reason)
+    ways = sorted((way for way in ways if len(way) >= _LEAST), key=len)
+    return extraction_of([_workflow(title, way) for way in ways[:1]], "the shortest way known")
+
+
+def _workflow(title: str, actions: Sequence[str]) -> dict[str, str]:
+    return {"title": title, "steps": "\n".join(numbered(actions))}
+
+
+def chosen(ways: Sequence[Run]) -> list[Run]:
+    """Return the runs that save most actions, each at least half new beside each other."""
+    whole = dict.fromkeys(completed(run, ways) for run in closed_runs(ways))
+    support = {run: sum(_in_order(run, way) for way in ways) for run in whole}
+
+    def weight(run: Run) -> tuple[int, int, Run]:
+        return -support[run] * (len(run) - 1), -support[run], run
+
+    def overlap(first: Run, second: Run) -> float:
+        matcher = SequenceMatcher(None, first, second, autojunk=False)
+        return matcher.find_longest_match().size / min(len(first), len(second))
+
+    kept: list[Run] = []
+    for run in sorted(support, key=weight):
+        if len(kept) < MOST_WORKFLOWS and all(overlap(run, each) <= 0.5 for each in kept):
+            kept.append(run)
+    return kept
+
+
+def closed_runs(ways: Sequence[Run]) -> set[Run]:
+    """Return the runs of two actions to thirty that two ways or more have.
+
+    One that a longer one of as many ways holds is left out.
+    """
+    support: dict[Run, int] = {}
+    for length in range(_LEAST, _LONGEST + 1):
+        having = Counter(run for way in ways for run in set(_runs(way, length)))
+        frequent = {run: count for run, count in having.items() if count > 1}
+        if not frequent:
+            break
+        support |= frequent
+    held = {
+        part
+        for run, count in support.items()
+        for part in (run[1:], run[:-1])
+        if support.get(part) == count
+    }
+    return support.keys() - held
+
+
+def _runs(way: Run, length: int) -> list[Run]:
+    return [way[at : at + length] for at in range(len(way) - length + 1)]
+
+
+def completed(run: Run, ways: Sequence[Run]) -> Run:
+    """Return a run with what all ways that have it do before and after it, in order.
+
+    So a last step stays, though one of them does something else before it.
+    """
+    having = [(way, runs.index(run)) for way in ways if run in (runs := _runs(way, len(run)))]
+    before = reduce(_common, (way[:at] for way, at in having))
+    after = reduce(_common, (way[at + len(run) :] for way, at in having))
+    return (*before, *run, *after)
+
+
+def _common(first: Run, second: Run) -> Run:
+    """Return what two ways have in common, in order."""
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    return tuple(action for same in blocks for action in first[same.a : same.a + same.size])
+
+
+def _in_order(actions: Iterable[str], way: Iterable[str]) -> bool:
+    rest = iter(way)
+    return all(action in rest for action in actions)
+
+
+# Steps
+
+
+def actions_in(text: str) -> list[str]:
+    """Return the actions of numbered steps, with single spaces."""
+    found = (_STEP.fullmatch(line) for line in text.splitlines())
+    return [" ".join(step[1].split()) for step in found if step]
+
+
+def _way_of(episode: Trajectory) -> str:
+    """Return the shortest way to the goal that an episode shows, as numbered steps with blanks."""
+    return "\n".join(numbered(shortcut(skimmed(episode)).plan))
+
+
+def _was_done(workflow: Node, episode: Trajectory) -> bool:
+    """Return whether the steps of a workflow occur in an episode in their order."""
+    read, steps = skimmed(episode), map(_folded, actions_in(workflow.payload["steps"]))
+    wanted = list(steps)
+    done = blanked(read, effective_actions(read)), actions_in(_way_of(episode))
+    return any(_in_order(wanted, map(_folded, each)) for each in done)
+
+
+def _folded(*texts: str) -> str:
+    return "\n".join(" ".join(text.casefold().split()) for text in texts)

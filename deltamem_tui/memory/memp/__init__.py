@@ -1,1 +1,0 @@
-"""MemP: procedures of whole episodes, found by what they are about, repaired where they fail."""

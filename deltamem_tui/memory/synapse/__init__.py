@@ -1,1 +1,0 @@
-"""Synapse: the most similar successes, handed over whole as demonstrations."""
