@@ -6,14 +6,14 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.flat.definitions import WORKFLOWS
 from deltamem_tui.memory.cdmem.definition import TASK_INSIGHTS
 from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.episodes.outcomes import give_outcome, known_episode
+from deltamem_tui.memory.flat.definitions import WORKFLOWS
 from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.writers.writer import Writer
-from tests.memory.flat import awm
 from tests.memory.cdmem import support as cdmem
+from tests.memory.flat import awm
 
 
 def overturn(bank: Bank, episode_id: str, writer: Writer) -> None:
