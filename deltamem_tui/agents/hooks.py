@@ -33,9 +33,12 @@ _TOLD = re.compile(
     r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL
 )  # Gemini CLI puts it in front
 _LONGEST = 20_000  # characters that are read of any text
-# How shells' tools put it; `exit 1` alone may stand in a script that was read.
+# Where shells' tools put it, before what was printed or behind it; what is printed may say so too.
 _EXIT_CODE = re.compile(
-    r"^(?:process )?exit(?:ed with)? code[: ]+(-?\d{1,9})\b", re.IGNORECASE | re.MULTILINE
+    r"\A(?:(?:chunk id|wall time): .*\n)*(?:process )?exit(?:ed with)? code[: ]+(-?\d{1,9})\b"
+    r"|\A(?:<untrusted_context>\n)?(?:command|output): (?s:.*)\nexit code: (-?\d{1,9})"
+    r"(?:\n(?:signal|background pids|process group pgid): .*|\n</untrusted_context>)*\s*\Z",
+    re.IGNORECASE,
 )
 
 
@@ -209,7 +212,7 @@ def _error_of(answer: object) -> str:
     """Return a tool's error; empty if its answer states none."""
     if isinstance(answer, str):
         found = _EXIT_CODE.search(answer)
-        return answer[:_LONGEST] if found and int(found[1]) else ""
+        return answer[:_LONGEST] if found and int(found[1] or found[2]) else ""
     if not isinstance(answer, dict):
         return ""
     stated = answer.get("error")

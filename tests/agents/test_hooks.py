@@ -276,6 +276,8 @@ def test_an_interruption_is_no_failure() -> None:
     assert not any(parsed(json.dumps(told | {"is_interrupt": True}).encode()).failure)
     fine = RECORDED["codex", "failure"] | {"tool_response": "Exit code: 0\nall well"}
     assert not any(parsed(json.dumps(fine).encode()).failure)
+    printed = RECORDED["codex", "failure"] | {"tool_response": "notes:\nexit code 2 means no match"}
+    assert not any(parsed(json.dumps(printed).encode()).failure)
     script = {"llmContent": "#!/bin/sh\nmake || exit 1\n", "returnDisplay": ""}
     read = RECORDED["gemini", "failure"] | {"tool_response": script}
     assert not any(parsed(json.dumps(read).encode()).failure)

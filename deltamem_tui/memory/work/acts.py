@@ -42,7 +42,7 @@ _FAILED = re.compile(
     re.IGNORECASE,
 )
 _FAILED_BELOW = re.compile(
-    r"^traceback \(most recent|command not found|: no such file|exit (?:code|status):? [1-9]"
+    r"^traceback \(most recent|command not found|: no such file|\(exit code [1-9]\d*\)\Z"
     r"|^(?:--- )?FAIL\b|^FAILED\b|^E   |\b[1-9]\d* (?:failed|errors?)\b",
     re.IGNORECASE | re.MULTILINE,
 )

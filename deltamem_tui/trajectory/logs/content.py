@@ -173,8 +173,13 @@ class Content:
             raise RecordError(f"a zip archive of more than {_MOST_NAMES:,} files")
         return names
 
-    def member_values(self, names: list[str]) -> Iterator[Value | RecordError]:
-        """Yield the content of members, one for each name. Nothing is ever written to disk."""
+    def member_values(self) -> Iterator[Value | RecordError]:
+        """Yield each JSON file in a zip archive; of an evaluation's, each of its samples.
+
+        Nothing is ever written to disk.
+        """
+        found = [name for name in self.member_names() if name.endswith(".json")]
+        names = [name for name in found if name.startswith("samples/")] or found
         left = self._most_unpacked
         with zipfile.ZipFile(self.path) as archive:
             for name in names:
@@ -190,7 +195,8 @@ class Content:
                 if left < 0:
                     reason = f"unpacks to more than {self.limits.expansion} times its size"
                     hint = "if you trust the archive, unpack it and import the folder"
-                    raise RecordError(reason, position=position, hint=hint)
+                    yield RecordError(reason, source=self.name, position=position, hint=hint)
+                    return
                 if data.startswith(_ARCHIVES):
                     reason = "an archive inside the archive, which is not opened; unpack it first"
                     yield RecordError(reason, source=self.name, position=position)

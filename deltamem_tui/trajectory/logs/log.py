@@ -133,7 +133,7 @@ def _is_container(line: bytes) -> bool:
 
 
 _PREVIEW_RECORDS = 8
-_JSON = ("lines", "array", "values")
+_JSON = ("lines", "array", "values", "zip")
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,6 @@ class Log(Content):
 
     def preview(self) -> Preview:
         """Return the beginning of the log, for detection."""
-        if self.layout == "zip":
-            return self._zip_preview()
         if self.layout == "notebook":
             return Preview("text", self._printed_head())
         first = self.first_records(_PREVIEW_RECORDS) if self.layout in _JSON else []
@@ -190,15 +188,6 @@ class Log(Content):
         refusals = tuple(item for item in first if isinstance(item, RecordError))
         head = self.head()[:HEAD_BYTES].decode("utf-8", "replace")
         return Preview(self.layout, head, records, refusals)
-
-    def _zip_preview(self) -> Preview:
-        try:
-            names = "\n".join(self.member_names())
-        except RecordError as error:
-            return Preview("zip", "", refusals=(located(error, self.name),))
-        reason, hint = "a zip archive of an unknown format", "unpack it and import the folder"
-        unknown = RecordError(reason, source=self.name, hint=hint)
-        return Preview("zip", names[:HEAD_BYTES], refusals=(unknown,))
 
     def _printed_head(self) -> str:
         size = 0
@@ -221,14 +210,7 @@ class Log(Content):
 
     def records(self) -> Iterator[Record | RecordError]:
         """Yield the JSON records in order, or an error where one cannot be read."""
-        yield from self._each_parsed(self.values())
-
-    def members(self, names: list[str]) -> Iterator[Record | RecordError]:
-        """Yield members of a zip archive, each parsed as JSON only when it is its turn."""
-        yield from self._each_parsed(self.member_values(names))
-
-    def _each_parsed(self, values: Iterator[Value | RecordError]) -> Iterator[Record | RecordError]:
-        for item in values:
+        for item in self.values():
             if isinstance(item, RecordError):
                 yield item
             else:
@@ -242,7 +224,9 @@ class Log(Content):
             return self.cut_values(in_array=self.layout == "array")
         if self.layout == "text":
             return self.no_values()
-        shapes = {"zip": "a zip archive", "notebook": "a notebook, which is read as text"}
+        if self.layout == "zip" and not self.problem:
+            return self.member_values()
+        shapes = {"notebook": "a notebook, which is read as text"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -21,16 +18,7 @@ from deltamem_tui.trajectory.readers.messages import (
     unknown_speaker,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.tasks import (
-    LOOKED_AT,
-    NO_OPENING,
-    FirstWords,
-    Opening,
-    begins_anew,
-    common_opening,
-    marked_task,
-    task_and_scene,
-)
+from deltamem_tui.trajectory.readers.tasks import begins_anew, marked_task, task_and_scene
 
 # Spaces are counted, not starred: two runs of them side by side would make a search quadratic.
 _THOUGHT = re.compile(r"\A\s*(?:thoughts?|think)[ \t]{0,3}\d{0,4}:", re.IGNORECASE)
@@ -108,14 +96,13 @@ def episode(
     task: str = "",
     environment: str = "",
     conversation: Conversation | None = None,
-    common: Opening = NO_OPENING,
 ) -> Trajectory:
     """Return the episode in a list of messages; `conversation` then knows what was left out.
 
-    The task is the first thing a user says, or the next if that is the briefing of a data set:
-    `common` says what all its conversations begin with, or else what follows marks the task. The
-    environment is the scene in that message, else the briefing, else the system's prompt, unless
-    the log names them. Examples that say they are some are left out.
+    The task is the first thing a user says, or the next if that is a briefing, at which the agent
+    nods, and what follows marks the task. The environment is the scene in that message, else the
+    briefing, else the system's prompt, unless the log names them. Examples that say they are some
+    are left out.
     """
     conversation = conversation or Conversation()
     whole = list(messages)
@@ -124,16 +111,17 @@ def episode(
     heard = list(map(spoken, own))
     opening = next((index for index, message in enumerate(heard) if _asks(message)), None)
     if opening is None:
-        raise RecordError("no message of a user, so no task")
+        hint = "look whether the log has lost its beginning, or name its format with `--format`"
+        raise RecordError("no message of a user, so no task", hint=hint)
     for message in heard[:opening]:
         _add_before_task(conversation, message)
     _add_results(conversation, heard[opening])
     prompts = (_text(message) for message in heard[:opening] if message["role"] == "system")
     rules = "\n".join(filter(None, prompts))
-    if _is_briefing(_first_words(heard[opening:]), common):
+    if _is_briefing(heard[opening : opening + 3]):
         rules = _text(heard[opening])
         opening += 2
-    task_text, scene = _task_in(_asked(heard[opening]), common)
+    task_text, scene = task_and_scene(_asked(heard[opening]))
     anew = (i for i, message in enumerate(heard) if begins_anew(_text(message)) and _asks(message))
     if (restart := max(anew, default=opening)) > opening:  # what went before is an example
         conversation.pass_over("message", _EXAMPLE, restart - opening)
@@ -144,47 +132,14 @@ def episode(
     return conversation.episode(task=task, environment=environment or scene or rules)
 
 
-def opening_of(log: Log, chats_in: Callable[[object], Iterable[Iterable[object]]]) -> Opening:
-    """Return what the first chats of a log all begin with; `chats_in` a record are messages."""
-    first = (each.value for each in log.first_records(LOOKED_AT) if isinstance(each, Record))
-    chats = (chat for value in first for chat in chats_in(value))
-    return common_opening(map(_opening_words, islice(chats, LOOKED_AT)))
-
-
-def _opening_words(messages: Iterable[object]) -> FirstWords:
-    try:
-        heard = [spoken(message) for message in islice(messages, LOOKED_AT)]
-    except RecordError:  # which is told when the record is read
-        return FirstWords("", "", "")
-    opening = next((i for i, message in enumerate(heard) if _asks(message)), len(heard))
-    return _first_words(heard[opening:])
-
-
-def _first_words(messages: Sequence[Json]) -> FirstWords:
-    """Return how a chat goes on from the user's first message, as far as the agent only speaks."""
-    asked = _asked(messages[0]) if messages else ""
-    if len(messages) > 2 and messages[1]["role"] == "agent" and _is_text(messages[1]):
-        reply = _text(messages[1])
-        if thought_and_action(reply)[1] == reply and _asks(messages[2]):
-            return FirstWords(asked, reply, _asked(messages[2]))
-    return FirstWords(asked, "", "")
-
-
-def _is_briefing(words: FirstWords, common: Opening) -> bool:
+def _is_briefing(first: Sequence[Json]) -> bool:
     """Return True if a user first only instructs, the agent nods, and then the task comes."""
-    if not words.reply:
+    if len(first) < 3 or first[1]["role"] != "agent" or not _is_text(first[1]):
         return False
-    if words.asked == common.briefing:
-        return True
-    return len(words.reply) <= _NOD_LENGTH and marked_task(words.then) is not None
-
-
-def _task_in(text: str, common: Opening) -> tuple[str, str]:
-    if marked := marked_task(text):
-        return marked
-    inner = common.unwrapped(text)
-    task, scene = task_and_scene(inner or text)
-    return task, scene or (common.template if inner else "")
+    reply = _text(first[1])
+    if not 0 < len(reply) <= _NOD_LENGTH or thought_and_action(reply)[1] != reply:
+        return False
+    return _asks(first[2]) and marked_task(_asked(first[2])) is not None
 
 
 def _replay(conversation: Conversation, messages: Iterable[Json], *, in_fences: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
@@ -12,7 +11,7 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import recorded_anywhere, stated
-from deltamem_tui.trajectory.readers.chat import episode, opening_of
+from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, ChatRecord, counted_once
@@ -20,7 +19,6 @@ from deltamem_tui.trajectory.readers.reader import (
     Reader,
     Reading,
     conversation_readings,
-    json_reader,
     share,
 )
 from deltamem_tui.trajectory.readers.sessions import BESIDE, SizeGuard, rest_refused
@@ -28,12 +26,8 @@ from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
     as_mapping,
-    as_text,
     texts,
-    unfolded,
 )
-from deltamem_tui.trajectory.readers.tasks import NO_OPENING, Opening
-from deltamem_tui.trajectory.readers.traces import messages_in
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
@@ -120,34 +114,22 @@ def _listed(record: Json, keys: tuple[str, ...]) -> str:
     return next((key for key in keys if isinstance(record.get(key), list)), "")
 
 
-def _read_conversations(
-    *keys: str, of_calls: bool = False, domain: Callable[[Trajectory], str] = lambda _: ""
-) -> Callable[[Log], Iterator[Reading]]:
-
-    def chats_in(value: object) -> Iterator[list[object]]:
-        if not _is_loose(value, keys):
-            for each in _conversations_of(Record(value, ""), keys):
-                # Trials of one task may well begin alike, and with the user's own request.
-                if isinstance(each, ChatRecord) and "trial" not in each.names:
-                    yield each.messages
+def _read_conversations(*keys: str, of_calls: bool = False) -> Callable[[Log], Iterator[Reading]]:
 
     def read(log: Log) -> Iterator[Reading]:
-        common = opening_of(log, chats_in)
         found = _conversations(log, keys)
         for item in counted_once(found) if of_calls else found:
             if isinstance(item, RecordError):
                 yield item
-                continue
-            for reading in conversation_readings(item.position, episode_in, item, common):
-                named = domain(reading) if isinstance(reading, Trajectory) else ""
-                yield replace(reading, domain=named) if named else reading  # type: ignore[type-var]
+            else:
+                yield from conversation_readings(item.position, episode_in, item)
 
     return read
 
 
-def episode_in(conversation: Conversation, item: ChatRecord, common: Opening) -> Trajectory:
+def episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
     """Return the episode of a conversation, with what its record says about it."""
-    trajectory = episode(item.messages, conversation=conversation, common=common)
+    trajectory = episode(item.messages, conversation=conversation)
     return replace(
         trajectory,
         environment=trajectory.environment or item.system,
@@ -223,22 +205,6 @@ OPENAI = Reader(
 )
 
 
-# These data sets name an episode after its environment: `alfworld_155`, `webshop_0`.
-_NAMED_ID = re.compile(r"(?P<name>[a-z]{1,20}\d?[a-z]{0,20})_\d+")
-_DOMAINS = {
-    **{name: name for name in ("alfworld", "webshop", "mind2web", "scienceworld")},
-    "sciworld": "scienceworld",
-    "os": "os",
-    "db": "database",
-    "kg": "knowledge-graph",
-}
-
-
-def _domain(trajectory: Trajectory) -> str:
-    found = _NAMED_ID.fullmatch(trajectory.metadata.get("id", ""))
-    return _DOMAINS.get(found["name"], "") if found else ""
-
-
 def _is_sharegpt(messages: object) -> bool:
     return "from" in as_mapping(as_list(messages)[0] if as_list(messages) else None)
 
@@ -253,87 +219,5 @@ SHAREGPT = Reader(
     name="sharegpt",
     description="ShareGPT, AgentInstruct, ETO: conversations of from and value",
     claims=_sharegpt_claims,
-    read=_read_conversations("conversations", domain=_domain),
-)
-
-
-# Where loggers put the two; one of the call itself has what was sent beside the response.
-_REQUESTS = ("request", "request_body", "requestBody", "proxy_server_request", "req", "kwargs")
-_RESPONSES = ("response", "response_body", "responseBody", "response_obj", "res")
-_SENT = ("messages", "contents", "input")
-
-
-def _read(log: Log) -> Iterator[Reading]:
-    for item in counted_once(map(_call, log.records())):
-        if isinstance(item, RecordError):
-            yield item
-        else:
-            yield from conversation_readings(item.position, episode_in, item, NO_OPENING)
-
-
-def _call(item: Record | RecordError) -> ChatRecord | RecordError:
-    if isinstance(item, RecordError):
-        return item
-    record = as_mapping(item.value)
-    sent, answered = _sent(record), _answered(record)
-    if sent is None:
-        return RecordError("a call without what the model was sent", position=item.position)
-    asked = _asked(sent)
-    told = [each for each in messages_in(answered, answer=True) if each not in asked[-1:]]
-    return ChatRecord(
-        [*map(_with_role, [*asked, *told])],
-        item.position,
-        system=content_text(sent.get("system") or sent.get("instructions")).strip(),
-        agent=agent_of(as_mapping(answered)) or agent_of(sent) or agent_of(record),
-    )
-
-
-def _sent(record: Json) -> Json | None:
-    bodies = [_body(record.get(key)) for key in _REQUESTS]
-    found = (body for body in (*bodies, record) if any(unfolded(body.get(key)) for key in _SENT))
-    return next(found, None)
-
-
-def _answered(record: Json) -> object:
-    given = next((record[key] for key in _RESPONSES if record.get(key)), None)
-    return _body(given) or unfolded(given)
-
-
-def _body(given: object) -> Json:
-    whole = as_mapping(unfolded(given))
-    return as_mapping(unfolded(whole.get("body"))) or whole
-
-
-def _asked(sent: Json) -> list[object]:
-    for key in _SENT:
-        given = unfolded(sent.get(key))
-        if isinstance(given, str) and given:
-            return [{"role": "user", "content": given}]
-        if found := messages_in(as_mapping(given) or as_list(given)):
-            return found
-    return []
-
-
-def _with_role(message: object) -> object:
-    item = as_mapping(message)
-    if not item or item.get("role") or item.get("from"):
-        return message
-    is_answer = as_text(item.get("type")).endswith("_output")
-    return {"role": "tool" if is_answer else "assistant", "content": [item]}
-
-
-def _is_call(value: object) -> bool:
-    record = as_mapping(value)
-    if record.keys().isdisjoint(_RESPONSES) or (sent := _sent(record)) is None:
-        return False
-    asked = _asked(sent)[:1]
-    return bool(asked) and speaker(as_mapping(asked[0]).get("role")) is not None
-
-
-GATEWAY = json_reader(
-    name="gateway",
-    description="requests to models and their responses, as litellm and gateways log them",
-    is_own=_is_call,
-    sureness=0.9,
-    read=_read,
+    read=_read_conversations("conversations"),
 )

@@ -248,7 +248,9 @@ class Conversation:
         if not self._steps:
             idle = not (self._thoughts or self._skipped or self._orphan_results)
             reason = "the agent did nothing in it" if idle else "the agent did nothing for its task"
-            raise RecordError(reason)
+            raise RecordError(
+                reason, hint="leave it out, or import it again once there is an answer"
+            )
         goal, scene = marked_task(task) or (task, "")
         return Trajectory(
             task=goal,

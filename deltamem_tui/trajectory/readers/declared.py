@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -18,24 +18,34 @@ from msgspec import Meta, Struct, structs
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Notice, Preview
-from deltamem_tui.trajectory.model import Outcome, Step, StepStatus, Trajectory
+from deltamem_tui.trajectory.logs.record import Notice, Preview, Record, located
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcomes import (
+    Score,
     explained,
     number,
     recorded_anywhere,
     stated,
     together,
+    verdict,
     verdict_of,
 )
-from deltamem_tui.trajectory.readers.chat import episode, opening_of
+from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.chat_logs import episode_in
 from deltamem_tui.trajectory.readers.coding import call_arguments
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_messages, speaker
-from deltamem_tui.trajectory.readers.reader import Part, Reader, Reading, each_part, share
-from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
+from deltamem_tui.trajectory.readers.prefixes import ChatRecord, counted_once
+from deltamem_tui.trajectory.readers.reader import (
+    Part,
+    Reader,
+    Reading,
+    conversation_readings,
+    each_part,
+    share,
+)
+from deltamem_tui.trajectory.readers.sessions import Records, rest_refused, stray, whole_log
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.tasks import NO_OPENING, Opening
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 if TYPE_CHECKING:
@@ -47,6 +57,10 @@ _STATUSES: dict[str, StepStatus] = {
 }
 _SHIPPED = Path(__file__).with_name("formats")
 _MOST_BYTES = 1_000_000
+_NOTHING_THERE = "leave it out if nothing was done in it, else declare its format with `--format`"
+_REASON_WIDTH = 500  # scorers often explain with the whole answer
+FILE = "file_name"
+"""The key under which a record has the name of its file, without its endings."""
 # As sure as other readers that know a log by its keys, and as one that only tried to read it.
 _SURE, _UNSURE = 0.95, 0.4
 
@@ -65,6 +79,7 @@ class _OutcomePaths(Struct, forbid_unknown_fields=True):
     success: str = ""
     reward: str = ""
     reason: str = ""
+    source: str = ""
     best: str | Annotated[float, Meta(gt=0)] = 1.0
 
 
@@ -75,18 +90,21 @@ class Declaration(Struct, forbid_unknown_fields=True):
     description: str = ""
     own: str = ""
     gather: bool = False
+    calls: bool = False
     records: str = ""
     task: str = ""
     environment: str = ""
     messages: str = ""
     fault: str = ""
     steps: str = ""
+    rewards: str = ""
     branches: str = ""
     domain: str = ""
     agent: str = ""
+    scores: str = ""
     step: _StepPaths = msgspec.field(default_factory=_StepPaths)
     outcome: str | _OutcomePaths = ""
-    metadata: dict[str, str] = msgspec.field(default_factory=dict)
+    metadata: str | dict[str, str] = msgspec.field(default_factory=dict)
 
     def expressions(self) -> dict[str, str]:
         """Return all expressions that are there, by key; those of tables as `step.action`."""
@@ -115,6 +133,11 @@ class _Format:
         if found is not None and found != []:
             self.useful.add(key)
         return found
+
+    @property
+    def names_file(self) -> bool:
+        """True if an expression asks for the name of the file."""
+        return any(FILE in text for text in self.declared.expressions().values())
 
     def text(self, key: str, record: object) -> str:
         return as_text(self.find(key, record))
@@ -223,48 +246,63 @@ def _is_read(form: _Format, value: object) -> bool:
 
 
 def _read(form: _Format, log: Log) -> Iterator[Reading]:
+    name = PurePath(log.name).name.partition(".")[0]
     if form.gathers(log.preview()):
-        told = form.declared.messages  # in which answers name their calls, unless lines are changes
-        named = bool(told) and "replayed(" not in told
-        yield from sessions(lambda _: _Gathered(form=form, names_calls=named))(log)
-        return
-    common = NO_OPENING
-    # Trials of one task may well begin alike, and with the user's own request.
-    if "messages" in form.searches and "metadata.trial" not in form.searches:
-        common = opening_of(log, lambda value: _chats(form, value))
-    yield from each_part(lambda value: _parts(form, value, common))(log)
+        yield from whole_log(partial(_gathered, form))(log)
+    elif form.declared.calls:
+        for item in counted_once(_call(form, each) for each in log.records()):
+            if isinstance(item, RecordError):
+                yield item
+            else:
+                yield from conversation_readings(item.position, episode_in, item)
+    else:
+        yield from each_part(lambda value: _parts(form, value, name))(log)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Gathered(Session):
-    """The records of a log that belong together, which are one value: a list."""
-
-    form: _Format
-    values: list[object] = field(default_factory=list)
-
-    def begins_another(self, value: object) -> bool:  # noqa: ARG002 — a log is one session
-        return False
-
-    def take(self, value: object) -> None:
-        is_checked = self.form.declared.gather and "own" in self.form.searches
-        if is_checked and not self.form.is_own(value):
-            raise stray("not a record of this format")
-        several = as_list(self.form.find("records", value)) if self.form.declared.gather else []
-        self.values += several or [value]
-
-    def episode(self, conversation: Conversation) -> Trajectory:
-        return _episode(conversation, form=self.form, record=self.values, common=NO_OPENING)
+def _call(form: _Format, item: Record | RecordError) -> ChatRecord | RecordError:
+    """Return a call of a model, in which what was said before it is told anew."""
+    if isinstance(item, RecordError):
+        return item
+    try:
+        found = as_list(form.find("messages", item.value))
+    except RecordError as error:
+        return located(error, "", item.position)
+    if not found:
+        return RecordError("a call without what the model was sent", position=item.position)
+    system, agent = (form.text(key, item.value) for key in ("environment", "agent"))
+    return ChatRecord(found, item.position, system=system, agent=agent)
 
 
-def _chats(form: _Format, value: object) -> Iterator[list[object]]:
-    with suppress(RecordError):
-        several = "records" in form.searches
-        for record in as_list(form.find("records", value)) if several else [value]:
-            yield as_list(form.find("messages", record))
+def _gathered(form: _Format, records: Records) -> Iterator[Reading]:
+    """Yield the episode of all records of a log, which are one value: a list."""
+    declared = form.declared
+    is_checked = declared.gather and "own" in form.searches
+    values: list[object] = []
+    first = ""
+    for record in records:
+        # Where lines are changes, or answers do not name their calls, a gap ends the episode.
+        if records.gaps and (not declared.messages or "replayed(" in declared.messages):
+            yield rest_refused(record.position)
+            break
+        if is_checked and not form.is_own(record.value):
+            yield located(stray("not a record of this format"), "", record.position)
+            continue
+        first = first or record.position
+        several = as_list(form.find("records", record.value)) if declared.gather else []
+        values += several or [record.value]
+
+    def parse(conversation: Conversation) -> Trajectory:
+        conversation.has_gaps = records.gaps > 0
+        return _episode(conversation, form=form, record=values)
+
+    if first:
+        yield from conversation_readings(first, parse)
 
 
-def _parts(form: _Format, value: object, common: Opening = NO_OPENING) -> Iterator[Part]:
-    parse = partial(_episode, form=form, common=common)
+def _parts(form: _Format, value: object, name: str = "") -> Iterator[Part]:
+    parse = partial(_episode, form=form)
+    if form.names_file and isinstance(value, dict):
+        value = {**value, FILE: name}
     if "records" not in form.searches:
         yield "", partial(parse, record=value)
         return
@@ -274,17 +312,15 @@ def _parts(form: _Format, value: object, common: Opening = NO_OPENING) -> Iterat
     for index, record in enumerate(found, 1):
         row = as_mapping(record)
         place = f"episode {index}" if len(found) > 1 else ""
-        if row.keys() == {"key", "value"}:  # as `entries` gives them
+        if row.keys() == {"key", "value"} and row["key"]:  # as `entries` gives them
             place = f"key {quoted(as_text(row['key']), 80)}"
         yield place, partial(parse, record=record)
 
 
-def _episode(
-    conversation: Conversation, *, form: _Format, record: object, common: Opening
-) -> Trajectory:
+def _episode(conversation: Conversation, *, form: _Format, record: object) -> Trajectory:
     environment = form.text("environment", record).strip()
     if "messages" in form.searches:
-        trajectory = _of_messages(conversation, form, record, environment, common)
+        trajectory = _of_messages(conversation, form, record, environment)
     else:
         task = form.find("task", record)
         if not isinstance(task, str) or not task.strip():
@@ -294,26 +330,41 @@ def _episode(
     conversation.pass_over("node", "on another branch of the search", branches)
     return structs.replace(
         trajectory,
+        steps=_rewarded(trajectory.steps, as_list(form.find("rewards", record))),
         outcome=_outcome(form, record),
         domain=form.text("domain", record) or trajectory.domain,
         agent=form.text("agent", record),
-        metadata={key: form.text(f"metadata.{key}", record) for key in form.declared.metadata},
+        metadata=_metadata(form, record),
     )
 
 
+def _metadata(form: _Format, record: object) -> dict[str, str]:
+    declared = form.declared.metadata
+    if isinstance(declared, str):
+        found = as_mapping(form.find("metadata", record))
+        return {key: as_text(fact) for key, fact in found.items()}
+    return {key: form.text(f"metadata.{key}", record) for key in declared}
+
+
+def _rewarded(steps: tuple[Step, ...], rewards: list[object]) -> tuple[Step, ...]:
+    if len(rewards) != len(steps):
+        return steps
+    pairs = zip(steps, rewards, strict=True)
+    return tuple(structs.replace(step, reward=number(paid)) for step, paid in pairs)
+
+
 def _of_messages(
-    conversation: Conversation, form: _Format, record: object, environment: str, common: Opening
+    conversation: Conversation, form: _Format, record: object, environment: str
 ) -> Trajectory:
     messages, task = form.find("messages", record), form.text("task", record)
     if not isinstance(messages, list) or not messages:
         fault = form.text("fault", record)
         told = f"; the log says: {quoted(fault, 120)}" if fault else ""
-        raise RecordError(f"`messages` gave {_shown(messages)} where messages were expected{told}")
+        reason = f"`messages` gave {_shown(messages)} where messages were expected{told}"
+        raise RecordError(reason, hint=_NOTHING_THERE)
     messages = [unfolded(each) for each in messages]
     if all(speaker(as_mapping(each).get("role")) for each in messages):
-        return episode(
-            messages, task=task, environment=environment, conversation=conversation, common=common
-        )
+        return episode(messages, task=task, environment=environment, conversation=conversation)
     add_messages(conversation, messages)
     return conversation.episode(task=task, environment=environment or conversation.system)
 
@@ -347,6 +398,8 @@ def _steps(form: _Format, record: object) -> Iterator[Step]:
 def _outcome(form: _Format, record: object) -> Outcome:
     """Return what the expressions say; what they find and what says nothing is the reason."""
     paths = form.declared.outcome
+    if form.declared.scores:
+        return _scored(form, record)
     if not isinstance(paths, _OutcomePaths):
         return recorded_anywhere(as_mapping(form.find("outcome", record)))
     flag, points = (form.find(f"outcome.{key}", record) for key in ("success", "reward"))
@@ -362,9 +415,29 @@ def _outcome(form: _Format, record: object) -> Outcome:
     verdict = verdict_of(flag, best=1.0 if isinstance(flag, str) else scale)
     outcome = together({names[0]: verdict, names[1]: stated(points, best=scale)})
     if outcome.source != "unknown":
-        return structs.replace(outcome, reason=form.text("outcome.reason", record))
+        named = form.text("outcome.source", record)
+        source = next((each for each in OUTCOME_SOURCES if each == named), outcome.source)
+        return structs.replace(outcome, source=source, reason=form.text("outcome.reason", record))
     given = {names[0]: flag, names[1]: points}
     return explained(outcome, given, given)
+
+
+def _scored(form: _Format, record: object) -> Outcome:
+    """Return what several scores say together: each has a name, a value, and may have more."""
+    rows = map(as_mapping, as_list(form.find("scores", record)))
+    scores = (
+        Score(
+            as_text(row.get("name")),
+            row.get("value"),
+            "judge" if row.get("is_judged") else "stated",
+            one_line(as_text(row.get("reason")), _REASON_WIDTH),
+        )
+        for row in rows
+    )
+    outcome = verdict(scores, any_name=True)
+    if outcome.source == "unknown" and not outcome.reason:
+        return Outcome(reason=form.text("fault", record))
+    return outcome
 
 
 def _shown(value: object) -> str:

@@ -13,8 +13,8 @@ from jmespath.visitor import TreeInterpreter  # type: ignore[import-untyped]
 
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.readers.coding import call_text
-from deltamem_tui.trajectory.readers.labelled import labelled_messages
+from deltamem_tui.trajectory.readers.coding import call_text, repository_of_issue
+from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -24,13 +24,19 @@ from deltamem_tui.trajectory.readers.shapes import (
     unfolded,
     unquoted,
 )
-from deltamem_tui.trajectory.readers.tasks import scene_of
+from deltamem_tui.trajectory.readers.tasks import issue_of, scene_of
 from deltamem_tui.trajectory.workspace import workspace
 
 Search = Callable[[object], object]
 """The results of an expression on a record; a function in it may fail with a `RecordError`."""
 PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 """An expression that is nothing but names: most are, and need not be interpreted."""
+
+# Where Inspect refers to long texts, and how much they may come to.
+_REFERENCE = re.compile(r"(?:attachment|tc)://([0-9a-f]{32})")
+_MOST_ATTACHED = 64 * 1024 * 1024
+_DEEPEST = 20
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def compiled(expression: str, key: str, source: str) -> Search:
@@ -91,7 +97,8 @@ def _facts(members: Json) -> str:
 
 
 def _workspace(members: Json) -> str:
-    return workspace(**{key: as_text(value) for key, value in members.items()})
+    texts = {key: as_text(value) for key, value in members.items() if key != "tools"}
+    return workspace(tools=map(as_text, as_list(members.get("tools"))), **texts)
 
 
 def _flat(outer: object, key: str) -> list[object]:
@@ -138,19 +145,6 @@ def _nodes(tree: Json, key: str) -> Iterator[Json]:
         waiting += map(as_mapping, reversed(as_list(node.get(key))))
 
 
-def _merged(items: object, begins: str) -> list[Json]:
-    if isinstance(items, dict):  # each is a turn of its own, by its name
-        return [*map(as_mapping, items.values())]
-    turns: list[Json] = []
-    for each in map(as_mapping, as_list(items)):
-        turn = turns.pop() if turns else {}
-        if begins in each or any(turn.get(key, each[key]) != each[key] for key in each):
-            turns.append(turn)
-            turn = {}
-        turns.append({**turn, **each})
-    return turns
-
-
 def _replayed(entries: object) -> object:
     """Return the state that a first one (kind 0) and its changes lead to."""
     root: dict[str, object] = {}
@@ -177,7 +171,8 @@ def _member(place: object, key: object) -> object:
 
 
 def _without(members: object, names: list[str]) -> Json:
-    return {key: value for key, value in as_mapping(members).items() if key not in names}
+    found = as_mapping(members)
+    return {k: each for k, each in found.items() if k not in names and each not in _EMPTY}
 
 
 def _between(text: object, begin: str, end: str) -> str:
@@ -187,7 +182,35 @@ def _between(text: object, begin: str, end: str) -> str:
     return (told.partition(end)[0] if end else told).strip()
 
 
+def _attached(sample: object) -> object:
+    """Return a value in which texts that it holds once stand wherever it refers to them."""
+    record = as_mapping(sample)
+    transcript = as_mapping(record.get("transcript"))
+    held = as_mapping(record.get("attachments")) or as_mapping(transcript.get("content"))
+    left = _MOST_ATTACHED
+
+    def text(found: re.Match[str]) -> str:
+        nonlocal left
+        written = as_text(held.get(found[1], found[0]))
+        left -= len(written)
+        if left < 0:
+            raise ValueError("more than 64 MB with all attachments in their places")
+        return written
+
+    def put(value: object, depth: int = 0) -> object:
+        if isinstance(value, str):
+            return _REFERENCE.sub(text, value)
+        if isinstance(value, list) and depth < _DEEPEST:
+            return [put(each, depth + 1) for each in value]
+        if isinstance(value, dict) and depth < _DEEPEST:
+            return {key: put(each, depth + 1) for key, each in value.items()}
+        return value
+
+    return put(sample) if held else sample
+
+
 _FUNCTIONS: Mapping[str, Callable[..., object]] = {
+    "attached": _attached,
     "beside": _beside,
     "between": _between,
     "call": _call,
@@ -196,14 +219,16 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "facts": _facts,
     "first": _first,
     "flat": _flat,
-    "labelled": lambda text: labelled_messages(as_text(text)),
-    "merged": _merged,
     "parsed": lambda text: as_object(unfolded(text)),
+    "issue": lambda content: issue_of(content_text(content)).strip(),
     "path": _path,
     "pick": _pick,
     "replayed": _replayed,
+    "repository": lambda issue: repository_of_issue(as_text(issue)),
     "rows": _rows,
     "scene": lambda text: scene_of(as_text(text)),
+    "stripped": lambda content: content_text(content).strip(),
+    "text": content_text,
     "unquoted": unquoted,
     "without": _without,
     "workspace": _workspace,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Notice, Preview, TextLine
+from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import Outcome, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcomes import recorded_anywhere, verdict_of
 from deltamem_tui.trajectory.readers.chat import thought_and_action
@@ -225,19 +224,6 @@ SEARCH_LOG = re.compile(
     r"(?:PROMPT:|SAMPLED ACTION|NEW NODE|Iteration \d|\w+ at node depth)",
     re.MULTILINE | re.ASCII,
 )
-_QUESTION = re.compile(r"^\s*(?:Question|Claim):[ \t]*(?P<text>.*)")
-# What reflecting agents put between the question and the first thought is of former trials.
-_REFLECTIONS = re.compile(
-    r"You have attempted to answer|Reflections?:|The following is the last trial"
-)
-_TRIAL = re.compile(r"^BEGIN TRIAL (?P<number>\d+)")
-_SECTION = re.compile(r"^-{3,}[ \t]*BEGIN (?P<name>CORRECT|INCORRECT|HALTED) AGENTS?\b")
-_ANSWER = re.compile(r"^Correct answer:[ \t]*(?P<text>.*)")
-_PART_OF_TRIALS = re.compile(
-    r"BEGIN TRIAL \d|-{3,}[ \t]*BEGIN (?:CORRECT|INCORRECT|HALTED) AGENTS?\b"
-    r"|\s*(?:Question|Claim):|#{5,}[ \t]*$"
-)
-_FIRST_THOUGHT = re.compile(r"^Thought 1:", re.MULTILINE)
 
 
 def labelled_parts(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -246,25 +232,13 @@ def labelled_parts(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     return ((kind, as_text(row.get("text"))) for (kind, row), _ in _turns(numbered, _PART))
 
 
-def labelled_messages(text: str) -> list[Json]:
-    """Return a text in labelled parts as the messages that it would be in a chat."""
-    found = _labelled(Conversation(), text.splitlines())
-    messages: list[Json] = [{"role": "user", "content": found.task}]
-    for step in found.steps:
-        thought = f"Thought: {step.thought}\n" if step.thought else ""
-        messages.append({"role": "assistant", "content": f"{thought}Action: {step.action}"})
-        messages.append({"role": "tool", "content": step.observation})
-    return messages
-
-
 def _labelled(conversation: Conversation, lines: Sequence[str]) -> Trajectory:
     first = next((index for index, line in enumerate(lines) if _PART.match(line)), len(lines))
     asked = "\n".join(lines[:first])
-    asked = (_QUESTION if _QUESTION.match(asked) else _TASK).sub(r"\g<text>", asked, count=1)
+    asked = _TASK.sub(r"\g<text>", asked, count=1)
     numbered = [TextLine(number, line) for number, line in enumerate(lines[first:], 1)]
     events = [event for event, _ in _turns(numbered, _PART)]
-    asked = _REFLECTIONS.split(asked, maxsplit=1)[0].strip()
-    return events_episode(conversation, [("user", {"text": asked}), *events])
+    return events_episode(conversation, [("user", {"text": asked.strip()}), *events])
 
 
 def _read_plain(log: Log) -> Iterator[Reading]:
@@ -276,53 +250,12 @@ def _read_plain(log: Log) -> Iterator[Reading]:
             yield from conversation_readings(block[0].position, _labelled, texts)
 
 
-def _read_trials(log: Log) -> Iterator[Reading]:
-    trial = section = ""
-    # Where the log tells the right answer behind each episode, what lacks it is an example of the
-    # prompt, or what the model imagined.
-    tells = any(map(_ANSWER.match, log.preview().head.splitlines()))
-    for block in line_blocks(log, "an episode", begins=_PART_OF_TRIALS.match):
-        if isinstance(block, RecordError):
-            yield block
-            continue
-        position, texts = block[0].position, [line.text for line in block]
-        if found := _TRIAL.match(texts[0]):
-            trial, section = found["number"], ""
-        elif found := _SECTION.match(texts[0]):
-            section = found["name"]
-        elif (
-            _QUESTION.match(texts[0])
-            and tells
-            and not section
-            and not any(map(_ANSWER.match, texts))
-        ):
-            reason = "1 episode is left out: no answer is told behind it, as behind others"
-            yield Notice(reason, position=position)
-        elif _QUESTION.match(texts[0]):
-            yield from conversation_readings(position, _trial, texts, trial, section)
-
-
-def _trial(conversation: Conversation, texts: list[str], trial: str, section: str) -> Trajectory:
-    end = next((i for i, text in enumerate(texts) if _ANSWER.match(text)), len(texts))
-    found = _labelled(conversation, texts[:end])
-    if section:
-        reason = "halted without an answer" if section == "HALTED" else ""
-        found = found.with_outcome(Outcome(section == "CORRECT", source="stated", reason=reason))
-    # The trials of a question are told apart by number and belong together by name.
-    name = hashlib.sha256(found.task.encode("utf-8", "replace")).hexdigest()[:8]
-    return replace(found, metadata={"task_id": f"question-{name}", "trial": trial})
-
-
 def _claims(is_own: Callable[[str], object], sureness: float) -> Callable[[Preview], float]:
     def claims(preview: Preview) -> float:
         is_text = preview.layout == "text" and not SEARCH_LOG.search(preview.head)
         return sureness if is_text and is_own(preview.head) else 0.0
 
     return claims
-
-
-def _is_trials(head: str) -> bool:
-    return _FIRST_THOUGHT.search(head) is not None and any(map(_QUESTION.match, head.splitlines()))
 
 
 def _is_labelled(head: str) -> bool:
@@ -332,12 +265,6 @@ def _is_labelled(head: str) -> bool:
 
 
 READERS = (
-    Reader(
-        name="reflexion",
-        description="Trials: Question, Thought 1, Action 1, by CORRECT, INCORRECT, HALTED",
-        claims=_claims(_is_trials, 0.9),
-        read=_read_trials,
-    ),
     Reader(
         name="labelled-text",
         description="Labelled text: Question, Thought, Action, Action Input, Observation, Outcome",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Concatenate, ParamSpec
 
 from msgspec.structs import replace
@@ -14,11 +13,8 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice, Preview, located
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation, NothingAskedError
-from deltamem_tui.trajectory.readers.shapes import as_mapping
-from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _P = ParamSpec("_P")
-_LOOKED_AT = 8
 
 Part = tuple[str, Callable[[Conversation], Trajectory]]
 """The place of a part in its record (`sample 3`), and what makes it an episode."""
@@ -117,32 +113,3 @@ def each_conversation(
 ) -> Callable[[Log], Iterator[Reading]]:
     """Return a reader's `read`, for formats in which every JSON record is one conversation."""
     return each_part(lambda value: [("", lambda conversation: parse(conversation, value))])
-
-
-def each_entry(
-    parse: Callable[[Conversation, str, object], Trajectory],
-    is_entry: Callable[[object], bool] = lambda _: False,
-) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, where each value of a record is an episode, or an entry."""
-
-    def part(name: str, entry: object) -> Callable[[Conversation], Trajectory]:
-        return lambda conversation: parse(conversation, name, entry)
-
-    def parts(value: object) -> Iterator[Part]:
-        if not isinstance(value, dict) or is_entry(value):
-            yield "", part("", value)
-            return
-        for name, entry in value.items():
-            yield f"key {quoted(name, 80)}", part(name, entry)
-
-    return each_part(parts)
-
-
-def all_entries(matches: Callable[[object], bool]) -> Callable[[object], bool]:
-    """Return True if a record is an object whose first values satisfy `matches`."""
-
-    def match(record: object) -> bool:
-        values = list(islice(as_mapping(record).values(), _LOOKED_AT))
-        return bool(values) and all(map(matches, values))
-
-    return match

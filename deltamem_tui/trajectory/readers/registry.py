@@ -13,18 +13,14 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.readers import (
-    agent_data,
     chat_logs,
     codex,
     coding_agents,
     games,
     handwritten,
-    inspect_ai,
     labelled,
     markdown,
     native,
-    openhands,
-    swe_agent,
     trace_formats,
     webshop,
 )
@@ -35,23 +31,16 @@ from deltamem_tui.trajectory.readers.shapes import as_mapping
 READERS: tuple[Reader, ...] = (
     native.READER,
     *games.READERS,
-    swe_agent.SWE_AGENT,
-    swe_agent.MINI_SWE_AGENT,
-    openhands.OPENHANDS,
-    openhands.OPENHANDS_SDK,
     codex.READER,
     *coding_agents.READERS,
     markdown.SPECSTORY,
     markdown.AIDER,
-    inspect_ai.READER,
     *trace_formats.READERS,
-    chat_logs.GATEWAY,
     chat_logs.OPENAI,
     chat_logs.ANTHROPIC,
     chat_logs.SHAREGPT,
     *webshop.READERS,
     *labelled.READERS,
-    *agent_data.READERS,
     *handwritten.READERS,
     *shipped_readers(),
 )

@@ -7,19 +7,16 @@ it, and the session ends there.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from deltamem_tui.errors import RecordError, Remedy, TrajectoryError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits, Record, TextLine, human_size, located
-from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import own_words
-from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
-from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings
-from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
 BESIDE = 500
 """Bytes that a record takes beside its text, or why it is refused."""
@@ -180,10 +177,6 @@ class Records:
                     self.gaps -= 1
                     yield item
 
-    def release(self) -> None:
-        """Forget what was given: it is not held any more."""
-        self._held = 0
-
     def refusals(self) -> Iterator[RecordError]:
         """Yield the records that could not be read and were not reported yet."""
         told, self._refused = self._refused, []
@@ -231,106 +224,3 @@ def rest_refused(position: str) -> RecordError:
         position=position,
         hint="mend that one, or cut the file there",
     )
-
-
-@dataclass(slots=True)
-class Session(ABC):
-    """The state of one session, as far as it was read; each format has its own."""
-
-    log_name: str = ""
-    names_calls: bool = False
-    breaks_off: bool = False
-    has_gaps: bool = False
-
-    @abstractmethod
-    def begins_another(self, value: object) -> bool:
-        """Return True if a record opens another session; asked only once something was taken."""
-
-    @abstractmethod
-    def take(self, value: object) -> None:
-        """Take in the next record."""
-
-    @abstractmethod
-    def episode(self, conversation: Conversation) -> Trajectory:
-        """Return the episode that the records make; what is left out is reported."""
-
-    def leave_out(self, value: object) -> None:  # noqa: B027 — most formats need not know
-        """Look at a record behind a gap, which is not part of the episode."""
-
-
-@dataclass(slots=True, kw_only=True)
-class ItemSession(Session):
-    """A session of items: each a record by itself, or all of them in one `run`, below a key."""
-
-    names_calls: bool = True
-    keys: tuple[str, ...]
-    is_item: Callable[[object], bool]
-    begins: Callable[[list[Json], Json], bool]
-    build: Callable[[Conversation, ItemSession], Trajectory]
-    run: Json = field(default_factory=dict)
-    items: list[Json] = field(default_factory=list)
-    is_whole: bool = False
-
-    def begins_another(self, value: object) -> bool:  # noqa: D102
-        is_whole = self.is_whole or self._listed(value) is not None
-        return is_whole or self.begins(self.items, as_mapping(value))
-
-    def take(self, value: object) -> None:  # noqa: D102
-        if (listed := self._listed(value)) is not None:
-            self.run, self.is_whole = as_mapping(value), True
-            flat = (each if isinstance(each, list) else [each] for each in listed)
-            self.items = [as_mapping(item) for each in flat for item in each]
-        elif self.is_item(value):
-            self.items.append(as_mapping(value))
-        else:
-            raise stray("it is of another kind")
-
-    def _listed(self, value: object) -> list[object] | None:
-        record = as_mapping(value)
-        found = [value, *(record.get(key) for key in self.keys)]
-        return next((each for each in found if isinstance(each, list)), None)
-
-    def episode(self, conversation: Conversation) -> Trajectory:  # noqa: D102
-        return self.build(conversation, self)
-
-
-def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, where a log is a session or several, a record at a time."""
-
-    def gather(records: Records) -> Iterator[Reading]:
-        session = begin(records.log_name)
-        first, gaps = "", 0  # where the session begins; gaps up to its last record
-        for record in records:
-            if first and session.begins_another(record.value):
-                yield from _ended(session, first, records, is_torn=records.gaps > gaps)
-                session, first = begin(records.log_name), ""
-            is_torn = records.gaps > gaps
-            session.has_gaps = session.has_gaps or is_torn
-            if first and is_torn and not (session.breaks_off or session.names_calls):
-                yield from _ended(session, first, records, is_torn=True)
-                yield rest_refused(record.position)
-            if session.breaks_off:
-                session.leave_out(record.value)
-                records.release()
-                continue
-            try:
-                session.take(record.value)
-            except RecordError as error:
-                yield located(error, "", record.position)
-            else:
-                first, gaps = first or record.position, records.gaps
-        yield from _ended(session, first, records, is_torn=records.gaps > gaps)
-
-    return whole_log(gather)
-
-
-def _ended(session: Session, first: str, records: Records, *, is_torn: bool) -> Iterator[Reading]:
-
-    def parse(conversation: Conversation) -> Trajectory:
-        conversation.has_gaps = session.has_gaps
-        return session.episode(conversation)
-
-    if first and not session.breaks_off:
-        session.breaks_off = is_torn and not session.names_calls
-        yield from conversation_readings(first, parse)
-    records.release()

@@ -1,22 +1,19 @@
-"""WebShop: as ReAct text that ends with a score, and as people used it, a line a page view."""
+"""WebShop as ReAct text that ends with a score."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import stated_under
-from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.labelled import SEARCH_LOG, labelled_parts
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
-from deltamem_tui.trajectory.readers.sessions import Session, line_blocks, sessions, stray
-from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.sessions import line_blocks
 
 _ACTION = re.compile(r"^Action:[ \t]*", re.MULTILINE)
 _RESET = re.compile(r"^Action:[ \t]*reset\b", re.MULTILINE)
@@ -91,130 +88,11 @@ def _text_claims(preview: Preview) -> float:
     return 0.9 * bool(_RESET.search(preview.head) or _PAGE_ACTION.search(preview.head))
 
 
-# Lists and mappings come as themselves, or as Python writes them.
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
-_SESSION = re.compile(r"\d{8}_\d+_\w+|fixed_\d+")
-_TAB = re.compile(r"/([A-Z][A-Za-z]*)(?:/|$)")
-_LONGEST = 2_000  # characters of a written list; a person types fewer keywords
-
-
-@dataclass(frozen=True, slots=True)
-class _PageView:
-    page: str
-    keywords: tuple[str, ...]
-    number: int
-    item: str
-    options: tuple[tuple[str, str], ...]
-    tab: str
-    text: str
-
-
-def _view(value: object) -> _PageView:
-    record = as_mapping(value)
-    content, page = as_mapping(record.get("content")), as_text(record.get("page"))
-    number, item = as_text(content.get("page")), as_text(content.get("asin"))
-    pairs = _words(content.get("options"))
-    options = tuple(zip(pairs[::2], pairs[1::2], strict=False))
-    # The tab of an item's page (Description, Features, …) is only in the address.
-    tab = _TAB.search(as_text(record.get("url"))) if page == "item_sub_page" else None
-    seen = {
-        "results": ", ".join(_words(content.get("search_result_asins"))),
-        "item": item,
-        "options": ", ".join(f"{name}: {value}" for name, value in options),
-        "price": as_text(content.get("price")),
-    }
-    lines = (f"{name}: {text}" for name, text in seen.items() if text)
-    return _PageView(
-        page=page,
-        keywords=_words(content.get("keywords")),
-        number=int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1,
-        item=item,
-        options=options,
-        tab=tab[1] if tab else "",
-        text="\n".join([page.replace("_", " "), *lines]),
-    )
-
-
-def _words(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(one or other for one, other in _QUOTED.findall(value[:_LONGEST])) or (value,)
-    pairs = (text for pair in as_mapping(value).items() for text in pair)
-    return tuple(map(as_text, as_list(value) or pairs))
-
-
-def _action(before: _PageView, after: _PageView) -> str:
-    chosen = [value for name, value in after.options if (name, value) not in before.options]
-    is_same_item = before.item == after.item and before.page == "item_page"
-    moves = {
-        "index": "click[Back to Search]" if before.page != "index" else "",
-        "item_sub_page": f"click[{after.tab or 'Description'}]",
-        "item_page": (
-            "click[< Prev]"
-            if before.page == "item_sub_page"
-            else "".join(f"click[{each}]" for each in chosen[:1])
-            if is_same_item
-            else f"click[{after.item}]"
-        ),
-        "search_results": (
-            f"search[{' '.join(after.keywords)}]"
-            if before.page == "index" or before.keywords != after.keywords
-            else "click[Next >]"
-            if before.page == "search_results" and after.number > before.number
-            else "click[< Prev]"
-        ),
-        "done": "click[Buy Now]",
-    }
-    return "" if after == before else moves.get(after.page, f"open[{after.page}]")
-
-
-@dataclass(slots=True)
-class _Visit(Session):
-    pages: list[object] = field(default_factory=list)
-
-    def begins_another(self, value: object) -> bool:
-        return _is_page(value) and _session(value) != _session(self.pages[0])
-
-    def take(self, value: object) -> None:
-        if not _is_page(value):
-            raise stray("not a page view")
-        self.pages.append(value)
-
-    def episode(self, _: Conversation) -> Trajectory:
-        first, last = as_mapping(self.pages[0]), as_mapping(self.pages[-1])
-        views = list(map(_view, self.pages))
-        moves = ((_action(before, after), after.text) for before, after in pairwise(views))
-        return Trajectory(
-            task=as_text(as_mapping(first.get("goal")).get("instruction_text")).strip(),
-            steps=tuple(Step(action, text) for action, text in moves if action),
-            outcome=stated_under(last, "reward") if views[-1].page == "done" else Outcome(),
-            domain="webshop",
-            agent="human",
-            metadata={"id": _session(first)},
-        )
-
-
-def _session(value: object) -> str:
-    found = _SESSION.search(as_text(as_mapping(value).get("url")))
-    return found[0] if found else ""
-
-
-def _is_page(value: object) -> bool:
-    return {"page", "url"} <= as_mapping(value).keys()
-
-
 READERS = (
     Reader(
         name="webshop",
         description="WebShop as ReAct text, also in a notebook: Action, Observation, Your score",
         claims=_text_claims,
         read=_read,
-    ),
-    json_reader(
-        name="webshop-human",
-        description="WebShop as people used it: JSONL of page views with goal and url",
-        is_own=lambda value: (
-            _is_page(value) and "instruction_text" in as_mapping(as_mapping(value).get("goal"))
-        ),
-        read=sessions(_Visit),
     ),
 )

@@ -247,19 +247,12 @@ def test_every_sample_is_read_or_refused_with_a_reason() -> None:
     found = list(read_logs([SHARED]))
     sources = [item.source for item in episodes(found)]
     counts = Counter((source.format, Path(source.file).name) for source in sources)
-    assert counts["alfworld-wrapper", "KnowAgentALFWorld_llama-2-13b_D0.jsonl"] == 510
-    assert counts["react", "alfworld.json"] == 24
-    assert counts["react", "alfworld_3prompts.json"] == 36
-    assert counts["react", "alfworld_singleturn.json"] == 36
+    assert counts["swe-agent", "BabyEncryption.traj"] == 1
     refused = refusals(found)
     # Games and licences lie there too, which are no logs.
     reasons = {item.source: str(item) for item in refused}
     assert "xz data; unpack it first" in reasons["games/alfworld_games.tar.xz"]
-    # Of a session without work there is nothing to be done about, nor of an empty one.
-    plain = ("the agent did nothing in it", "no message of a user, so no task", "gave a list of 0")
-    told_plainly = [any(reason in item.message for reason in plain) for item in refused]
-    pairs = zip(refused, told_plainly, strict=True)
-    assert all(item.hint or "; " in item.message or is_plain for item, is_plain in pairs)
+    assert not [str(item) for item in refused if not item.hint and "; " not in item.message]
     told = {str(item.source) for item in found if isinstance(item, Notice)}
     named = {source.file for source in sources} | set(reasons) | told
     assert named == {
