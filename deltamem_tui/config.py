@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -161,7 +161,9 @@ def _read_environment(
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     remarks = []
-    for variable, value in _ours(variables):
+    for variable, value in sorted(variables.items()):
+        if not (variable.startswith(_PREFIX) and value) or variable in _NO_SETTINGS:
+            continue
         key = names.get(variable)
         if key is None:
             near = _nearest(variable, tuple(names))
@@ -173,13 +175,6 @@ def _read_environment(
         values[key] = _checked(key, value, "the environment", variable)
         origins[key] = variable
     return values, origins, tuple(remarks)
-
-
-def _ours(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the settings' variables that are not empty."""
-    for variable, value in sorted(variables.items()):
-        if variable.startswith(_PREFIX) and value and variable not in _NO_SETTINGS:
-            yield variable, value
 
 
 def _checked(key: str, value: object, source: str, position: str | None) -> object:

@@ -307,13 +307,7 @@ def _is_empty_folder(path: Path) -> bool:
 def _user_folder(kind: str) -> Path:
     import platformdirs
 
-    if kind == "config":
-        return platformdirs.user_config_path(APPLICATION, appauthor=False)
-    if kind == "cache":
-        return platformdirs.user_cache_path(APPLICATION, appauthor=False)
-    if kind == "state":
-        return platformdirs.user_state_path(APPLICATION, appauthor=False)
-    return platformdirs.user_data_path(APPLICATION, appauthor=False)
+    return Path(getattr(platformdirs, f"user_{kind}_dir")(APPLICATION, appauthor=False))
 
 
 def _shipped_root() -> Path:

@@ -14,7 +14,7 @@ import typer
 from deltamem_tui.cli.commands import NOUNS, LazyGroup, meant, renewed
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output
-from deltamem_tui.cli.result import ExitCode, InterruptionError, Result
+from deltamem_tui.cli.result import ExitCode, InterruptionError, Result, View
 from deltamem_tui.errors import DeltaMemError, StorageError, UsageError
 from deltamem_tui.text import one_line
 
@@ -88,9 +88,8 @@ def _version() -> Result:
     from importlib.metadata import version
 
     number = version("deltamem-tui")
-    return Result(
-        "version", {"version": number}, view=lambda page: page.text(f"{PROGRAM} {number}")
-    )
+    view: View = lambda page: page.text(f"{PROGRAM} {number}")  # noqa: E731
+    return Result("version", {"version": number}, view=view)
 
 
 def _usage_error(error: typer.TyperException, words: Sequence[str]) -> UsageError:
@@ -111,9 +110,8 @@ def for_people(error: BaseException) -> DeltaMemError:
         return InterruptionError("interrupted")
     if isinstance(error, OSError):
         source = None if error.filename is None else one_line(str(error.filename))
-        return StorageError(
-            f"the operating system refused: {error.strerror or error}", source=source
-        )
+        what = f"the operating system refused: {error.strerror or error}"
+        return StorageError(what, source=source)
     return DeltaMemError(
         f"a defect of this program: {type(error).__name__}: {one_line(str(error), 200)}",
         hint="the same command with --debug shows where; please report it",

@@ -178,19 +178,11 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
     }
     notes: list[object] = []
     if statistics.without_outcome:
-        notes.append(_without_outcome(statistics.without_outcome, bank))
+        some = counted(statistics.without_outcome, "episode waits", "episodes wait")
+        notes.append(f"{some} for an outcome: `deltamem episode list {bank} --waiting` lists them")
     if len(past.refused) > _REFUSED_SHOWN:
         notes.append(f"{len(past.refused):,} episodes could not be learnt; `--json` lists them all")
     return Result("info", data, view=view, notes=notes)
-
-
-def _without_outcome(waiting: int, bank: str) -> str:
-    """Return how to give waiting episodes an outcome."""
-    some = counted(waiting, "episode waits", "episodes wait")
-    return (
-        f"{some} for an outcome: `deltamem episode list {bank} --waiting` lists them; import again "
-        f"with `--outcome FILE`, or ask a model: `deltamem episode judge {bank} --model NAME`"
-    )
 
 
 _OF_LAYERS = (
@@ -248,9 +240,8 @@ def copy(invocation: Invocation, bank: options.Bank, name: options.NewBank) -> R
 
     path = invocation.new_bank(name)
     copied = copy_bank(invocation.open(bank), path, history=True)
-    return Result(
-        "copy", {"bank": copied.name, "path": path}, notes=[f"{name} is a copy of {bank}"]
-    )
+    data = {"bank": copied.name, "path": path}
+    return Result("copy", data, notes=[f"{name} is a copy of {bank}"])
 
 
 def remove(invocation: Invocation, bank: options.Bank, yes: options.Sure = False) -> Result:

@@ -172,9 +172,8 @@ def try_(invocation: Invocation, logs: Logs, format: options.Format = None) -> R
     status = Result.verdict(done, errors)
     if done:
         notes.insert(0, "→ is how `deltamem import` reads it")
-    return Result(
-        "formats", {"logs": data}, errors, status, view=table(_COLUMNS, rows), notes=notes
-    )
+    view = table(_COLUMNS, rows)
+    return Result("formats", {"logs": data}, errors, status, view=view, notes=notes)
 
 
 def _attempt(

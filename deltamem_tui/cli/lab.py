@@ -203,11 +203,9 @@ class _Contest:
             return RulesAgent(domain, explores=name == EXPLORER)
         from deltamem_tui.lab.agents.react import ReActAgent
 
-        folders = checked_prompts(self.invocation, self.wishes.prompts)
         wanted = replace(self.wishes, model=name)
-        return ReActAgent(
-            model_client(self.invocation, wanted, budget=self._budget), domain, folders
-        )
+        client = model_client(self.invocation, wanted, budget=self._budget)
+        return ReActAgent(client, domain, checked_prompts(self.invocation, wanted.prompts))
 
     def learn_from(self, domain: str) -> list[Trajectory]:
         """Return the episodes that are learnt before."""

@@ -208,9 +208,8 @@ class _Learning:
                 advance(label=f"learning, {cost_text(usage)}" if usage.calls else "learning")
 
             how: dict[str, Any] = {"advance": show, "stopped": self.stop}
-            return learn_episodes(
-                self.bank, extractor, self.episodes, concurrency=concurrency, **how
-            )
+            how["concurrency"] = concurrency
+            return learn_episodes(self.bank, extractor, self.episodes, **how)
 
 
 def judge(

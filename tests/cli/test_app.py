@@ -76,6 +76,8 @@ def test_the_first_page_has_the_main_path_and_the_nouns(capsys: Capture) -> None
 def test_the_page_of_a_noun_has_its_commands(noun: str, capsys: Capture) -> None:
     assert app.run([noun, "--help"]) == 0
     text = capsys.readouterr().out
+    assert app.run([noun]) == 0
+    assert capsys.readouterr().out == text
     assert all(f"  {entry.verb} " in text for entry in COMMANDS if entry.noun == noun)
 
 
@@ -243,18 +245,6 @@ def test_an_interruption_has_its_own_exit_code(
     failing(monkeypatch, KeyboardInterrupt())
     assert app.run([*LIST, "--json"]) == 130
     assert document(capsys)["errors"] == [{"message": "interrupted"}]
-
-
-def test_a_view_that_fails_is_a_defect_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    def run(invocation: Invocation) -> Result:
-        """Name all banks and where they are."""
-        return Result("list", {}, view=lambda page: page.table(("a",), [(str(1 // 0),)]))
-
-    monkeypatch.setattr(banks, "list_", run)
-    assert app.run(LIST) == 1
-    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_the_package_itself_is_the_program(folders: Path) -> None:

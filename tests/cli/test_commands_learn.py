@@ -64,16 +64,6 @@ def test_a_dry_run_imports_nothing(program: Program) -> None:
     assert state_of(program.bank) == before
 
 
-def test_an_outcome_is_given_later_and_learnt_from(program: Program) -> None:
-    log = program.log(heat("potato", success=None))
-    assert "wait without an outcome" not in program("import", "kitchen", log).err
-    data = program.json("import", "kitchen", log, "--outcome", "success").data
-    assert (data["imported"], data["updated"]) == (0, 1)
-    assert data["trajectories"][0]["outcome_source"] == "user"
-    assert program.json("extract", "kitchen", "--extractor", "rules").data["learned"] == 1
-    assert program.json("info", "kitchen").data["waiting"] == 0
-
-
 def test_a_log_of_which_some_is_broken_is_a_partial_success(program: Program) -> None:
     log = program.folder / "broken.jsonl"
     Path(program.log(heat("bread"), {**SWEEP, "task": " "}, heat("soup"))).rename(log)

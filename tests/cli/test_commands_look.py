@@ -67,21 +67,6 @@ def test_looking_changes_nothing_and_has_three_faces(
     assert not (program.bank / ".lock").exists() or (program.bank / ".lock").stat().st_size == 0
 
 
-@pytest.mark.parametrize("call", LOOKING, ids=lambda call: call[0])
-def test_a_frozen_bank_is_looked_at_without_a_trace(
-    program: Program, call: tuple[str, ...]
-) -> None:
-    if call[0] == "extract":
-        pytest.skip("it learns, so it refuses a frozen bank")
-    program("freeze", "kitchen")
-    (program.bank / ".lock").unlink(missing_ok=True)
-    before = state_of(program.bank)
-    assert program(*call).code == 0
-    assert state_of(program.bank) == before
-    assert not (program.bank / ".lock").exists()
-    assert program("verify", "kitchen").code == 0
-
-
 def test_info_counts(program: Program) -> None:
     data = program.json("info", "kitchen").data
     about = {key: data[key] for key in ("bank", "description", "domain", "model", "frozen")}

@@ -94,15 +94,6 @@ def test_a_known_price_is_summed_up_and_a_limit_kept(house: Program, server: Mod
     assert house.json("info", "kitchen").data["waiting"] == 6
 
 
-def test_a_limit_without_a_price_cannot_be_kept(house: Program, server: ModelServer) -> None:
-    before = state_of(house.bank)
-    answer = house(*by_model(server, "--max-cost", "1"))
-    assert answer.code == 1
-    assert "the price of openai/loopback-model is not known" in answer.error
-    assert server.requests == []
-    assert state_of(house.bank) == before
-
-
 def test_a_dry_run_sends_and_writes_nothing(house: Program, server: ModelServer) -> None:
     before = state_of(house.bank)
     answer = house(*by_model(server, "--dry-run"))
@@ -147,15 +138,6 @@ def test_what_is_wrong_with_the_call_is_told_before_any_episode_is_touched(
     assert answer.code == code
     assert said in answer.error
     assert state_of(house.bank) == before
-
-
-def test_the_model_of_the_settings_is_taken(
-    house: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DELTAMEM_MODEL", MODEL)
-    answer = house.json("extract", "kitchen", "--api-base", server.base, "--limit", "1")
-    assert answer.data["learned"] == 1
-    assert server.requests[0].body["model"] == MODEL.partition("/")[2]
 
 
 def test_what_failed_for_good_is_named_in_info_until_it_works(

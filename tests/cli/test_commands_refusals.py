@@ -66,36 +66,6 @@ def test_a_wrong_call_is_a_usage_error(
     assert reason.lower() in refused(program, *call, code=2).lower()
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        ("info", "kitchn"),
-        ("recall", "kitchn", TASK),
-        ("import", "kitchn", "log.jsonl"),
-        ("extract", "kitchn", "--extractor", "rules"),
-        ("verify", "./kitchn"),
-        ("freeze", "/nowhere/at/all"),
-    ],
-)
-def test_a_missing_bank(program: Program, call: tuple[str, ...]) -> None:
-    program.log()
-    assert call[1] in refused(program, *call)
-
-
-@pytest.mark.parametrize("call", [("show", "kitchen", "ffffff"), ("chain", "kitchen", "zz")])
-def test_a_missing_node(program: Program, call: tuple[str, ...]) -> None:
-    assert "`deltamem node tree` lists the nodes" in refused(program, *call)
-
-
-def test_a_log_that_is_not_there_or_of_no_known_format(program: Program) -> None:
-    assert "nothing.jsonl" in refused(program, "import", "kitchen", "nothing.jsonl")
-    (program.folder / "prose.txt").write_text("Once upon a time.")
-    assert "prose.txt" in refused(program, "import", "kitchen", "prose.txt")
-    log = program.log()
-    call = ("import", "kitchen", log, "--format", "nonesuch")
-    assert "nonesuch" in refused(program, *call, code=2)
-
-
 def rewrite(program: Program, name: str, changed: list[bytes]) -> None:
     """Put other lines into a bank that is shipped without its journal and index."""
     (program.bank / name).write_bytes(b"".join(changed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -118,18 +118,6 @@ def test_an_interrupted_reembed_changes_nothing(program: Program, small: SmallEm
     assert card_of(Bank.open(program.bank)).model == "hashing"
     small.calls_left = -1
     assert program("reembed", "kitchen", "--embedder", "small").code == 0
-
-
-def test_the_wrong_embedder_names_the_command_that_helps(
-    program: Program, small: SmallEmbedder
-) -> None:
-    assert program("reembed", "kitchen", "--embedder", "small").code == 0
-    small.card = replace(small.card, fingerprint=fingerprint(vectors_of(["other"])[0]))
-    answer = program("recall", "kitchen", "heat some egg")
-    assert answer.code == 1
-    assert "`deltamem bank reembed`" in answer.error
-    assert program("reembed", "kitchen", "--embedder", "small").code == 0
-    assert program("recall", "kitchen", "heat some egg").code == 0
 
 
 def test_a_torn_journal_is_an_error_that_names_the_repair(program: Program) -> None:

@@ -81,6 +81,7 @@ def test_nodes_are_relabelled_moved_joined_deleted_and_all_of_it_undone(home: Pr
         assert home("undo", "home").code == 0
     assert outline(home) == before
     assert "itself" in home("join", "home", one, one).error
+    assert "`deltamem node tree` lists the nodes" in home("show", "home", "ffffff").error
 
 
 def test_banks_are_copied_renamed_and_removed(home: Program) -> None:

@@ -113,13 +113,6 @@ def test_install_writes_over_nothing_by_itself(program: Program) -> None:
     assert Bank.open(program.bank).frozen
 
 
-def test_unfrozen_it_learns_on(program: Program) -> None:
-    exported(program)
-    assert program("install", "kitchen.deltamem", "--name", "copy", "--unfreeze").code == 0
-    assert program("import", "copy", program.log()).code in {0, 3}
-    assert program("verify", "copy").code == 0
-
-
 def test_a_strangers_name_is_no_path(program: Program) -> None:
     exported(program)
     files = unpacked(program.folder / "kitchen.deltamem")

@@ -86,27 +86,6 @@ def test_a_log_that_no_reader_knows_or_that_cannot_be_opened(program: Program) -
     assert both.data["logs"][0]["trials"] == []
 
 
-def test_a_named_reader_is_tried_whether_it_claims_the_log_or_not(program: Program) -> None:
-    (program.folder / "notes.md").write_text("buy bread")
-    answer = program.json("formats", "try", "notes.md", "--format", "native")
-    (found,) = answer.data["logs"]
-    (trial,) = found["trials"]
-    assert (found["format"], trial["format"], trial["sureness"]) == ("native", "native", 0.0)
-    assert (trial["episodes"], trial["first_task"]) == (0, None)
-    assert trial["rejected"] == 1
-    assert trial["first_rejection"]["message"]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [("formats", "try"), ("formats", "try", "missing.jsonl")],
-)
-def test_calls_that_cannot_be_meant(program: Program, words: tuple[str, ...]) -> None:
-    answer = program(*words)
-    assert answer.code in (1, 2)
-    assert answer.error
-
-
 def test_the_declared_format_of_the_guide_reads_its_log(program: Program) -> None:
     (program.folder / "runs.jsonl").write_text(BLOCKS["json"])
     (program.folder / "my-harness.toml").write_text(BLOCKS["toml"])

@@ -80,16 +80,6 @@ def test_skills_are_a_bank_again(program: Program) -> None:
     assert program("install", "kitchen-skills", "--name", "canteen", "--replace").code == 0
 
 
-@pytest.mark.parametrize("options", [(), ("--unfreeze",)])
-def test_a_dry_run_says_whether_the_bank_would_be_frozen(
-    program: Program, options: tuple[str, ...]
-) -> None:
-    program("export", "kitchen", "--as", "skills")
-    words = ("install", "kitchen-skills", "--name", "canteen", *options)
-    dry = program.json(*words, "--dry-run").data
-    assert dry["frozen"] == program.json(*words).data["frozen"] == (not options)
-
-
 def test_only_skills_are_embedded_and_only_archives_pinned(program: Program) -> None:
     program("export", "kitchen")
     program("export", "kitchen", "--as", "skills")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.episodes import importer
-from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers import reading
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat, write_log
@@ -81,42 +79,6 @@ def test_the_report_has_a_row_per_file(program: Program, tmp_path: Path) -> None
     assert "odd.md: skipped, not a log" in plain.err
 
 
-def declare(program: Program, text: str) -> str:
-    (program.folder / "my.toml").write_text(text)
-    return "my.toml"
-
-
-TOML = 'name = "mine"\ntask = "q"\nsteps = "s"\n[step]\naction = "a"\n[outcome]\nsuccess = "ok"\n'
-
-
-def test_a_declared_format_is_read(program: Program) -> None:
-    log = program.folder / "runs.jsonl"
-    run = {"q": "go home", "s": [{"a": "walk"}], "ok": True}
-    log.write_text(json.dumps(run) + "\n" + json.dumps(run | {"s": [{}]}) + "\n")
-    answer = program.json(
-        "import", "kitchen", str(log), "--format", declare(program, TOML), "--domain", "town"
-    )
-    assert answer.code == 3
-    (record,) = answer.data["trajectories"]
-    assert (record["task"], record["format"], record["success"]) == ("go home", "mine", True)
-    assert answer.document["errors"][0]["position"] == "line 2"
-    assert list(episodes(Bank.open(program.bank)))[-1].domain == "town"
-
-
-def test_a_folder_without_files_is_no_import(program: Program) -> None:
-    (program.folder / "nothing").mkdir()
-    answer = program("import", "kitchen", "nothing")
-    assert answer.code == 1
-    assert answer.error == "nothing: there is no file in this folder"
-
-
-def test_the_table_of_files_is_headed_on_a_pipe_too(program: Program) -> None:
-    lines = program("import", "kitchen", program.log()).out.splitlines()
-    (at,) = [number for number, line in enumerate(lines) if line.startswith("format\t")]
-    head, row = lines[at].split("\t"), lines[at + 1].split("\t")
-    assert dict(zip(head, row, strict=True))["duplicates"] == "4"
-
-
 @pytest.mark.parametrize("presses", [1, 2])
 def test_ctrl_c_says_how_many_episodes_were_kept(
     program: Program, monkeypatch: pytest.MonkeyPatch, presses: int
@@ -141,3 +103,14 @@ def test_ctrl_c_says_how_many_episodes_were_kept(
     new = 3 if presses == 1 else 2
     assert f"interrupted ({new} new episodes are kept; import again" in answer.err
     assert len(Bank.open(program.bank).episodes) == before + new
+
+
+def test_what_waits_for_an_outcome_is_named_with_the_command_that_gives_it(
+    program: Program,
+) -> None:
+    answer = program("import", "kitchen", program.log(*(heat(t, success=None) for t in "abcdef")))
+    named = [line.split() for line in answer.err.splitlines() if line.startswith("  ")]
+    assert len(named) == 6  # five, and how many there are
+    first = named[1][0]
+    assert "`deltamem episode outcome kitchen ID success|failure`" in answer.err
+    assert program("outcome", "kitchen", first, "success").code == 0

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,19 +32,6 @@ def test_a_correction_of_an_outcome_is_taken_and_told(program: Program) -> None:
     assert "log.jsonl, line 1: was learnt from as a success" in late.err
 
 
-@pytest.mark.parametrize("side", [{"resolved_ids": []}, {"resolved_ids": ["run-8"]}])
-def test_a_report_overrules_a_judge_whether_or_not_it_names_the_episode(
-    program: Program, side: object
-) -> None:
-    judged = {"id": "run-7", "outcome": {"success": True, "source": "judge"}}
-    log = program.log(heat("soup") | judged, heat("tea") | {"id": "run-8"})
-    (program.folder / "report.json").write_text(json.dumps(side))
-    told, _ = program.json("import", "kitchen", log, "--outcome", "report.json").data[
-        "trajectories"
-    ]
-    assert (told["success"], told["outcome_source"]) == (False, "user")
-
-
 def test_an_import_of_which_nothing_came_in_is_an_error_and_names_the_reader(
     program: Program,
 ) -> None:
@@ -59,21 +43,6 @@ def test_an_import_of_which_nothing_came_in_is_an_error_and_names_the_reader(
     assert answer.document["status"] == "error"
     (row,) = answer.data["files"]
     assert (row["formats"], row["episodes"], row["rejected"]) == (["openai-chat"], 0, 2)
-
-
-def test_ids_of_a_side_file_that_no_log_holds_are_told(program: Program) -> None:
-    records = [unsaid(f"egg {number}") | {"metadata": {"id": f"r-{number}"}} for number in (1, 2)]
-    records.append(heat("rice") | {"metadata": {"id": "r-3"}})
-    ids = [f"r-{number}" for number in range(1, 10)]
-    (program.folder / "said.json").write_text(json.dumps(dict.fromkeys(ids, True)))
-    answer = program.json("import", "kitchen", program.log(*records), "--outcome", "said.json")
-    assert answer.code == 0
-    assert answer.data["unmatched"] == ids[3:]
-    told = program("import", "kitchen", program.log(*records), "--outcome", "said.json").err
-    assert "6 ids of said.json match no episode of these logs: r-4, r-5, r-6, …" in told
-    (program.folder / "said.json").write_text(json.dumps({"r-1": True, "r-x": True}))
-    told = program("import", "kitchen", program.log(*records), "--outcome", "said.json").err
-    assert "1 id of said.json matches no episode of these logs: r-x\n" in told
 
 
 NO_LISTS = {
@@ -99,17 +68,6 @@ def test_what_names_no_episode_is_no_list_of_those_that_were_resolved(
     assert answer.err.startswith("error: said: ")
     assert answer.err.count("\n") == 1
     assert file_bytes(program.bank) == before
-
-
-def test_a_list_of_ids_is_held_against_standard_input_too(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    records = [unsaid("soup") | {"id": "r-1"}, unsaid("tea") | {"id": "r-2"}]
-    data = Path(program.log(*records)).read_bytes()
-    (program.folder / "said").write_text("r-2\n")
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    told = program.json("import", "kitchen", "-", "--outcome", "said").data["trajectories"]
-    assert [each["success"] for each in told] == [False, True]
 
 
 def test_what_a_log_states_stands_against_a_file_and_that_is_said(program: Program) -> None:

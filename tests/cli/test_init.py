@@ -6,7 +6,6 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.deltamem.definition import Parameters
-from deltamem_tui.memory.domain import domain_named
 from deltamem_tui.memory.episodes.outcomes import verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.kinds import KindOf, with_task_kind
@@ -32,25 +31,6 @@ def test_a_domain_without_a_preset_is_told_and_taken(empty: Program) -> None:
     data = empty.json("init", "other", "--embedder", "hashing", "--domain", "go").data
     assert data["domain"] == "go"
     assert data["parameters"] == to_record(Parameters.preset("generic"))
-
-
-@pytest.mark.parametrize("domain", Parameters.presets())
-def test_a_domain_with_a_preset_needs_no_word(empty: Program, domain: str) -> None:
-    assert domain_named(domain) == domain
-    answer = empty("init", "new", "--embedder", "hashing", "--domain", domain)
-    assert answer.code == 0
-    assert "no preset" not in answer.err
-
-
-def test_a_domain_with_a_preset_has_its_name_however_it_is_spelt(empty: Program) -> None:
-    data = empty.json("init", "new", "--embedder", "hashing", "--domain", "ALFWorld").data
-    assert data["domain"] == "alfworld"
-    assert data["parameters"] == to_record(Parameters.preset("alfworld"))
-
-
-def test_an_empty_domain_is_the_generic_one(empty: Program) -> None:
-    data = empty.json("init", "new", "--embedder", "hashing", "--domain", "").data
-    assert data["domain"] == "generic"
 
 
 @pytest.mark.parametrize("domain", ["../../../etc", "a/b", "Bad Dom/ain"])
@@ -88,14 +68,6 @@ def test_the_episodes_of_a_bank_are_taken_over_as_they_are(program: Program) -> 
     assert [third.episodes.line(each) for each in ids] == [
         other.episodes.line(each) for each in ids
     ]
-
-
-def test_a_bank_without_episodes_gives_none_and_makes_none(empty: Program) -> None:
-    empty("init", "bare", "--embedder", "hashing")
-    answer = empty("init", "new", "--episodes-from", "bare")
-    assert answer.code == 2
-    assert "keeps no episodes" in answer.error
-    assert not (empty.folder / "memory_banks" / "new").exists()
 
 
 def test_methods_are_listed_by_what_they_keep(empty: Program) -> None:

@@ -13,7 +13,7 @@ from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.runs import judging
 from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.trajectory.model import Outcome
-from tests.cli.support import RECORDS, Program, heat, state_of
+from tests.cli.support import RECORDS, Program, heat
 from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.writers.model.support import verdict
 
@@ -77,15 +77,6 @@ def test_the_summary_tells_what_it_took(program: Program, server: ModelServer) -
     assert "--admit all" in answer.err
 
 
-def test_a_dry_run_sends_and_writes_nothing(program: Program, server: ModelServer) -> None:
-    before = state_of(program.bank)
-    data = program.json(*call(server, "--dry-run", "--limit", "2")).data
-    assert (data["would_judge"], data["judged"], data["usage"]["calls"]) == (2, 0, 2)
-    assert data["usage"]["cost"] > 0
-    assert server.requests == []
-    assert state_of(program.bank) == before
-
-
 def test_a_bad_answer_is_that_episodes_alone(program: Program, server: ModelServer) -> None:
     server.replies = lambda request: Reply(
         "Perhaps" if "some pear" in request.prompt else verdict("no", "No")
@@ -97,15 +88,6 @@ def test_a_bad_answer_is_that_episodes_alone(program: Program, server: ModelServ
     assert "gave no usable answer in 3 attempts" in error["message"]
     (task,) = unsaid(program)
     assert "pear" in task
-
-
-def test_a_limit_is_kept_and_the_next_run_goes_on(program: Program, server: ModelServer) -> None:
-    server.answer(verdict("yes", "It is done."))
-    program(*call(server, "--limit", "1"))
-    assert len(unsaid(program)) == 2
-    program(*call(server))
-    assert unsaid(program) == []
-    assert len(server.requests) == 3
 
 
 def test_a_call_that_is_left_behind_is_told(

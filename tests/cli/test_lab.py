@@ -201,25 +201,3 @@ def test_a_log_is_replayed_and_a_bank_is_the_same_log(program: Program) -> None:
     answer = program("lab", "replay", log, *WHO, *BY)
     assert "precision" in answer.out.splitlines()[1]
     assert "none of the numbers is a success rate" in answer.err
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ("replay",),
-        ("replay", "kitchen", "--order", "nonsense"),
-        ("replay", "kitchen", "--method", "synapse:admission=coarse"),
-        ("replay", "kitchen", "--agent", "explorer"),
-    ],
-)
-def test_what_cannot_be_replayed_is_refused(program: Program, wrong: tuple[str, ...]) -> None:
-    answer = program("lab", *wrong)
-    assert answer.code == 2
-    assert answer.error
-
-
-def test_a_dry_run_says_how_much_there_is_to_do(program: Program) -> None:
-    log = program.log(*ENOUGH, heat("pear", success=None))
-    found = program.json("lab", "replay", log, *WHO, *BY, "--dry-run").data
-    assert (found["games"], found["contestants"]) == (len(ENOUGH), 2)
-    assert (found["left"], found["learnt"]) == (2 * len(ENOUGH), 2 * len(ENOUGH))
