@@ -67,16 +67,6 @@ def test_what_nobody_said_is_judged_and_all_else_stays(
     assert server.requests == []
 
 
-def test_the_summary_tells_what_it_took(program: Program, server: ModelServer) -> None:
-    server.answer(verdict("yes", "It is done."))
-    answer = program("judge", "kitchen", "--model", "openai/unheard-of", "--api-base", server.base)
-    assert answer.code == 0
-    facts = dict(line.split("\t") for line in answer.out.splitlines())
-    assert facts["judged"] == facts["calls"] == "3"
-    assert facts["cost"] == "unknown"
-    assert "--admit all" in answer.err
-
-
 def test_a_bad_answer_is_that_episodes_alone(program: Program, server: ModelServer) -> None:
     server.replies = lambda request: Reply(
         "Perhaps" if "some pear" in request.prompt else verdict("no", "No")

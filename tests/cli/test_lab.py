@@ -65,19 +65,8 @@ def test_a_pipe_gets_tables(empty: Program, learning: tuple[str, ...]) -> None:
 def test_parameters_and_banks_compete(program: Program) -> None:
     log = write_log(program.folder / "log.jsonl", [EPISODE])
     who = ("--method", "nothing", "--method", "deltamem:task.recall=paper", "--bank", "kitchen")
-    asked = (
-        "lab",
-        "play",
-        HOUSE,
-        *who,
-        "--learn-from",
-        str(log),
-        "--games",
-        "2",
-        "--split",
-        "train",
-    )
-    found = program.json(*asked).data
+    games = ("--learn-from", str(log), "--games", "2", "--split", "train")
+    found = program.json("lab", "play", HOUSE, *who, *games).data
     names = [each["contestant"]["name"] for each in found["contestants"]]
     assert names == ["nothing", "deltamem task.recall=paper", "kitchen"]
     assert found["games"] == 2
