@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.banks import open_bank as open_bank
     from deltamem_tui.memory.deltamem.definition import Payload as Payload
     from deltamem_tui.memory.deltamem.definition import TreeParameters as TreeParameters
-    from deltamem_tui.memory.deltamem.recall import Recollection as Recollection
     from deltamem_tui.memory.engine import learn as learn
     from deltamem_tui.memory.engine import recall as recall
     from deltamem_tui.memory.plan import Lesson as Lesson
+    from deltamem_tui.memory.recall_result import RecallResult as RecallResult
     from deltamem_tui.memory.rules_extractor import RulesExtractor as RulesExtractor
     from deltamem_tui.memory.writers.extraction import Extraction as Extraction
     from deltamem_tui.memory.writers.writer import Writer as Writer
@@ -55,7 +55,7 @@ _HOMES = {
     "Origin": "bank.node",
     "Outcome": "trajectory.model",
     "Payload": "memory.deltamem.definition",
-    "Recollection": "memory.deltamem.recall",
+    "RecallResult": "memory.recall_result",
     "RulesExtractor": "memory.rules_extractor",
     "Step": "trajectory.model",
     "Trajectory": "trajectory.model",

@@ -38,7 +38,7 @@ CALLS = {
     "Origin": "trajectory= outcome_source= extractor= model= prompt= nodes=",
     "Outcome": "success= reward= source= reason=",
     "Payload": "activation_condition execution_procedure termination_condition=",
-    "Recollection": "collections context receipt=",
+    "RecallResult": "collections context receipt=",
     "RulesExtractor": "",
     "Step": "action observation= thought= reward=",
     "Trajectory": "task environment= steps= outcome= source= domain= agent= metadata=",
@@ -248,7 +248,7 @@ def test_the_same_calls_work_when_they_are_right(bank: Bank) -> None:
     )
     assert lesson.new
     found = deltamem_tui.recall(bank, "1 0 0", embedder=ChosenEmbedder())
-    assert isinstance(found, deltamem_tui.Recollection)
-    assert found.task is not None
-    assert found.task.chain
+    assert isinstance(found, deltamem_tui.RecallResult)
+    assert found["task"] is not None
+    assert found["task"].chain
     assert len(bank.tree("task")) == 1

@@ -12,7 +12,7 @@ from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.context import chain_entries, compose, fenced
-from deltamem_tui.memory.deltamem.general import RULE, digest, mended
+from deltamem_tui.memory.deltamem.recall import WORK, digest, mended
 from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.text import count_tokens
@@ -37,7 +37,7 @@ def prompt_context(
     new = [each for each in found.shown if _name(each) not in session.given]
     # Without a near node the text is what any task of the bank gets: noise at each prompt.
     text = found.context if new else ""
-    counted = any(each is not None and each.rule == RULE for each in found.collections.values())
+    counted = any(each is not None and each.rule == WORK for each in found.collections.values())
     if text and not counted and len(new) < len(found.shown):
         entries = _entries(bank, found.collections.values(), new)
         text = compose(bank.manifest.domain, entries, paths.prompt_folders())

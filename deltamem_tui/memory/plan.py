@@ -320,8 +320,6 @@ class Proposal:
         reason: Why nothing is proposed; empty if something is.
         matching_now: Share of the questions whose best score reaches the current threshold.
         matching_then: The same for the proposed one.
-        bin_edges: Edges of the histogram of best scores, one more than bins.
-        bin_counts: Questions per bin.
     """
 
     tree: str
@@ -332,6 +330,4 @@ class Proposal:
     reason: str
     matching_now: float
     matching_then: float | None
-    bin_edges: tuple[float, ...]
-    bin_counts: tuple[int, ...]
     number: ClassVar[str] = "tau_base"

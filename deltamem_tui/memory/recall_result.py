@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.trajectory.receipt import Receipt, ShownNode
@@ -75,6 +76,31 @@ class CollectionRecall:
                 shown = ShownNode(self.collection, each.id, rank, score, each.revision)
                 nodes.setdefault(each.id, shown)
         yield from nodes.values()
+
+
+def answer_of(
+    tree: Tree,
+    query: str,
+    recalled: Sequence[Candidate],
+    others: Iterable[Candidate] = (),
+    *,
+    count: int = 1,
+    threshold: float = -1.0,
+    rule: str = "threshold",
+    new_kind: bool = False,
+) -> CollectionRecall:
+    """Return a tree's answer: what is recalled, then the best of the others up to `count`."""
+    known = {each.node.id for each in recalled}
+    candidates = (*recalled, *(each for each in others if each.node.id not in known))
+    return CollectionRecall(
+        tree.name,
+        query,
+        threshold,
+        candidates[: max(count, len(recalled))],
+        tuple(tree.chain(each.node.id) for each in recalled),
+        rule,
+        new_kind,
+    )
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,8 @@ ARGUMENTS = {
     "plan": 4,
     "write_by_rules": 4,
     "ask": 1,
-    "digest": 2,
     "due": 1,
     "maintain": 4,
-    "placement": 3,
     "calibrate": 4,
     "first_thresholds": 3,
 }

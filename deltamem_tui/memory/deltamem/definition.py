@@ -23,30 +23,20 @@ from deltamem_tui.memory.prompts.use import MAY_SKIP, OF_AN_EPISODE, OF_NOTES, P
 from deltamem_tui.memory.settings import Numbers, Settings
 from deltamem_tui.trajectory.domains import GENERIC
 
-_TREE = Collection(
-    fields=("activation_condition", "execution_procedure", "termination_condition"),
-    key="activation_condition",
-    depth=DEPTH_LIMIT,
-)
-
-COLLECTIONS: Mapping[str, Collection] = {"task": _TREE, "env": _TREE}
-"""The task tree keeps skills (when, how, until when), the env tree knowledge (where, what)."""
-
-
+FIELDS = ("activation_condition", "execution_procedure", "termination_condition")
 OPTIONAL = ("termination_condition",)
 """Fields that may be empty."""
 
+_TREE = Collection(FIELDS, key="activation_condition", depth=DEPTH_LIMIT)
+COLLECTIONS: Mapping[str, Collection] = {"task": _TREE, "env": _TREE}
+"""The task tree keeps skills (when, how, until when), the env tree knowledge (where, what)."""
 
 DISPLAY: Mapping[str, Display] = {
     "task": Display(
         title="task tree",
         noun="skill",
         heading="Skills",
-        labels={
-            "activation_condition": "When",
-            "execution_procedure": "How",
-            "termination_condition": "Done when",
-        },
+        labels=dict(zip(FIELDS, ("When", "How", "Done when"), strict=True)),
         optional=OPTIONAL,
         warning="WARNING: this failed, never carry it out",
         layered=True,
@@ -57,17 +47,12 @@ DISPLAY: Mapping[str, Display] = {
         title="env tree",
         noun="knowledge",
         heading="Knowledge",
-        labels={
-            "activation_condition": "Where",
-            "execution_procedure": "What",
-            "termination_condition": "Done when",
-        },
+        labels=dict(zip(FIELDS, ("Where", "What", "Done when"), strict=True)),
         optional=OPTIONAL,
         layered=True,
         penalised=True,
     ),
 }
-"""Skills say how, knowledge says where and what."""
 
 
 class Payload(dict[str, str]):
@@ -85,34 +70,25 @@ class Payload(dict[str, str]):
         execution_procedure: str,
         termination_condition: str = "",
     ) -> None:
-        super().__init__(
-            activation_condition=activation_condition,
-            execution_procedure=execution_procedure,
-            termination_condition=termination_condition,
-        )
+        texts = (activation_condition, execution_procedure, termination_condition)
+        super().__init__(zip(FIELDS, texts, strict=True))
 
 
-BODY = "execution_procedure"
+def _prompts(tree: str, labels: Mapping[str, Any]) -> dict[str, PromptUse]:
+    """Return a tree's prompts: a root's and a residual's of each label, and a fused chain's."""
+    body = {"fields": FIELDS, "optional": OPTIONAL, "body": "execution_procedure"}
+    of_episodes = {
+        f"{tree}_{kind}{name}": PromptUse(tree, OF_AN_EPISODE | {MAY_SKIP}, label=label, **body)
+        for kind in ("root", "residual")
+        for name, label in labels.items()
+    }
+    fused = PromptUse(tree, OF_NOTES, empty_of_failures=OPTIONAL, call="fuse", **body)
+    return {**of_episodes, f"{tree}_consolidation": fused}
 
 
-def _prompt(tree: str, inputs: frozenset[str], **more: Any) -> PromptUse:
-    return PromptUse(tree, inputs, COLLECTIONS[tree].fields, OPTIONAL, body=BODY, **more)
-
-
-def _fusion(tree: str) -> PromptUse:
-    return _prompt(tree, OF_NOTES, empty_of_failures=OPTIONAL, call="fuse")
-
-
-_EXTRACTION = OF_AN_EPISODE | {MAY_SKIP}
 PROMPTS: Mapping[str, PromptUse] = {
-    "task_root_success": _prompt("task", _EXTRACTION, label="success"),
-    "task_root_failure": _prompt("task", _EXTRACTION, label="failure"),
-    "task_residual_success": _prompt("task", _EXTRACTION, label="success"),
-    "task_residual_failure": _prompt("task", _EXTRACTION, label="failure"),
-    "env_root": _prompt("env", _EXTRACTION),
-    "env_residual": _prompt("env", _EXTRACTION),
-    "task_consolidation": _fusion("task"),
-    "env_consolidation": _fusion("env"),
+    **_prompts("task", {"_success": "success", "_failure": "failure"}),
+    **_prompts("env", {"": None}),
 }
 
 
@@ -161,11 +137,8 @@ class Parameters(Settings, frozen=True):
 
     meaningless = ("env.recall",)
     recalling = {  # noqa: RUF012 - a constant of the class
-        "task.tau_base": "task",
-        "task.failure_penalty": "task",
-        "task.recall": "task",
-        "env.tau_base": "env",
-        "env.failure_penalty": "env",
+        **dict.fromkeys(("task.tau_base", "task.failure_penalty", "task.recall"), "task"),
+        **dict.fromkeys(("env.tau_base", "env.failure_penalty"), "env"),
     }
 
     task: TreeParameters
@@ -182,8 +155,8 @@ class Parameters(Settings, frozen=True):
         numbers = {**_GENERIC, **domain_for(domain).presets.get("deltamem", {})}
         task = TreeParameters(numbers["tau_task"], k_cons=int(numbers["k_cons"]), tau_fixed=False)
         env = msgspec.structs.replace(task, tau_base=numbers["tau_env"])
-        is_work = domain_for(domain) is GENERAL
-        return cls(task, env, budget=_WORK_BUDGET) if is_work else cls(task, env)
+        # The lists of real work could go on for ever.
+        return cls(task, env, budget=300 if domain_for(domain) is GENERAL else 600)
 
     @classmethod
     def presets(cls) -> AnyCollection[str]:
@@ -194,10 +167,10 @@ class Parameters(Settings, frozen=True):
         return (*published, GENERIC)
 
 
-_WORK_BUDGET = 300  # the lists of real work could go on for ever
 _GENERIC = {"tau_task": 0.82, "tau_env": 0.85, "k_cons": 3}
 """τ of the task tree, τ of the env tree, and K_cons; one ε for all."""
 
+_HERE = "deltamem_tui.memory.deltamem"
 METHOD = Method(
     name="deltamem",
     title="residual experience in two trees",
@@ -216,16 +189,14 @@ METHOD = Method(
     },
     prompts=PROMPTS,
     settings=Parameters,
-    recall=late("deltamem_tui.memory.deltamem.recall:recall"),
-    rank=late("deltamem_tui.memory.deltamem.recall:rank"),
-    plan=late("deltamem_tui.memory.deltamem.write:plan"),
-    write_by_rules=late("deltamem_tui.memory.deltamem.rules:write_by_rules"),
-    ask=late("deltamem_tui.memory.deltamem.recall:questions_of"),
-    digest=late("deltamem_tui.memory.deltamem.general:digest_lines"),
-    due=late("deltamem_tui.memory.deltamem.write:due"),
-    maintain=late("deltamem_tui.memory.deltamem.write:maintain"),
+    recall=late(f"{_HERE}.recall:recall"),
+    rank=late(f"{_HERE}.recall:rank"),
+    plan=late(f"{_HERE}.write:plan"),
+    write_by_rules=late(f"{_HERE}.rules:write_by_rules"),
+    ask=late(f"{_HERE}.recall:questions_of"),
+    due=late(f"{_HERE}.write:due"),
+    maintain=late(f"{_HERE}.write:maintain"),
     deepest=lambda collection, settings: settings.of(collection).d_max,
-    placement=late("deltamem_tui.memory.deltamem.write:placement"),
-    calibrate=late("deltamem_tui.memory.deltamem.calibrate:calibrate"),
-    first_thresholds=late("deltamem_tui.memory.deltamem.calibrate:first_thresholds"),
+    calibrate=late(f"{_HERE}.write:calibrate"),
+    first_thresholds=late(f"{_HERE}.write:first_thresholds"),
 )

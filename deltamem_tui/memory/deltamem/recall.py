@@ -1,7 +1,7 @@
 """DeltaMem's recall: a question in, the chain root → match out (equations 6 and 7).
 
-The task tree is asked with the goal, the env tree with the scene. They never see each
-other's question, and their chains meet only in the agent's context.
+The task tree is asked with the goal, the env tree with the scene. They never see each other's
+question, and their chains meet only in the agent's context.
 
 The paper's rule takes the best node of all if it reaches τ (`recall = "paper"`). By default
 (`recall = "kind"`) the rules that write triggers read the question too: a tree that has the
@@ -10,28 +10,32 @@ with what failed; the paper's rule decides where the kind is new or not understo
 nodes that do not clearly ask for something else. Where all of the task tree's answer failed, the
 best success that reaches τ comes with it.
 
-Two rules are this project's own. Scores count to six decimals, so that equal texts score
-equally on every machine; τ is compared with those. Of equal scores the shallower node
-matches, then the older one.
+Where no plug-in knows the domain, a whole bank answers: its episodes speak by the facts that their
+nodes keep (`memory.work`). The living nodes nearest to the task and the youngest ones are read, so
+that a recall does not grow with the bank; τ decides only where an episode is written.
+
+Scores count to six decimals, so that equal texts score equally on every machine. Of equal scores
+the shallower node matches, then the older one.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
-from deltamem_tui.memory.context import compose
-from deltamem_tui.memory.deltamem.context import context_entries, facts_of
-from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
+from deltamem_tui.embedding.scan import DECIMALS
+from deltamem_tui.memory.context import compose, fenced
+from deltamem_tui.memory.deltamem.definition import METHOD, Parameters, TreeParameters
+from deltamem_tui.memory.domain import GENERAL, Domain, domain_for, goal_in
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.places import TaskAtHand
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, answer_of
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import (
@@ -41,7 +45,10 @@ from deltamem_tui.memory.vectors.search import (
     ranked,
     scan_of,
 )
-from deltamem_tui.memory.work.writing import task_text
+from deltamem_tui.memory.work import advice
+from deltamem_tui.memory.work.counting import Experience, Lesson
+from deltamem_tui.memory.work.facts import WorkFact, from_text, is_worded
+from deltamem_tui.memory.work.writing import is_signed, scene_text, task_text
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -49,12 +56,40 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.domain import Domain, Goal
+    Vector = NDArray[np.float32]
 
-DECIMALS = 6
+WORK = "work"
 _CONTRADICTED = 2.0  # below any threshold
-_ARTICLE = re.compile(r"\ba\(n\)|\ban\b")
-_NEAR = 64  # so many successes of a kind are looked at closely
+_LOOKED_AT = 64  # so many nodes for one that does not contradict the question
+_NEAREST = 256
+_YOUNGEST = 744
+_TRAPS = 2
+_TRAP = "Trap: "
+
+_lessons: WeakKeyDictionary[Tree, dict[int, Lesson | None]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class TreeQuestion:
+    """A question to one tree.
+
+    Attributes:
+        text: The question as it was put.
+        vector: The same, embedded. float32 [dimensions], of unit length.
+        kind: Its trigger as the rules would write it, without and with its names, embedded.
+            float32 [2, dimensions]; None if its kind is not looked for, or not understood.
+        domain: Whose words tell that a node contradicts it; None if similarity alone counts.
+    """
+
+    text: str
+    vector: Vector
+    kind: NDArray[np.float32] | None = None
+    domain: Domain | None = None
+
+    def is_contradicted_by(self, node: Node) -> bool:
+        """Return whether a node's trigger asks for what the question clearly does not."""
+        trigger = node.payload["activation_condition"]
+        return self.domain is not None and self.domain.contradicts(self.text, trigger)
 
 
 def questions(task: str, environment: str) -> dict[str, str]:
@@ -67,91 +102,60 @@ def questions_of(episode: Trajectory) -> dict[str, str]:
     return questions(episode.task, scene_of(episode))
 
 
-class Recollection(RecallResult):
-    """The answers of both trees."""
-
-    @property
-    def task(self) -> CollectionRecall | None:
-        """The task tree's answer; None if it was not asked."""
-        return self["task"]
-
-    @property
-    def env(self) -> CollectionRecall | None:
-        """The env tree's answer; None if it was not asked."""
-        return self["env"]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskKind:
-    """A question to the task tree as the rules would write its trigger.
-
-    Attributes:
-        dialect: In which words the rules read it.
-        goal: How they understand it.
-        trigger: The trigger, embedded as one. float32 [dimensions], of unit length.
-        instance: The same with the names that the question has.
-    """
-
-    dialect: Domain
-    goal: Goal
-    trigger: NDArray[np.float32]
-    instance: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class TreeQuestion:
-    """A question to one tree.
-
-    Attributes:
-        text: The question as it was put.
-        vector: The same, embedded. float32 [dimensions], of unit length.
-        kind: Its kind of goal; None if that is not looked for, or not understood.
-        dialect: In which words a node may contradict it; None if the similarity alone counts.
-    """
-
-    text: str
-    vector: NDArray[np.float32]
-    kind: TaskKind | None = None
-    dialect: Domain | None = None
-
-    def is_contradicted_by(self, node: Node) -> bool:
-        """Return whether a node's trigger asks for what the question clearly does not."""
-        trigger = node.payload["activation_condition"]
-        return self.dialect is not None and self.dialect.contradicts(self.text, trigger)
-
-
 def question_to(
-    tree: str,
-    text: str,
-    parameters: TreeParameters,
-    embedder: Embedder,
-    dialect: Domain,
+    tree: str, text: str, numbers: TreeParameters, embedder: Embedder, domain: Domain
 ) -> TreeQuestion:
-    """Return a question made ready for a tree; a task is read in the words of a dialect."""
-    from deltamem_tui.memory.domain import GENERAL
+    """Return a question made ready for a tree; a task is read in the words of a domain."""
+    import numpy as np
 
-    if tree == "task" and dialect is GENERAL:
+    if tree == "task" and domain is GENERAL:
         text = task_text(text) or text
-    vector = embedder.embed_queries([text])[0]
-    if not _by_kind(tree, parameters):
-        return TreeQuestion(text, vector)
-    from deltamem_tui.memory.domain import goal_in
-
-    goal = goal_in(dialect, text)
-    if not goal.understood:
-        return TreeQuestion(text, vector)
+    question = TreeQuestion(text, embedder.embed_queries([text])[0])
+    goal = goal_in(domain, text) if _by_kind(tree, numbers) else None
+    if goal is None or not goal.understood:
+        return question
+    named = f"{goal.trigger} ({goal.variant})" if goal.variant else goal.trigger
     # One by one, as triggers are embedded: a vector's last bits depend on the texts beside it.
-    trigger = embedder.embed_passages([goal.trigger])[0]
-    named = f"{goal.trigger} ({goal.variant})"
-    instance = embedder.embed_passages([named])[0] if goal.variant else trigger
-    return TreeQuestion(text, vector, TaskKind(dialect, goal, trigger, instance))
+    kind = np.stack([embedder.embed_passages([each])[0] for each in (goal.trigger, named)])
+    return replace(question, kind=kind)
+
+
+def _by_kind(tree: str, numbers: TreeParameters) -> bool:
+    """Return whether the kind of a question to a tree is looked for before the best node."""
+    return tree == "task" and numbers.recall == "kind"
+
+
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Ask the trees that are switched on and for which there is a question."""
+    settings, domain = of_bank(bank, Parameters, query.settings), domain_for(bank.manifest.domain)
+    texts = {
+        name: text if settings[name].enabled else ""
+        for name, text in questions(query.task, query.environment).items()
+    }
+    if domain is GENERAL and settings.task.recall == "kind":
+        return _recall_work(bank, query, texts, settings, embedder)
+    from deltamem_tui.memory.deltamem.context import context_entries
+
+    found: dict[str, CollectionRecall | None] = dict.fromkeys(texts)
+    vectors: dict[str, Vector] = {}
+    for name, text in texts.items():
+        if text:
+            numbers = settings[name]
+            question = question_to(name, text, numbers, embedder, domain)
+            if _by_kind(name, numbers):
+                question = replace(question, domain=domain)
+            vectors[name] = question.vector
+            tree = bank.tree(name)
+            found[name] = recall_tree(tree, question, numbers, weighting_of(bank), query.count)
+    entries = context_entries(bank, found, texts, vectors.get("env"), settings)
+    return RecallResult(found, compose(bank.manifest.domain, entries, query.folders))
 
 
 def rank(
     bank: Bank,
     collection: str,
     text: str,
-    vector: NDArray[np.float32],
+    vector: Vector,
     count: int,
     settings: Settings | None = None,
 ) -> CollectionRecall:
@@ -161,96 +165,35 @@ def rank(
     return recall_tree(bank.tree(collection), question, numbers, weighting_of(bank), count)
 
 
-def recall(bank: Bank, query: Query, embedder: Embedder) -> Recollection:
-    """Ask the trees that are switched on and for which there is a question."""
-    from deltamem_tui.memory.domain import GENERAL, domain_for, goal_in
-
-    settings = of_bank(bank, Parameters, query.settings)
-    domain, weighting = bank.manifest.domain, weighting_of(bank)
-    texts = questions(query.task, query.environment)
-    dialect = domain_for(domain)
-    if dialect is GENERAL and settings.task.recall != "paper":
-        return _recall_work(bank, query, texts, settings, embedder)
-    asked = {
-        name: question_to(name, text, settings[name], embedder, dialect)
-        for name, text in texts.items()
-        if text and settings[name].enabled
-    }
-    if "task" in asked and _by_kind("task", settings["task"]):
-        asked["task"] = replace(asked["task"], dialect=dialect)
-    found = {
-        name: recall_tree(bank.tree(name), question, settings[name], weighting, query.count)
-        for name, question in asked.items()
-    }
-    goal = goal_in(dialect, texts["task"]) if "task" in asked else None
-    task = None
-    if goal and goal.understood:
-        scene = asked["env"].vector if "env" in asked else None
-        facts = facts_of(bank, scene) if settings["env"].enabled else []
-        task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made)
-    entries = context_entries(bank, found, dialect, task, settings.budget)
-    context = compose(domain, entries, query.folders)
-    return Recollection({"task": found.get("task"), "env": found.get("env")}, context)
-
-
-def _recall_work(
-    bank: Bank,
-    query: Query,
-    texts: Mapping[str, str],
-    settings: Parameters,
-    embedder: Embedder,
-) -> Recollection:
-    """Ask all that is known of real work."""
-    from deltamem_tui.memory.deltamem import general
-
-    room = general.room_for_lines(bank, settings.budget, query.folders)
-    task = env = None
-    lines: list[str] = []
-    traps: list[str] = []
-    if texts["task"] and settings.task.enabled:
-        numbers = settings.task
-        task, lines = general.recall_task(bank, texts["task"], numbers, embedder, room, query.count)
-    if texts["env"] and settings.env.enabled:
-        env, traps = general.recall_env(bank, texts["env"], settings.env.tau_base, embedder)
-    context = general.compose(bank, lines, traps, room, query.folders)
-    return Recollection({"task": task, "env": env}, context)
-
-
-def _by_kind(tree: str, parameters: TreeParameters) -> bool:
-    """Return whether the kind of a question to a tree is looked for before the best node."""
-    return tree == "task" and parameters.recall == "kind"
-
-
 def recall_tree(
     tree: Tree,
     question: TreeQuestion,
-    parameters: TreeParameters,
+    numbers: TreeParameters,
     weighting: Weighting,
     count: int = 1,
 ) -> CollectionRecall:
     """Ask one tree: by kind where it has the question's, else by equations 6 and 7."""
-    threshold = parameters.tau_base
-    candidates = _ranked(tree, question, weighting, parameters.failure_penalty, count)
-    recalled = _of_kind(tree, question.kind, weighting) if question.kind and candidates else []
-    by_kind = bool(recalled)
-    if candidates and not by_kind and candidates[0].score >= threshold:
-        recalled = candidates[:1]
-    chains = [tree.chain(each.node.id) for each in recalled]
-    succeeded = any(node.label == "success" for chain in chains for node in chain)
-    if chains and not succeeded and _by_kind(tree.name, parameters):
-        for way in _best_success(tree, question, weighting, threshold):
-            recalled = [*recalled, way]
-            chains.append(tree.chain(way.node.id))
-    known = {each.node.id for each in recalled}
-    others = [each for each in candidates if each.node.id not in known]
-    return CollectionRecall(
-        tree.name,
+    tau = numbers.tau_base
+    candidates = _ranked(tree, question, weighting, numbers.failure_penalty, count)
+    recalled: list[Candidate] = []
+    if candidates and question.kind is not None:
+        recalled = _of_kind(tree, question.kind, weighting)
+    is_known = bool(recalled)
+    if not is_known:
+        recalled = [each for each in candidates[:1] if each.score >= tau]
+    nodes = (node for each in recalled for node in tree.chain(each.node.id))
+    if recalled and _by_kind(tree.name, numbers) and all(each.label == "failure" for each in nodes):
+        best = _ranked(tree, question, weighting, BEHIND_EVERY_SUCCESS, 1)[:1]
+        recalled += [e for e in best if e.node.label == "success" and e.score >= tau]
+    return answer_of(
+        tree,
         question.text,
-        threshold,
-        (*recalled, *others)[: max(count, len(recalled))],
-        tuple(chains),
-        rule="kind" if by_kind else "threshold",
-        new_kind=question.kind is not None and not by_kind,
+        recalled,
+        candidates,
+        count=count,
+        threshold=tau,
+        rule="kind" if is_known else "threshold",
+        new_kind=question.kind is not None and not is_known,
     )
 
 
@@ -261,7 +204,7 @@ def _ranked(
     best = [each for _, each in ranked(tree, question.vector, weighting, penalty, count)]
     if not best or not question.is_contradicted_by(best[0].node):
         return best
-    wider = ranked(tree, question.vector, weighting, penalty, max(count, _NEAR))
+    wider = ranked(tree, question.vector, weighting, penalty, max(count, _LOOKED_AT))
     judged = [
         replace(each, penalty=each.penalty + _CONTRADICTED, score=each.score - _CONTRADICTED)
         if question.is_contradicted_by(each.node)
@@ -271,56 +214,21 @@ def _ranked(
     return sorted(judged, key=lambda each: -each.score)
 
 
-def _best_success(
-    tree: Tree, question: TreeQuestion, weighting: Weighting, threshold: float
-) -> list[Candidate]:
-    """Return the success that is most similar to a question, if it reaches the threshold."""
-    best = _ranked(tree, question, weighting, BEHIND_EVERY_SUCCESS, 1)[:1]
-    return [each for each in best if each.node.label == "success" and each.score >= threshold]
-
-
-def _of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[Candidate]:
-    """Return what the tree has of a kind, or of the only one whose first sentence the question
-    is.
-    """
-    if found := _nearest_of_kind(tree, kind, weighting):
-        return found
-    asked = _plain(kind.goal.trigger.rstrip("."))
-    speaking = {
-        trigger: each.node
-        for _, each in ranked(tree, kind.trigger, weighting, 0.0, _NEAR)
-        if _plain(trigger := each.node.payload["activation_condition"]).startswith(f"{asked}. ")
-        and not trigger.endswith(")")
-    }
-    if len(speaking) != 1:
-        return []
-    trigger = tree.embeddings[tree.row(*(node.id for node in speaking.values()))]
-    return _nearest_of_kind(tree, replace(kind, trigger=trigger), weighting)
-
-
-def _plain(trigger: str) -> str:
-    return _ARTICLE.sub("a", trigger.casefold())
-
-
-def _nearest_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> list[Candidate]:
-    """Return the nearest success of a kind, then the nearest failure; none if it is new."""
+def _of_kind(tree: Tree, kind: NDArray[np.float32], weighting: Weighting) -> list[Candidate]:
+    """Return the nearest success of a kind, then the nearest failure; none if the kind is new."""
     import numpy as np
 
     rows = _rows_of_kind(tree, kind, weighting)
-    similarities = np.round(tree.embeddings[rows] @ kind.instance, DECIMALS)
-    scores = similarities.round(DECIMALS)
-    order = np.lexsort((tree.birth[rows], tree.depth[rows], -scores))
-    found = []
-    for failed in (False, True):
-        of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed]
-        for at in of_label[:1]:
-            node, similarity = tree.node_at(int(rows[at])), float(similarities[at])
-            score = float(scores[at])
-            found.append(Candidate(node, similarity, similarity - score, score, "kind"))
-    return found
+    scores = np.round(tree.embeddings[rows] @ kind[1], DECIMALS)
+    nearest: dict[bool, Candidate] = {}
+    for at in np.lexsort((tree.birth[rows], tree.depth[rows], -scores)):
+        failed, score = bool(tree.failure[rows[at]]), float(scores[at])
+        if failed not in nearest:
+            nearest[failed] = Candidate(tree.node_at(int(rows[at])), score, 0.0, score, "kind")
+    return [nearest[failed] for failed in sorted(nearest)]
 
 
-def _rows_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> NDArray[np.intp]:
+def _rows_of_kind(tree: Tree, kind: NDArray[np.float32], weighting: Weighting) -> NDArray[np.intp]:
     """Return the living rows of the trees that hold a node with the kind's very trigger.
 
     A root that was fused from a residual has the trigger with the residual's names, and is
@@ -328,12 +236,156 @@ def _rows_of_kind(tree: Tree, kind: TaskKind, weighting: Weighting) -> NDArray[n
     """
     import numpy as np
 
-    same = scan_of(tree, weighting).alike(np.stack([kind.trigger, kind.instance]), SAME_TEXT)
-    waiting = list(dict.fromkeys(tree.chain_rows(int(row))[0] for row in same))
-    family: list[int] = []
-    while waiting:
-        row = waiting.pop()
-        family.append(row)
-        waiting += map(int, tree.child_rows(row))
+    same = scan_of(tree, weighting).alike(kind, SAME_TEXT)
+    family = list(dict.fromkeys(tree.chain_rows(int(row))[0] for row in same))
+    for row in family:
+        family += map(int, tree.child_rows(row))
     rows = np.array(sorted(family), dtype=np.intp)
     return rows[~tree.dead[rows]]
+
+
+def _recall_work(
+    bank: Bank, query: Query, texts: Mapping[str, str], settings: Parameters, embedder: Embedder
+) -> RecallResult:
+    """Ask all that is known of real work."""
+    room = _room(bank, settings.budget, query.folders)
+    task = env = None
+    lines: list[str] = []
+    traps: list[str] = []
+    if texts["task"]:
+        numbers = settings.task
+        task, lines = _recall_task(bank, texts["task"], numbers, embedder, room, query.count)
+    if texts["env"]:
+        env, traps = _recall_env(bank, texts["env"], settings.env.tau_base, embedder)
+    context = _composed(bank, lines, traps, room, query.folders)
+    return RecallResult({"task": task, "env": env}, context)
+
+
+def _recall_task(
+    bank: Bank, text: str, numbers: TreeParameters, embedder: Embedder, room: int, count: int
+) -> tuple[CollectionRecall, list[str]]:
+    """Return what the task tree answers, and the lines of the text."""
+    import numpy as np
+
+    tree, weighting = bank.tree("task"), weighting_of(bank)
+    asked, penalty = task_text(text), numbers.failure_penalty
+    vector = embedder.embed_queries([asked])[0]
+    others = [each for _, each in ranked(tree, vector, weighting, penalty, count)]
+    pool: Iterable[int] = tree.rows
+    if len(tree.rows) > _NEAREST + _YOUNGEST:
+        nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))
+        pool = sorted({*nearest, *tree.rows[-_YOUNGEST:].tolist()})
+    known = dict(_lessons_at(tree, pool))
+    rows = np.array(list(known), dtype=np.intp)
+    similarities = (tree.embeddings[rows] @ vector).astype(np.float64).tolist()
+    told = advice.advice(Experience(asked, list(known.values()), similarities), room)
+    recalled = []
+    for at in told.quoted:
+        node, similarity = tree.node_at(int(rows[at])), round(similarities[at], DECIMALS)
+        own = penalty if node.label == "failure" else 0.0
+        score = round(similarity - own, DECIMALS)
+        recalled.append(Candidate(node, similarity, own, score, WORK))
+    tau = numbers.tau_base
+    return answer_of(
+        tree, text, recalled, others, count=count, threshold=tau, rule=WORK
+    ), told.lines
+
+
+def _lessons_at(tree: Tree, rows: Iterable[int]) -> Iterator[tuple[int, Lesson]]:
+    """Yield what the nodes of some rows say, each read once."""
+    known = _lessons.setdefault(tree, {})
+    for row in map(int, rows):
+        if row not in known:
+            known[row] = _lesson(tree.node_at(row))
+        if (lesson := known[row]) is not None:
+            yield row, lesson
+
+
+def _lesson(node: Node) -> Lesson | None:
+    """Return what a node says; None for one that was fused of others, which speak themselves."""
+    if node.origin.nodes:
+        return None
+    task, text = node.payload["activation_condition"], node.payload["execution_procedure"]
+    lines = (line.strip() for line in text.splitlines())
+    # What a person wrote has no facts: all of it is a way.
+    facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
+    return Lesson(node.id, task, tuple(facts), node.label == "success", is_worded(text))
+
+
+def _recall_env(
+    bank: Bank, text: str, tau: float, embedder: Embedder
+) -> tuple[CollectionRecall, list[str]]:
+    """Return what is known of just this scene, and the traps in it as lines."""
+    tree = bank.tree("env")
+    node = known_scene(tree, text, embedder, weighting_of(bank))
+    recalled = [Candidate(node, 1.0, 0.0, 1.0, WORK)] if node else []
+    family = [node, *tree.children(node.id)] if node else []
+    lines = [line for each in family for line in each.payload["execution_procedure"].splitlines()]
+    traps = {line.partition(" ⇒ ")[0]: line for line in lines if line.startswith(_TRAP)}
+    return answer_of(tree, text, recalled, threshold=tau, rule=WORK), list(traps.values())
+
+
+def by_scene(
+    found: CollectionRecall, tree: Tree, scene: str, embedder: Embedder, weighting: Weighting
+) -> CollectionRecall:
+    """Return what was found for a scene, or the root of just this scene where there is one."""
+    if (node := known_scene(tree, scene, embedder, weighting)) is not None:
+        return replace(found, chains=((node,),))
+    is_other = found.chain and is_signed(found.chain[0].payload["activation_condition"])
+    return replace(found, chains=()) if is_other else found
+
+
+def known_scene(tree: Tree, scene: str, embedder: Embedder, weighting: Weighting) -> Node | None:
+    """Return the root of just this scene, which is found by its digest; None if it is new."""
+    signed = scene_text(scene)
+    if not signed or not len(tree):
+        return None
+    vector = embedder.embed_passages([signed])
+    nodes = (tree.node_at(int(row)) for row in scan_of(tree, weighting).alike(vector, SAME_TEXT))
+    roots = (node for node in nodes if node.parent is None)
+    return next((node for node in roots if node.payload["activation_condition"] == signed), None)
+
+
+def digest(bank: Bank, tokens: int, folders: Sequence[Path] | None = None) -> str:
+    """Return what any task of a bank needs, as a text for an agent; empty if that is not known."""
+    room, lessons = _room(bank, tokens, folders), _youngest(bank)
+    lines = advice.digest(Experience("", lessons, [0.0] * len(lessons)), room)
+    return _composed(bank, lines, (), room, folders)
+
+
+def mended(bank: Bank, call: str, error: str) -> list[tuple[Node, str]]:
+    """Return what a bank knows of a failed call: nodes with a line each. No vectors are read."""
+    found = advice.mended(_youngest(bank), call, error)
+    return [(bank.tree("task").node(key), line) for key, line in found]
+
+
+def _youngest(bank: Bank) -> list[Lesson]:
+    """Return what the youngest nodes say; nothing in a bank that is not read as real work."""
+    if bank.manifest.method != METHOD.name or domain_for(bank.manifest.domain) is not GENERAL:
+        return []
+    tree = bank.tree("task")
+    return [each for _, each in _lessons_at(tree, tree.rows[-_NEAREST - _YOUNGEST :])]
+
+
+def _composed(
+    bank: Bank,
+    lines: Sequence[str],
+    traps: Sequence[str],
+    room: int,
+    folders: Sequence[Path] | None,
+) -> str:
+    """Return the context of some lines, with the traps of the scene that they may step into."""
+    if not lines:
+        return ""
+    said, left = "\n".join(lines), room - sum(len(line) + 1 for line in lines)
+    near = [trap for trap in traps if (trap.removeprefix(_TRAP).split() or ["\n\n"])[0] in said]
+    for trap in near[:_TRAPS]:
+        if len(trap) + 1 < left:
+            lines = [*lines[:-1], trap, lines[-1]]
+            left -= len(trap) + 1
+    return compose(bank.manifest.domain, [fenced("\n".join(lines))], folders)
+
+
+def _room(bank: Bank, budget: int, folders: Sequence[Path] | None) -> int:
+    """Return how many characters of a budget in tokens are left beside fence and header."""
+    return budget * advice.CHARS - len(compose(bank.manifest.domain, ["-"], folders))

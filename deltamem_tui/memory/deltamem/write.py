@@ -2,12 +2,21 @@
 
 For each tree: recall, write or skip, count, and fuse a chain that was hit often enough into a new
 root (equation 8). Nothing is deleted, and what is at the same place already is not written again.
+
+Calibration proposes a threshold per tree from the scores that a bank's own episodes get. Each is
+asked as a question, and compared with what the rules would have the others found by; episodes that
+have one trigger are of one kind. The proposal is the threshold that best separates each question's
+best score among its kind from that among the others (Youden's index). Where too few episodes have
+one of their kind, it is the median of the middles of the widest jumps in each question's sorted
+scores. Nothing is proposed before ten episodes resemble another: on two simulators, thresholds
+from three episodes and from ten lay a quarter apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -15,17 +24,19 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.config import PUBLISHED_EMBEDDER
+from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
-from deltamem_tui.memory.deltamem import general
 from deltamem_tui.memory.deltamem.definition import (
     COLLECTIONS,
+    FIELDS,
     OPTIONAL,
     Parameters,
     TreeParameters,
 )
-from deltamem_tui.memory.deltamem.recall import question_to, questions_of, recall_tree
+from deltamem_tui.memory.deltamem.recall import by_scene, question_to, questions_of, recall_tree
 from deltamem_tui.memory.domain import GENERAL, domain_for
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import (
     Add,
@@ -36,154 +47,129 @@ from deltamem_tui.memory.plan import (
     LearnResult,
     MaintenanceResult,
     Plan,
+    Proposal,
     Revise,
 )
 from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import nodes_with_key
 from deltamem_tui.memory.work.writing import with_facts
-from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError
+from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+LEAST_SCORES = 10
+_QUESTIONS = 1000
+_LEAST_SCORE = 0.005  # less is zero to the two digits that a threshold is proposed with
+_LEAST_KINDRED = 0.5  # the share of questions that must have one of their kind
+
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
     """Plan what an episode changes in both trees: equations 4 and 5, and 8 where a chain is due."""
     settings = of_bank(bank, Parameters)
-    found = _recalled(bank, episode, settings, writer.name, embedder)
     results: dict[str, CollectionResult] = {}
     changes: list[Change] = []
-    for name in questions_of(episode):
-        if name not in found:
-            enabled = settings[name].enabled
+    for name, text in questions_of(episode).items():
+        if not settings[name].enabled:
+            results[name] = CollectionResult(name, "unasked", "the tree is switched off")
+        elif not text:
             reason = "the episode says nothing of its environment"
-            reason = reason if enabled else "the tree is switched off"
             results[name] = CollectionResult(name, "unasked", reason)
-            continue
-        planner = _TreePlanner(bank.tree(name), episode, settings[name], writer, embedder)
-        results[name], changed = planner.plan(found[name])
-        changes += changed
+        else:
+            found = _recalled(bank, name, text, episode, settings, writer, embedder)
+            tree, numbers = bank.tree(name), settings[name]
+            results[name], changed = _written(tree, found, episode, numbers, writer, embedder)
+            changes += changed
     return Plan(LearnResult(episode.id, new=True, trees=results), tuple(changes))
 
 
 def _recalled(
-    bank: Bank, episode: Trajectory, settings: Parameters, writer: str, embedder: Embedder
-) -> dict[str, CollectionRecall]:
-    """Return what the trees know of an episode that are switched on and for which it has a
-    question.
-    """
-    found = {}
-    domain = domain_for(episode.domain)
-    weighting = weighting_of(bank)
-    by_scene = writer == "rules" and domain is GENERAL and settings.task.recall != "paper"
-    for name, text in questions_of(episode).items():
-        if text and settings[name].enabled:
-            question = question_to(name, text, settings[name], embedder, domain)
-            each = recall_tree(bank.tree(name), question, settings[name], weighting)
-            if name == "env" and by_scene:
-                each = general.by_scene(each, bank.tree(name), text, embedder, weighting)
-            # The rules tell kinds apart by themselves: a new kind is a root.
-            is_root = each.new_kind and writer == "rules"
-            found[name] = replace(each, chains=()) if is_root else each
-    return found
+    bank: Bank,
+    name: str,
+    text: str,
+    episode: Trajectory,
+    settings: Parameters,
+    writer: Writer,
+    embedder: Embedder,
+) -> CollectionRecall:
+    """Return what a tree knows of an episode."""
+    domain, weighting = domain_for(episode.domain), weighting_of(bank)
+    tree, numbers = bank.tree(name), settings[name]
+    found = recall_tree(
+        tree, question_to(name, text, numbers, embedder, domain), numbers, weighting
+    )
+    if writer.name != "rules":
+        return found
+    if name == "env" and domain is GENERAL and settings.task.recall == "kind":
+        return by_scene(found, tree, text, embedder, weighting)
+    # The rules tell kinds apart by themselves: a new kind is a root.
+    return replace(found, chains=()) if found.new_kind else found
 
 
 def purpose_of(tree: str, episode: Trajectory, chain: Sequence[Node]) -> str:
-    """Return the prompt that an episode takes: by tree, by match, and in the task tree by
-    outcome.
-    """
+    """Return an episode's prompt: by tree, by match, and in the task tree by outcome."""
     purpose = f"{tree}_{'residual' if chain else 'root'}"
-    if tree == "task":
-        purpose += "_success" if episode.outcome.success else "_failure"
-    return purpose
+    return purpose if tree == "env" else f"{purpose}_{_label(episode)}"
 
 
-@dataclass(frozen=True, slots=True)
-class _TreePlanner:
-    """Plans what an episode changes in one tree."""
-
-    tree: Tree
-    episode: Trajectory
-    parameters: TreeParameters
-    writer: Writer
-    embedder: Embedder
-
-    def plan(
-        self, found: CollectionRecall, calls: tuple[Call, ...] = ()
-    ) -> tuple[CollectionResult, tuple[Change, ...]]:
-        """Return the decision, and what it changes; `calls` were made before."""
-        name, chain = self.tree.name, found.chain
-        # A node may not be below all of its chain (equation 5), and holds what it lacks there.
-        known = chain[: self.parameters.d_max - 1]
-        purpose = purpose_of(name, self.episode, known)
-        extraction = self.writer.write(purpose, self.episode, known)
-        calls = (*calls, *extraction.calls("extract", name))
-        if extraction.unrelated and chain:
-            return self.plan(replace(found, chains=()), calls)
-        node, reason, added = self._new_node(chain, extraction)
-        result = CollectionResult(
-            tree=name,
-            decision=("residual" if chain else "root") if node else "skip",
-            reason=reason,
-            node=node,
-            match=chain[-1].id if chain else None,
-            score=found.candidates[0].score if found.candidates else None,
-            calls=calls,
-        )
-        success = bool(self.episode.outcome.success)
-        counts = (Count(name, each.id, success and each is chain[-1], 1, success) for each in chain)
-        changes = (*added, *counts)
-        if not chain or not self._is_due(chain[-1]):
-            return result, changes
-        fused = fuse(self.tree, chain, self.writer, self.embedder)
-        return _with_fusion(result, fused.result), (*changes, *fused.changes)
-
-    def _new_node(
-        self, chain: Sequence[Node], extraction: Extraction
-    ) -> tuple[Node | None, str, tuple[Change, ...]]:
-        """Return the node to write, why, and its addition; no node if there is nothing new."""
-        if extraction.payload is None:
-            return None, extraction.reason, ()
-        label: Label = "success" if self.episode.outcome.success else "failure"
-        origin = extraction.origin(self.writer.name, self.episode)
-        parent = parent_of(chain, self.parameters.d_max)
-        payload = _cleaned(self.tree.name, self._completed(extraction.payload))
-        node = born(self.tree.name, parent, label, payload, origin)
-        vector = self.embedder.embed_passages([node.payload["activation_condition"]])[0]
-        if same := duplicate_of(self.tree, node, vector):
-            return None, same.reason, ()
-        return node, extraction.reason, (Add(self.tree.name, node, vector),)
-
-    def _completed(self, payload: Mapping[str, str]) -> Mapping[str, str]:
-        """Return what a model wrote of real work, with the facts of the log below it."""
-        by_model = self.tree.name == "task" and self.writer.name != "rules"
-        if by_model and domain_for(self.episode.domain) is GENERAL:
-            return with_facts(payload, self.episode)
-        return payload
-
-    def _is_due(self, match: Node) -> bool:
-        """Return whether the match is a residual that was hit often enough (equation 8)."""
-        hits = self.tree.counts(match.id).hits + bool(self.episode.outcome.success)
-        k_cons = self.parameters.k_cons
-        is_open = match.kind == "residual" and not match.consolidated
-        return is_open and k_cons is not None and hits >= k_cons
+def _label(episode: Trajectory) -> Label:
+    return "success" if episode.outcome.success else "failure"
 
 
-def _cleaned(tree: str, payload: Mapping[str, str]) -> dict[str, str]:
-    return cleaned(payload, COLLECTIONS[tree].fields, OPTIONAL)
-
-
-def _with_fusion(result: CollectionResult, fused: MaintenanceResult) -> CollectionResult:
-    calls = (*result.calls, *fused.calls)
-    if fused.written:
-        return replace(result, consolidated=fused.root, calls=calls)
-    reason = f"{result.reason}; not consolidated: {fused.reason}"
-    return replace(result, reason=reason, calls=calls)
+def _written(
+    tree: Tree,
+    found: CollectionRecall,
+    episode: Trajectory,
+    numbers: TreeParameters,
+    writer: Writer,
+    embedder: Embedder,
+    calls: tuple[Call, ...] = (),
+) -> tuple[CollectionResult, list[Change]]:
+    """Return the decision for one tree, and what it changes; `calls` were made before."""
+    name, chain = tree.name, found.chain
+    # A node may not be below all of its chain (equation 5), and holds what it lacks there.
+    known = chain[: numbers.d_max - 1]
+    written = writer.write(purpose_of(name, episode, known), episode, known)
+    calls = (*calls, *written.calls("extract", name))
+    if written.unrelated and chain:
+        alone = replace(found, chains=())
+        return _written(tree, alone, episode, numbers, writer, embedder, calls)
+    node, reason, changes = None, written.reason, list[Change]()
+    if (payload := written.payload) is not None:
+        if name == "task" and writer.name != "rules" and domain_for(episode.domain) is GENERAL:
+            payload = with_facts(payload, episode)
+        parent, origin = parent_of(chain, numbers.d_max), written.origin(writer.name, episode)
+        node = born(name, parent, _label(episode), cleaned(payload, FIELDS, OPTIONAL), origin)
+        vector = embedder.embed_passages([node.payload["activation_condition"]])[0]
+        if same := _duplicate(tree, node, vector):
+            node, reason = None, same[1]
+        else:
+            changes = [Add(name, node, vector)]
+    success = bool(episode.outcome.success)
+    changes += [Count(name, e.id, success and e is chain[-1], 1, success) for e in chain]
+    fused = None
+    if chain and _is_due(tree, chain[-1], numbers, success):
+        fusion = _fused(tree, chain, writer, embedder)
+        changes += fusion.changes
+        calls += fusion.result.calls
+        fused = fusion.result.root if fusion.result.written else None
+        if not fused:
+            reason = f"{reason}; not consolidated: {fusion.result.reason}"
+    return CollectionResult(
+        tree=name,
+        decision=("residual" if chain else "root") if node else "skip",
+        reason=reason,
+        node=node,
+        match=chain[-1].id if chain else None,
+        score=found.candidates[0].score if found.candidates else None,
+        consolidated=fused,
+        calls=calls,
+    ), changes
 
 
 def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
@@ -195,50 +181,43 @@ def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
     return chain[min(len(chain), d_max - 1) - 1] if chain else None
 
 
-def placement(collection: str, found: CollectionRecall | None, settings: Settings) -> str:
-    """Say where equations 4 and 5 would put an episode with this question."""
-    parameters: TreeParameters = settings.of(collection)
-    if not parameters.enabled:
-        return "the tree is switched off"
-    if found is None:
-        return "not asked"
-    if found.match is None:
-        if not found.candidates:
-            return "would become the first root: the tree is empty"
-        best = found.candidates[0].score
-        return f"would become a new root: {best:.3f} is below {parameters.tau_base:g}"
-    match = found.match.node
-    parent = parent_of(found.chain, parameters.d_max)
-    place = f"a residual below the match, at depth {match.depth + 1}"
-    if parent is not None and parent.id != match.id:
-        place = (
-            f"a sibling of the match, at depth {match.depth}: "
-            f"none lies deeper than D_max = {parameters.d_max}"
-        )
-    if found.new_kind:
-        return f"would become a new root by the rules, as its kind is new; by a model {place}"
-    return f"would become {place}"
+def _duplicate(
+    tree: Tree, node: Node, vector: NDArray[np.float32]
+) -> tuple[Node | None, str] | None:
+    """Return the node that makes a new one needless, None if it was deleted, and why.
+
+    That is its own id, or a sibling that says the same.
+    """
+    first = tree.snapshot.first_row(node.id)
+    if first is not None:
+        row = int(tree.snapshot.current[first])
+        if tree.snapshot.index["deleted"][row]:
+            return None, f"this node, {node.id}, was deleted before"
+        return tree.node_at(row), f"the tree has this node, {node.id}, already"
+    said = node.parent, node.label, node.payload
+    for other in nodes_with_key(tree, node.payload["activation_condition"], vector):
+        if (other.parent, other.label, other.payload) == said:
+            return other, f"node {other.id} says exactly this already"
+    return None
+
+
+def _is_due(tree: Tree, node: Node, numbers: TreeParameters, more: int) -> bool:
+    """Return whether a match is a residual that was hit often enough, with this episode."""
+    is_open = node.kind == "residual" and not node.consolidated and numbers.k_cons is not None
+    return is_open and tree.counts(node.id).hits + more >= (numbers.k_cons or 0)
 
 
 def due(bank: Bank) -> list[Due]:
     """Return the chains that equation 8 wants fused."""
-    settings = of_bank(bank, Parameters)
-    return [
-        Due(name, tree.chain_at(int(row)))
-        for name, tree in bank.trees.items()
-        for row in _due_rows(tree, settings.of(name))
-    ]
-
-
-def _due_rows(tree: Tree, parameters: TreeParameters) -> NDArray[np.integer]:
-    """Return the rows of the living residuals that were hit often enough and not fused yet."""
-    if parameters.k_cons is None or not parameters.enabled or not len(tree):
-        return tree.rows[:0]
-    rows, index = tree.rows, tree.snapshot.index
-    rows = rows[index["residual"][rows] & ~index["consolidated"][rows]]
-    hits = tree.snapshot.counters[tree.birth[rows], 0]
-    due: NDArray[np.integer] = rows[hits >= parameters.k_cons]
-    return due
+    settings, found = of_bank(bank, Parameters), []
+    for name, tree in bank.trees.items():
+        numbers = settings[name]
+        if numbers.k_cons is not None and numbers.enabled and len(tree):
+            index = tree.snapshot.index
+            rows = tree.rows[index["residual"][tree.rows] & ~index["consolidated"][tree.rows]]
+            hits = tree.snapshot.counters[tree.birth[rows], 0]
+            found += [Due(name, tree.chain_at(int(row))) for row in rows[hits >= numbers.k_cons]]
+    return found
 
 
 def maintain(
@@ -250,66 +229,179 @@ def maintain(
         chain = tree.chain(task.nodes[-1].id)
     except NodeNotFoundError:
         return None
-    return None if chain[-1].consolidated else fuse(tree, chain, writer, embedder)
+    return None if chain[-1].consolidated else _fused(tree, chain, writer, embedder)
 
 
-def fuse(
+def _fused(
     tree: Tree, chain: tuple[Node, ...], writer: Writer, embedder: Embedder
 ) -> Plan[MaintenanceResult]:
-    """Return the plan that makes a chain a root, and marks its last node as consolidated."""
+    """Return the plan that makes a chain a root, and marks its last node as consolidated.
+
+    The root is a failure only if the whole chain is.
+    """
     name = tree.name
     calls: tuple[Call, ...] = ()
     try:
-        extraction = writer.write(f"{name}_consolidation", None, chain)
-        calls = extraction.calls("fuse", name)
-        root = _fused_root(name, chain, extraction, writer.name)
-    except FailedCallError as error:
-        return Plan(MaintenanceResult(name, chain, None, str(error), (error.call,)))
+        written = writer.write(f"{name}_consolidation", None, chain)
+        calls = written.calls("fuse", name)
+        if written.payload is None:
+            raise ExtractionError(f"nothing was fused: {written.reason}")
+        payload = cleaned(written.payload, FIELDS, OPTIONAL)
     except ExtractionError as error:
+        calls = (error.call,) if isinstance(error, FailedCallError) else calls
         return Plan(MaintenanceResult(name, chain, None, str(error), calls))
-    vector = embedder.embed_passages([root.payload["activation_condition"]])[0]
-    changes: tuple[Change, ...] = (Revise(name, structs.replace(chain[-1], consolidated=True)),)
-    if same := duplicate_of(tree, root, vector):
-        return Plan(MaintenanceResult(name, chain, same.node, same.reason, calls), changes)
-    result = MaintenanceResult(name, chain, root, extraction.reason, calls, written=True)
-    return Plan(result, (Add(name, root, vector), *changes))
-
-
-def _fused_root(name: str, chain: Sequence[Node], extraction: Extraction, writer: str) -> Node:
-    """Return the new root of a fused chain. It is a failure only if the whole chain is."""
-    if extraction.payload is None:
-        raise ExtractionError(f"nothing was fused: {extraction.reason}")
     label: Label = "failure" if all(node.label == "failure" for node in chain) else "success"
     origin = Origin(
-        extractor=writer,
-        model=extraction.model,
-        prompt=extraction.prompt,
+        extractor=writer.name,
+        model=written.model,
+        prompt=written.prompt,
         nodes=tuple(node.id for node in chain),
     )
-    return born(name, None, label, _cleaned(name, extraction.payload), origin)
+    root = born(name, None, label, payload, origin)
+    vector = embedder.embed_passages([root.payload["activation_condition"]])[0]
+    mark = Revise(name, structs.replace(chain[-1], consolidated=True))
+    if same := _duplicate(tree, root, vector):
+        return Plan(MaintenanceResult(name, chain, *same, calls), (mark,))
+    result = MaintenanceResult(name, chain, root, written.reason, calls, written=True)
+    return Plan(result, (Add(name, root, vector), mark))
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """Why a node need not be written: the living node that says the same; None if deleted."""
+def calibrate(
+    bank: Bank, writer: Writer, embedder: Embedder, between: Callable[[], None] = lambda: None
+) -> list[Proposal]:
+    """Propose a threshold for each tree. Nothing is written.
 
-    node: Node | None
-    reason: str
-
-
-def duplicate_of(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Duplicate | None:
-    """Return what makes a new node needless: its own id, or a sibling that says the same.
-
-    The vector is its key's, float32 [dimensions], of unit length.
+    The rules as `writer` decide which episodes are of one kind. `between` is called before each
+    question to a tree; what it raises ends the work.
     """
-    first = tree.snapshot.first_row(node.id)
-    if first is not None:
-        row = int(tree.snapshot.current[first])
-        if tree.snapshot.index["deleted"][row]:
-            return Duplicate(None, f"this node, {node.id}, was deleted before")
-        return Duplicate(tree.node_at(row), f"the tree has this node, {node.id}, already")
-    said = node.parent, node.label, node.payload
-    for other in nodes_with_key(tree, node.payload["activation_condition"], vector):
-        if (other.parent, other.label, other.payload) == said:
-            return Duplicate(other, f"node {other.id} says exactly this already")
-    return None
+    numbers, asked = of_bank(bank, Parameters), list(islice(episodes(bank), _QUESTIONS))
+    return [
+        _proposal(
+            name, numbers[name].tau_base, asked, weighting_of(bank), writer, embedder, between
+        )
+        for name in COLLECTIONS
+        if numbers[name].enabled
+    ]
+
+
+def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
+    """Propose thresholds for the trees that still have the preset's, from the first episodes.
+
+    The published ones stay for the embedder that they were published for. Scenes that an
+    interrupted run left behind do not count.
+    """
+    now, preset = of_bank(bank, Parameters), Parameters.preset(bank.manifest.domain)
+    waiting = [
+        name
+        for name in COLLECTIONS
+        if now[name].enabled
+        and not now[name].tau_fixed
+        and now[name].tau_base == preset[name].tau_base
+    ]
+    if not waiting or bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
+        return []
+    asked = [structs.replace(each, metadata={}) for each in islice(episodes(bank), _QUESTIONS)]
+    proposals = [
+        _proposal(name, now[name].tau_base, asked, weighting_of(bank), writer, embedder)
+        for name in waiting
+        if len(_questions(name, asked)) >= LEAST_SCORES
+    ]
+    return [each for each in proposals if each.proposed is not None]
+
+
+def _proposal(
+    name: str,
+    current: float,
+    asked: Sequence[Trajectory],
+    weighting: Weighting,
+    writer: Writer,
+    embedder: Embedder,
+    between: Callable[[], None] = lambda: None,
+) -> Proposal:
+    import numpy as np
+
+    from deltamem_tui.embedding.scan import Rows, Scan
+
+    between()
+    questions = _questions(name, asked)
+    # All at once: a vector's last bits depend on the texts that are embedded beside it.
+    vectors = embedder.embed_queries(list(questions))
+    triggers = []
+    for text, episode in questions.items():
+        between()
+        triggers.append(_trigger(name, text, episode, writer))
+    scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting)
+    kinds, best, jumps, pairs = np.array(triggers, dtype=object), [], [], []
+    for at, vector in enumerate(vectors):
+        between()
+        scores, own = (np.delete(e, at) for e in (scan.scores(vector, 0.0), kinds == kinds[at]))
+        best += [float(scores.max())] if len(scores) else []
+        if best and best[-1] >= _LEAST_SCORE and (jump := widest_jump(np.sort(scores)[::-1])):
+            jumps.append(jump)
+        if own.any() and not own.all():
+            pairs.append((float(scores[own].max()), float(scores[~own].max())))
+    line = dividing_line(pairs) if len(pairs) >= _LEAST_KINDRED * len(questions) else None
+    if line is None and jumps:
+        line = float(np.median(jumps))
+    found, reason = sum(score >= _LEAST_SCORE for score in best), ""
+    if found < LEAST_SCORES:
+        reason = (
+            f"too few episodes are alike: {found} of {len(questions)} resemble another, "
+            f"and {LEAST_SCORES} are needed"
+        )
+    elif line is None:
+        reason = "no threshold separates what is alike from what is not by these scores"
+
+    def matching(threshold: float) -> float:
+        return round(float(np.mean(np.array(best) >= threshold)), 3) if best else 0.0
+
+    proposed = None if line is None or reason else round(line, 2)
+    then = None if proposed is None else matching(proposed)
+    return Proposal(name, len(questions), found, current, proposed, reason, matching(current), then)
+
+
+def _questions(name: str, asked: Iterable[Trajectory]) -> dict[str, Trajectory]:
+    """Return what each episode asks the tree. A text asked twice would only match itself."""
+    texts: dict[str, Trajectory] = {}
+    for each in asked:
+        if text := questions_of(each)[name]:
+            texts.setdefault(text, each)
+    return texts
+
+
+def _trigger(name: str, text: str, episode: Trajectory, writer: Writer) -> str:
+    """Return what the rules would have an episode's own node be found by."""
+    if not episode.outcome.known:  # a trigger does not depend on how the episode ended
+        episode = episode.with_outcome(Outcome(success=True))
+    payload: Mapping[str, str] | None = None
+    try:
+        payload = writer.write(purpose_of(name, episode, ()), episode, ()).payload
+    except ExtractionError:
+        return text
+    return payload["activation_condition"] if payload else text
+
+
+def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Return the threshold that most questions reach with their own kind, fewest with another."""
+    import numpy as np
+
+    own, other = (np.sort([pair[at] for pair in pairs]) for at in (0, 1))
+    scores = np.unique(np.concatenate((own, other)))
+    middles = (scores[:-1] + scores[1:]) / 2
+    # Both have as many scores, so the counts that lie below compare like the shares above.
+    gain = np.searchsorted(other, middles) - np.searchsorted(own, middles)
+    best = int(np.argmax(gain)) if len(gain) else -1
+    return float(middles[best]) if len(gain) and gain[best] > 0 else None
+
+
+def widest_jump(scores: NDArray[np.float32]) -> float | None:
+    """Return the middle of the widest jump among the better half of scores, best first.
+
+    None if there are too few scores, or all are the same.
+    """
+    upper = scores[: max(len(scores) // 2, 2)]
+    jumps = upper[:-1] - upper[1:]
+    if not len(jumps) or jumps.max() <= 0:
+        return None
+    widest = int(jumps.argmax())
+    return float(upper[widest] + upper[widest + 1]) / 2

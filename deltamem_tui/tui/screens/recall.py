@@ -120,10 +120,10 @@ class AnswerPane(Vertical):
         yield self.matches
         yield self._why
 
-    def show(self, lines: Sequence[MatchLine], *why: str) -> None:
+    def show(self, lines: Sequence[MatchLine], why: str) -> None:
         """Show candidates, and what is to be said of them."""
         self.matches.show(lines)
-        self._why.update(Text(" ".join(filter(None, why))))
+        self._why.update(Text(why))
 
     def head(self, *parts: str) -> None:
         """Say in the title what the collection has."""
@@ -308,15 +308,10 @@ class RecallScreen(BankScreen):
     def _show(self, given: RecallResult | None) -> None:
         self._given = given
         self.offer("show_node", "match_chain", "match_evidence", when=given is not None)
-        settings = self._asked[1].settings if self._asked else None
         for tree, pane in self._answers.items():
             found = given.collections.get(tree) if given else None
             pane.display = found is not None or given is None
-            becomes = ""
-            if given is not None and settings is not None:
-                becomes = method_of(self.bank).placement(tree, found, settings)
-                becomes = f"If learnt, it {becomes}." if becomes.startswith("would") else ""
-            pane.show(match_lines(self.bank, found), why_matched(self.bank, found), becomes)
+            pane.show(match_lines(self.bank, found), why_matched(self.bank, found))
             pane.head(counted(len(self.bank.tree(tree)), "node"))
         context = given.context if given else ""
         self._told.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
