@@ -191,12 +191,6 @@ class Domain:
         replaced = distinct(match for match, _ in INSTANCES for match in match.findall(task))
         return Goal(trigger, variant=listed(replaced, 4))
 
-    def contradicts(self, task: str, condition: str) -> bool:  # noqa: ARG002
-        """Return whether a skill for a condition is certainly none for a task, however alike they
-        are.
-        """
-        return False
-
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
         """Return the steps, understood, in order."""
         return [self.move(step, goal) for step in trajectory.steps]
@@ -235,10 +229,6 @@ class Domain:
         """
         done = [move.action for move in moves if move.effect == "done"]
         return [action for action in done if len(action.split()) <= _COMMAND_WORDS]
-
-    def readings(self, moves: Sequence[Move]) -> list[str]:  # noqa: ARG002
-        """Return what was measured, as the options of a goal are decided by: command and number."""
-        return []
 
     def likely_places(
         self,

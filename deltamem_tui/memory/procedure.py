@@ -17,9 +17,6 @@ from difflib import SequenceMatcher
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 
-MEASURED = "Measured:"
-"""How an ending begins that says which reading led to which option of the task."""
-
 _STEP = re.compile(r"\d+\. (.+)")
 _NAMES = re.compile(r"Worked (?:as it stands )?with (.+)\.")
 _NAME = re.compile(r"\[([^\]]+)\] = (.+?)(?:, (?=\[)|$)")

@@ -20,15 +20,6 @@ _RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 
 
-def payload_of(trigger: str, text: str, ending: str = "") -> dict[str, str]:
-    """Return the texts of a node."""
-    return {
-        "activation_condition": trigger,
-        "execution_procedure": text,
-        "termination_condition": ending,
-    }
-
-
 def condense(text: str, words: int) -> str:
     """`text` on one line, cut after so many words; a word of absurd length is cut too."""
     parts = one_line(text).split()

@@ -19,7 +19,6 @@ from deltamem_tui.lab.games.alfworld_goals import (
     kinds,
     kinds_in,
     needed_steps,
-    treatments,
 )
 from deltamem_tui.lab.games.alfworld_places import (
     GO,
@@ -70,11 +69,6 @@ class AlfworldDomain(Domain):
             slots=slots,
             understood=True,
         )
-
-    def contradicts(self, task: str, condition: str) -> bool:
-        """Return whether both ask for a treatment, and not for the same."""
-        asked, known = treatments(task), treatments(condition)
-        return bool(asked and known and not asked & known)
 
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
         """Return the steps, those marked that brought the goal about."""

@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 from deltamem_tui.lab.games.scienceworld_goals import (
     ROOMS,
-    contradict,
     ingredients,
     task_facts,
     task_goal,
@@ -44,7 +43,7 @@ _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
 _CHOSEN = re.compile(r"focus on [^\[]+$")
 _FETCHED = re.compile(r"(?:pick up|focus on) \[\w+\]")
-_READING = re.compile(r"temperature of -?\d+ degrees|time reads \d+ ticks")
+
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 _NUMBERED = re.compile(r"\b([a-z]+) (\d+)\b")
 _SCENERY = frozenset(("agent", "substance called air"))
@@ -60,10 +59,6 @@ class ScienceWorldDomain(Domain):
     about = "school science in text"
     presets = MappingProxyType({"deltamem": {"tau_task": 0.82, "tau_env": 0.82, "k_cons": 3}})
     fact_names = ("verb", "target", "instrument", "place")
-
-    def contradicts(self, task: str, condition: str) -> bool:
-        """Return whether one asks for the most of something, and the other for the least of it."""
-        return contradict(task, condition)
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """Return the task's own sentences with substances, colours, rooms and degrees left open."""
@@ -117,18 +112,6 @@ class ScienceWorldDomain(Domain):
                 lines += [f"open door to {meant}"] * opened + [f"go to {meant}"]
             lines += act.action.split("\n")
         return lines
-
-    def readings(self, moves: Sequence[Move]) -> list[str]:
-        """Return the last number that was read of each thing in its place."""
-        last: dict[str, str] = {}
-        put = ""
-        for move in moves:
-            if move.effect == "done" and move.action.startswith(("move ", "pour ")):
-                put = move.action
-            if found := _READING.search(move.answer):
-                of = move.action if move.action.startswith("use ") else put
-                last[put] = f"`{of}`: {found[0]}"
-        return list(last.values())
 
     def ingredients(self, steps: Sequence[str]) -> dict[str, str]:
         """Return the colours of the paints that are mixed."""

@@ -69,22 +69,6 @@ _SHORT = (
 )
 _FOCUSED = re.compile(r"focus on (.+)")
 _FOCUS = re.compile(r"You focus on the (.+)\.$")
-_OPPOSITES = (
-    ("most", "least"),
-    ("steepest", "shallowest"),
-    ("longest", "shortest"),
-    ("highest", "lowest"),
-)
-_SUPERLATIVE = re.compile(rf"\b({'|'.join(word for pair in _OPPOSITES for word in pair)})\b")
-
-
-def contradict(one: str, other: str) -> bool:
-    """Return whether one text has a superlative, and the other only its opposite."""
-    asked, known = set(_SUPERLATIVE.findall(one)), set(_SUPERLATIVE.findall(other))
-    return any(
-        len(both & asked) == len(both & known) == 1 and both & asked != both & known
-        for both in map(frozenset, _OPPOSITES)
-    )
 
 
 def task_goal(trajectory: Trajectory) -> Goal:

@@ -6,9 +6,8 @@ question, and their chains meet only in the agent's context.
 The paper's rule takes the best node of all if it reaches τ (`recall = "paper"`). By default
 (`recall = "kind"`) the rules that write triggers read the question too: a tree that has the
 question's own kind of goal answers with the success of that kind whose names are nearest, and
-with what failed; the paper's rule decides where the kind is new or not understood, among the
-nodes that do not clearly ask for something else. Where all of the task tree's answer failed, the
-best success that reaches τ comes with it.
+with what failed; the paper's rule decides where the kind is new or not understood. Where all of
+the task tree's answer failed, the best success that reaches τ comes with it.
 
 Where no plug-in knows the domain, a whole bank answers: its episodes speak by the facts that their
 nodes keep (`memory.work`). The living nodes nearest to the task and the youngest ones are read, so
@@ -48,7 +47,7 @@ from deltamem_tui.memory.vectors.search import (
 from deltamem_tui.memory.work import advice
 from deltamem_tui.memory.work.counting import Experience, Lesson
 from deltamem_tui.memory.work.facts import WorkFact, from_text, is_worded
-from deltamem_tui.memory.work.writing import is_signed, scene_text, task_text
+from deltamem_tui.memory.work.writing import scene_text, task_text
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -59,8 +58,6 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 WORK = "work"
-_CONTRADICTED = 2.0  # below any threshold
-_LOOKED_AT = 64  # so many nodes for one that does not contradict the question
 _NEAREST = 256
 _YOUNGEST = 744
 _TRAPS = 2
@@ -78,18 +75,11 @@ class TreeQuestion:
         vector: The same, embedded. float32 [dimensions], of unit length.
         kind: Its trigger as the rules would write it, without and with its names, embedded.
             float32 [2, dimensions]; None if its kind is not looked for, or not understood.
-        domain: Whose words tell that a node contradicts it; None if similarity alone counts.
     """
 
     text: str
     vector: Vector
     kind: NDArray[np.float32] | None = None
-    domain: Domain | None = None
-
-    def is_contradicted_by(self, node: Node) -> bool:
-        """Return whether a node's trigger asks for what the question clearly does not."""
-        trigger = node.payload["activation_condition"]
-        return self.domain is not None and self.domain.contradicts(self.text, trigger)
 
 
 def questions(task: str, environment: str) -> dict[str, str]:
@@ -108,8 +98,8 @@ def question_to(
     """Return a question made ready for a tree; a task is read in the words of a domain."""
     import numpy as np
 
-    if tree == "task" and domain is GENERAL:
-        text = task_text(text) or text
+    if domain is GENERAL:
+        text = (task_text(text) if tree == "task" else scene_text(text)) or text
     question = TreeQuestion(text, embedder.embed_queries([text])[0])
     goal = goal_in(domain, text) if _by_kind(tree, numbers) else None
     if goal is None or not goal.understood:
@@ -142,8 +132,6 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         if text:
             numbers = settings[name]
             question = question_to(name, text, numbers, embedder, domain)
-            if _by_kind(name, numbers):
-                question = replace(question, domain=domain)
             vectors[name] = question.vector
             tree = bank.tree(name)
             found[name] = recall_tree(tree, question, numbers, weighting_of(bank), query.count)
@@ -174,7 +162,8 @@ def recall_tree(
 ) -> CollectionRecall:
     """Ask one tree: by kind where it has the question's, else by equations 6 and 7."""
     tau = numbers.tau_base
-    candidates = _ranked(tree, question, weighting, numbers.failure_penalty, count)
+    penalty = numbers.failure_penalty
+    candidates = [each for _, each in ranked(tree, question.vector, weighting, penalty, count)]
     recalled: list[Candidate] = []
     if candidates and question.kind is not None:
         recalled = _of_kind(tree, question.kind, weighting)
@@ -183,8 +172,8 @@ def recall_tree(
         recalled = [each for each in candidates[:1] if each.score >= tau]
     nodes = (node for each in recalled for node in tree.chain(each.node.id))
     if recalled and _by_kind(tree.name, numbers) and all(each.label == "failure" for each in nodes):
-        best = _ranked(tree, question, weighting, BEHIND_EVERY_SUCCESS, 1)[:1]
-        recalled += [e for e in best if e.node.label == "success" and e.score >= tau]
+        best = ranked(tree, question.vector, weighting, BEHIND_EVERY_SUCCESS, 1)
+        recalled += [e for _, e in best if e.node.label == "success" and e.score >= tau]
     return answer_of(
         tree,
         question.text,
@@ -195,23 +184,6 @@ def recall_tree(
         rule="kind" if is_known else "threshold",
         new_kind=question.kind is not None and not is_known,
     )
-
-
-def _ranked(
-    tree: Tree, question: TreeQuestion, weighting: Weighting, penalty: float, count: int
-) -> list[Candidate]:
-    """Return the best nodes, best first; those that contradict the question behind all others."""
-    best = [each for _, each in ranked(tree, question.vector, weighting, penalty, count)]
-    if not best or not question.is_contradicted_by(best[0].node):
-        return best
-    wider = ranked(tree, question.vector, weighting, penalty, max(count, _LOOKED_AT))
-    judged = [
-        replace(each, penalty=each.penalty + _CONTRADICTED, score=each.score - _CONTRADICTED)
-        if question.is_contradicted_by(each.node)
-        else each
-        for _, each in wider
-    ]
-    return sorted(judged, key=lambda each: -each.score)
 
 
 def _of_kind(tree: Tree, kind: NDArray[np.float32], weighting: Weighting) -> list[Candidate]:
@@ -251,13 +223,16 @@ def _recall_work(
     room = _room(bank, settings.budget, query.folders)
     task = env = None
     lines: list[str] = []
-    traps: list[str] = []
+    traps: dict[str, str] = {}
     if texts["task"]:
         numbers = settings.task
         task, lines = _recall_task(bank, texts["task"], numbers, embedder, room, query.count)
     if texts["env"]:
-        env, traps = _recall_env(bank, texts["env"], settings.env.tau_base, embedder)
-    context = _composed(bank, lines, traps, room, query.folders)
+        question = question_to("env", texts["env"], settings.env, embedder, GENERAL)
+        env = recall_tree(bank.tree("env"), question, settings.env, weighting_of(bank), query.count)
+        known = (line for e in env.chain for line in e.payload["execution_procedure"].splitlines())
+        traps = {line.partition(" ⇒ ")[0]: line for line in known if line.startswith(_TRAP)}
+    context = _composed(bank, lines, list(traps.values()), room, query.folders)
     return RecallResult({"task": task, "env": env}, context)
 
 
@@ -310,40 +285,6 @@ def _lesson(node: Node) -> Lesson | None:
     # What a person wrote has no facts: all of it is a way.
     facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
     return Lesson(node.id, task, tuple(facts), node.label == "success", is_worded(text))
-
-
-def _recall_env(
-    bank: Bank, text: str, tau: float, embedder: Embedder
-) -> tuple[CollectionRecall, list[str]]:
-    """Return what is known of just this scene, and the traps in it as lines."""
-    tree = bank.tree("env")
-    node = known_scene(tree, text, embedder, weighting_of(bank))
-    recalled = [Candidate(node, 1.0, 0.0, 1.0, WORK)] if node else []
-    family = [node, *tree.children(node.id)] if node else []
-    lines = [line for each in family for line in each.payload["execution_procedure"].splitlines()]
-    traps = {line.partition(" ⇒ ")[0]: line for line in lines if line.startswith(_TRAP)}
-    return answer_of(tree, text, recalled, threshold=tau, rule=WORK), list(traps.values())
-
-
-def by_scene(
-    found: CollectionRecall, tree: Tree, scene: str, embedder: Embedder, weighting: Weighting
-) -> CollectionRecall:
-    """Return what was found for a scene, or the root of just this scene where there is one."""
-    if (node := known_scene(tree, scene, embedder, weighting)) is not None:
-        return replace(found, chains=((node,),))
-    is_other = found.chain and is_signed(found.chain[0].payload["activation_condition"])
-    return replace(found, chains=()) if is_other else found
-
-
-def known_scene(tree: Tree, scene: str, embedder: Embedder, weighting: Weighting) -> Node | None:
-    """Return the root of just this scene, which is found by its digest; None if it is new."""
-    signed = scene_text(scene)
-    if not signed or not len(tree):
-        return None
-    vector = embedder.embed_passages([signed])
-    nodes = (tree.node_at(int(row)) for row in scan_of(tree, weighting).alike(vector, SAME_TEXT))
-    roots = (node for node in nodes if node.parent is None)
-    return next((node for node in roots if node.payload["activation_condition"] == signed), None)
 
 
 def digest(bank: Bank, tokens: int, folders: Sequence[Path] | None = None) -> str:

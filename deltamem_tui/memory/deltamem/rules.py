@@ -9,22 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.deltamem.definition import PROMPTS
+from deltamem_tui.memory.deltamem.definition import PROMPTS, Payload
 from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.places import Fact, are_counted, summed
-from deltamem_tui.memory.procedure import (
-    MEASURED,
-    Procedure,
-    difference,
-    filled,
-    option_in,
-    text_of,
-)
+from deltamem_tui.memory.procedure import Procedure, difference, text_of
 from deltamem_tui.memory.wording import (
     ARROW,
     bulleted,
@@ -32,7 +25,6 @@ from deltamem_tui.memory.wording import (
     distinct,
     key,
     listed,
-    payload_of,
     procedure_lines,
     record_lines,
     shortened,
@@ -40,24 +32,18 @@ from deltamem_tui.memory.wording import (
 )
 from deltamem_tui.memory.work import writing as work
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
-from deltamem_tui.text import count_tokens, one_line
+from deltamem_tui.memory.writers.failure_markers import FAILED, TRIED, UNEXPLORED
+from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.trajectory.model import Trajectory
 
 _STEPS = 150  # the longest way in the generated episodes has 118
-_TRAPS = 6
-_NEW_TRAPS = 2
-_NEW_UNEXPLORED = 1
-_NEW_ANSWER_WORDS = 8
+_TRAPS, _NEW_TRAPS = 6, 2  # of a root, of a residual
+_UNEXPLORED, _NEW_UNEXPLORED = 6, 1
+_FACTS, _NEW_FACTS = 16, 3
 _TRIED_LINES = 8
 _RECORD_WORDS = 25  # of an action that is told about, and not to be carried out
-_UNEXPLORED = 6
-_SENTENCE = re.compile(r"[A-Z].*?\.(?=\s|$)")
-_FACTS = 16
-_NEW_FACTS = 3
-_FACT_WORDS = 60
-_NEW_FACT_WORDS = 14
-_COUNT_WORDS = 20
+_ANSWER_WORDS = 8
+_FACT_WORDS, _NEW_FACT_WORDS, _COUNT_WORDS = 60, 14, 20
 _ITEM_WORDS = 25
 _SUBJECT_WORDS = 16
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
@@ -87,74 +73,60 @@ def write_by_rules(
             raise ExtractionError("there is no chain to fuse")
         if work.is_work(notes):
             return work.fused(notes)
-        return (fused_facts if of_facts else fused_skill)(notes)
-    dialect = domain_for(episode.domain)
-    if dialect is GENERAL:
-        _require_outcome(episode, of_facts)
-        return (
-            work.knowledge(episode, scene_of(episode), notes) if of_facts else work.skill(episode)
-        )
-    return (knowledge if of_facts else _skill)(episode, dialect, notes)
-
-
-def _skill(trajectory: Trajectory, dialect: Domain, chain: Sequence[Node]) -> Extraction:
-    _require_outcome(trajectory)
-    episode = Episode.read(trajectory, dialect)
-    if not episode.goal.trigger:
-        raise ExtractionError("the episode has no task", source=trajectory.id)
-    if not episode.moves:
-        return Extraction(None, "the episode has no steps")
-    return (success if trajectory.outcome.success else failure)(episode, chain)
-
-
-def _require_outcome(episode: Trajectory, of_facts: bool = False) -> None:
-    if episode.outcome.success is None and not of_facts:
+        return _fused_facts(notes) if of_facts else _fused_skill(notes)
+    domain = domain_for(episode.domain)
+    if of_facts:
+        is_work, scene = domain is GENERAL, scene_of(episode)
+        return work.knowledge(episode, scene, notes) if is_work else _facts(episode, domain, notes)
+    if episode.outcome.success is None:
         raise OutcomeUnknownError(
-            "a skill cannot be told from a failure without an outcome",
-            source=episode.id,
-            hint="give the episode an outcome",
+            "the episode has no outcome", source=episode.id, hint="give the episode an outcome"
         )
+    if domain is GENERAL:
+        return work.skill(episode)
+    known = _Episode.read(episode, domain)
+    if not known.goal.trigger:
+        raise ExtractionError("the episode has no task", source=episode.id)
+    if not known.moves:
+        return Extraction(None, "the episode has no steps")
+    return _success(known, notes) if episode.outcome.success else _failure(known, notes)
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class _Episode(NamedTuple):
     """An episode as its domain understands it."""
 
     trajectory: Trajectory
     domain: Domain
     goal: Goal
-    moves: tuple[Move, ...]
+    moves: list[Move]
 
     @classmethod
-    def read(cls, trajectory: Trajectory, domain: Domain) -> Episode:
-        """Understand an episode."""
+    def read(cls, trajectory: Trajectory, domain: Domain) -> _Episode:
         goal = domain.goal(trajectory)
-        return cls(trajectory, domain, goal, tuple(domain.moves(trajectory, goal)))
+        return cls(trajectory, domain, goal, domain.moves(trajectory, goal))
 
     def trigger(self, chain: Sequence[Node]) -> str:
         """Return the activation condition of what this episode adds to a chain.
 
-        The first node on a kind of goal speaks for the kind, with nothing but the goal's
-        own words, so that it is found from any instance of it. A later one names its
-        instances, so that it is found before the general one where they come up again.
-        A failure does not speak for the kind to a success: failures are pushed down in
-        recall, and the first way that works must not be.
+        The first node on a kind of goal has nothing but the goal's own words, so that it is found
+        from any instance of it. A later one names its instances, so that it is found before the
+        general one where they come up again. A failure does not speak for the kind to a success:
+        failures are pushed down in recall, and the first way that works must not be.
         """
-        if self.is_spoken_for(chain) and self.goal.variant:
-            return f"{self.goal.trigger} ({self.goal.variant})"
-        return self.goal.trigger
+        named = self.goal.variant and self.is_spoken_for(chain)
+        return f"{self.goal.trigger} ({self.goal.variant})" if named else self.goal.trigger
 
     def is_spoken_for(self, chain: Sequence[Node]) -> bool:
         """Return whether a node of the chain speaks for this kind of goal."""
-        general = self.goal.trigger.casefold()
+        general = f"{self.goal.trigger.casefold()} ("
         return any(
             (node.label == "success" or not self.trajectory.outcome.success)
-            and f"{node.payload['activation_condition'].casefold()} (".startswith(f"{general} (")
+            and f"{node.payload['activation_condition'].casefold()} (".startswith(general)
             for node in chain
         )
 
 
-def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
+def _success(episode: _Episode, chain: Sequence[Node]) -> Extraction:
     """Return what a success teaches: the whole way, or where it differs from the chain's.
 
     Put together with its chain, what is written gives the way that the domain reads in this
@@ -163,157 +135,72 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
     steps = episode.domain.procedure(episode.moves)[:_STEPS]
     if not steps:
         return Extraction(None, "no action of this episode had an effect")
-    names = dict(episode.goal.slots)
-    known = Procedure.of(chain)
-    if known is None:
-        if all(_names(chain, filled(step, names)) for step in steps):
-            return Extraction(None, "the chain names every action of this episode")
-        reason = "the chain is not in the rules' words: the whole procedure"
-        return Extraction(_whole(episode, chain, text_of(steps, names)), reason)
-    if not known.steps:
+    names, known = dict(episode.goal.slots), Procedure.of(chain)
+    trigger = episode.trigger(chain)
+    if known is None or not known.steps:
+        did = [move for move in episode.moves if move.effect == "done"]
+        paid = [move for move in episode.moves if move.reward > 0]
+        last = (paid or did or episode.moves)[-1]
+        ending = f"`{condense(last.action, _RECORD_WORDS)}` is answered: {last.answer}"
         reason = "the first way that works" if chain else "no match: the whole procedure"
-        return Extraction(_whole(episode, chain, text_of(steps, names)), reason)
+        return Extraction(Payload(trigger, text_of(steps, names), ending), reason)
     if tuple(steps) == known.steps and (not names or names == known.names):
         return Extraction(None, "the chain has this way already")
-    text = text_of(steps, names, known.steps)
     changes = len(difference(known.steps, steps))
-    places = f"{changes} place{'s' if changes > 1 else ''}"
-    reason = f"differs from the chain in {places}" if changes else "worked with other names"
-    return Extraction(payload_of(episode.trigger(chain), text, _decision(episode)), reason)
+    reason = f"differs from the chain in {counted(changes, 'place')}"
+    text = text_of(steps, names, known.steps)
+    return Extraction(Payload(trigger, text), reason if changes else "worked with other names")
 
 
-def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
+def _failure(episode: _Episode, chain: Sequence[Node]) -> Extraction:
     """Return what a failure teaches: what was tried and answered, and what was not tried."""
-    records = record_lines(chain)
-    known = {_gist(line) for line in records}
-    fresh = [trap for trap in _traps(episode) if _gist(trap) not in known]
-    fresh.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
-    if chain and not fresh:
+    domain, records = episode.domain, record_lines(chain)
+    known = set(map(_gist, records))
+    lines = [trap for trap in _traps(episode) if _gist(trap) not in known]
+    lines.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
+    unexplored = _without(domain.unexplored(episode.trajectory, episode.goal), records)
+    if chain and not lines:
         return Extraction(None, "the chain warns of everything that failed here")
-    unexplored = _without(episode.domain.unexplored(episode.trajectory, episode.goal), records)
-    if episode.is_spoken_for(chain) and not unexplored and fresh[0].startswith(TRIED):
+    if lines and lines[0].startswith(TRIED) and not unexplored and episode.is_spoken_for(chain):
         return Extraction(None, "nothing failed here by itself, and the chain knows the goal")
     if chain:
-        lines = [_briefly(trap) for trap in fresh[:_NEW_TRAPS]]
-        unexplored = unexplored[:_NEW_UNEXPLORED]
+        answers = (line.partition(ARROW) for line in lines[:_NEW_TRAPS])
+        lines = [f"{did}{arrow}{condense(said, _ANSWER_WORDS)}" for did, arrow, said in answers]
     else:
-        lines = _tried(episode) + fresh
-        unexplored = unexplored[:_UNEXPLORED]
-    if not lines and not unexplored:
-        return Extraction(None, "nothing that this episode ran into is worth a warning")
-    lines += _earned(episode)
-    if unexplored:
+        way = [condense(line, _RECORD_WORDS) for line in domain.procedure(episode.moves)]
+        tried = [f"{TRIED} {'; '.join(shortened(way, _TRIED_LINES))}"] if way else []
+        lines = [*tried, *lines]
+    if unexplored := unexplored[: _NEW_UNEXPLORED if chain else _UNEXPLORED]:
         lines.append(f"{UNEXPLORED} {'; '.join(unexplored)}")
+    if not lines:
+        return Extraction(None, "nothing that this episode ran into is worth a warning")
     reason = "a trap the chain does not handle" if chain else "no match: a failure record"
-    return Extraction(payload_of(episode.trigger(chain), "\n".join(lines)), reason)
+    return Extraction(Payload(episode.trigger(chain), "\n".join(lines)), reason)
 
 
-def _whole(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]:
-    """Return a node with a whole procedure, and how one sees that it is done."""
-    did = [move for move in episode.moves if move.effect == "done"]
-    paid = [move for move in episode.moves if move.reward > 0]
-    last = (paid or did or episode.moves)[-1]
-    ending = f"`{condense(last.action, _RECORD_WORDS)}` is answered: {last.answer}"
-    return payload_of(episode.trigger(chain), text, _decision(episode) or ending)
-
-
-def _decision(episode: Episode) -> str:
-    """Return which reading led to which of the goal's options, with the names of the episode."""
-    goal, names = episode.goal, dict(episode.goal.slots)
-    taken = next(
-        (move for move in reversed(episode.moves) if option_in(move.action, goal.options)), None
-    )
-    readings = episode.domain.readings(episode.moves)[-len(goal.options) :] if taken else []
-    if taken is None or not readings:
-        return ""
-    name = names[option_in(taken.action, goal.options)]
-    rules = _SENTENCE.findall(one_line(episode.trajectory.task))
-    rule = next((each for each in rules if each.startswith("If ") and name in each), "")
-    text = f"{MEASURED} {'; '.join(readings)}; so `{taken.action}`. {rule}"
-    return filled(text.strip(), names)
-
-
-def _names(chain: Sequence[Node], command: str) -> bool:
-    """Return whether a chain in anyone's words names a command."""
-    texts = (f" {key(node.payload['execution_procedure'])} " for node in chain)
-    return any(f" {key(command)} " in text for text in texts)
-
-
-def _traps(episode: Episode) -> list[str]:
-    """Return what was refused or cost reward, what was done over and over, and how the episode
-    ended.
-    """
-    last = episode.moves[-1]
-    lines = [_trap(move, times) for move, times in episode.domain.fruitless(episode.moves)]
-    if episode.domain.is_lesson(last):
+def _traps(episode: _Episode) -> list[str]:
+    """Return what failed, what was done over and over, and how the episode ended, a line each."""
+    last, domain = episode.moves[-1], episode.domain
+    lines = [_trap(move, times) for move, times in domain.fruitless(episode.moves)]
+    if domain.is_lesson(last):
         times = sum(move.wording == last.wording for move in episode.moves)
         lines.insert(0, _trap(last, times, "" if last.failed else "the last try"))
     return unlike(lines, _gist)[:_TRAPS]
 
 
 def _trap(move: Move, times: int, aside: str = "") -> str:
-    often = f"{times} times" if times > 1 else ""
-    asides = ", ".join(part for part in (often, aside) if part)
-    mark = FAILED if move.failed else TRIED
-    action = condense(move.action, _RECORD_WORDS)
-    return f"{mark} {action}{f' ({asides})' if asides else ''}{ARROW}{move.answer}"
+    asides = ", ".join(filter(None, [f"{times} times" if times > 1 else "", aside]))
+    action = condense(move.action, _RECORD_WORDS) + (f" ({asides})" if asides else "")
+    return f"{FAILED if move.failed else TRIED} {action}{ARROW}{move.answer}"
 
 
 def _gist(record: str) -> str:
     """Return the action of a record line and how its answer begins, without marks and counts."""
     action, _, answer = record.removeprefix(FAILED).removeprefix(TRIED).partition(ARROW)
-    return f"{key(action)}{ARROW}{key(condense(answer, _NEW_ANSWER_WORDS))}"
+    return f"{key(action)}{ARROW}{key(condense(answer, _ANSWER_WORDS))}"
 
 
-def _briefly(trap: str) -> str:
-    """Return a trap with its answer cut to how it begins."""
-    action, arrow, answer = trap.partition(ARROW)
-    return f"{action}{arrow}{condense(answer, _NEW_ANSWER_WORDS)}"
-
-
-def _tried(episode: Episode) -> list[str]:
-    """Return what the episode did before it failed, in order; none of it solved the task."""
-    lines = [condense(line, _RECORD_WORDS) for line in episode.domain.procedure(episode.moves)]
-    return [f"{TRIED} {'; '.join(shortened(lines, _TRIED_LINES))}"] if lines else []
-
-
-def _earned(episode: Episode) -> list[str]:
-    """Return which part of a failed episode worked, where the environment paid for it."""
-    reward = episode.trajectory.outcome.reward
-    if reward is None or not 0 < reward < 1:
-        return []
-    paid = distinct(move.action for move in episode.moves if move.reward > 0)
-    up_to = f", the last of it for: {condense(paid[-1], _RECORD_WORDS)}" if paid else ""
-    return [f"{PARTIAL} {reward:.0%} of the reward{up_to}"]
-
-
-def fused_skill(chain: Sequence[Node]) -> Extraction:
-    """Return a chain as one self-contained skill, found by the match's activation condition."""
-    known = Procedure.of(chain)
-    if known is None:  # a person or a model wrote some of it: one text after the other
-        text = "\n".join(node.payload["execution_procedure"] for node in chain)
-    else:
-        text = "\n".join(filter(None, [text_of(known.steps, known.names), *_warnings(known)]))
-    endings = [node.payload["termination_condition"] for node in chain]
-    ending = next((ending for ending in reversed(endings) if ending), "")
-    payload = payload_of(chain[-1].payload["activation_condition"], text, ending)
-    return Extraction(payload, f"{len(chain)} nodes fused")
-
-
-def _warnings(known: Procedure) -> list[str]:
-    """Return what failed, each once; what only led nowhere says nothing more where a way is
-    known.
-    """
-    records = unlike(known.warnings, _gist)
-    if not known.steps:
-        return records
-    failed = [line for line in records if line.startswith(FAILED)]
-    untried = [line for line in records if line.startswith(UNEXPLORED)]
-    rest = _without(distinct(part for line in untried for part in _parts(line)), known.steps)
-    return [*failed, f"{UNEXPLORED} {'; '.join(rest)}"] if rest else failed
-
-
-def _without(phrases: Sequence[str], lines: Sequence[str]) -> list[str]:
+def _without(phrases: Iterable[str], lines: Sequence[str]) -> list[str]:
     """Return the phrases that no line lists, each once."""
     known = {key(part) for line in lines for part in _parts(line)}
     return unlike(phrase for phrase in phrases if key(phrase) and key(phrase) not in known)
@@ -324,25 +211,44 @@ def _parts(line: str) -> list[str]:
     return line.removeprefix(UNEXPLORED).removeprefix(TRIED).strip().split("; ")
 
 
-def knowledge(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Extraction:
+def _fused_skill(chain: Sequence[Node]) -> Extraction:
+    """Return a chain as one self-contained skill, found by the match's activation condition.
+
+    Beside a way, what only led nowhere says nothing more.
+    """
+    known = Procedure.of(chain)
+    if known is None:  # a person or a model wrote some of it: one text after the other
+        lines = [node.payload["execution_procedure"] for node in chain]
+    elif known.steps:
+        untried = (line for line in known.warnings if line.startswith(UNEXPLORED))
+        rest = _without((part for line in untried for part in _parts(line)), known.steps)
+        failed = (line for line in known.warnings if line.startswith(FAILED))
+        lines = [text_of(known.steps, known.names), *unlike(failed, _gist)]
+        lines += [f"{UNEXPLORED} {'; '.join(rest)}"] if rest else []
+    else:
+        lines = unlike(known.warnings, _gist)
+    endings = [node.payload["termination_condition"] for node in chain]
+    ending = next(filter(None, reversed(endings)), "")
+    payload = Payload(chain[-1].payload["activation_condition"], "\n".join(lines), ending)
+    return Extraction(payload, f"{len(chain)} nodes fused")
+
+
+def _facts(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Extraction:
     """Return what an episode shows of its environment, whatever its outcome."""
     shown = domain.further_facts(trajectory) if chain else domain.facts(trajectory)
-    facts = [_bounded(fact, _FACT_WORDS) for fact in shown]
-    facts = [fact for fact in facts if fact.items][:_FACTS]
+    facts = [_bounded(fact, _FACT_WORDS) for fact in shown if fact.items][:_FACTS]
     if not facts:
         return Extraction(None, "the episode shows nothing of its environment")
-    scene = domain.scene(trajectory)
-    if not chain:
-        lines = bulleted([fact.line for fact in facts])
-        return Extraction(payload_of(scene, lines), "no match: all that was seen")
-    fresh = _unknown(facts, procedure_lines(chain))
-    if not fresh:
-        return Extraction(None, "the chain states everything seen here")
-    new = [_bounded(fact, _COUNT_WORDS if fact.is_count else _NEW_FACT_WORDS) for fact in fresh]
-    new = new[:_NEW_FACTS]
-    trigger = f"{scene} ({listed(distinct(fact.subject for fact in new))})"
-    payload = payload_of(trigger, bulleted([fact.line for fact in new]))
-    return Extraction(payload, f"new to the chain: {listed([fact.subject for fact in fresh], 6)}")
+    trigger, reason = domain.scene(trajectory), "no match: all that was seen"
+    if chain:
+        facts = _unknown(facts, procedure_lines(chain))
+        if not facts:
+            return Extraction(None, "the chain states everything seen here")
+        reason = f"new to the chain: {listed([fact.subject for fact in facts], 6)}"
+        words = (_COUNT_WORDS if fact.is_count else _NEW_FACT_WORDS for fact in facts)
+        facts = list(map(_bounded, facts, words))[:_NEW_FACTS]
+        trigger = f"{trigger} ({listed(distinct(fact.subject for fact in facts))})"
+    return Extraction(Payload(trigger, bulleted([fact.line for fact in facts])), reason)
 
 
 def _bounded(fact: Fact, words: int) -> Fact:
@@ -365,18 +271,13 @@ def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
         if fact.is_count:
             fresh += [] if are_counted(fact, lines) else [fact]
             continue
-        about = [line for line in known if f" {key(fact.subject)} " in line]
-        items = tuple(item for item in fact.items if key(item) and not _holds(about, key(item)))
-        if items:
-            fresh.append(Fact(fact.subject, items))
+        said = "\n".join(line for line in known if f" {key(fact.subject)} " in line)
+        new = [item for item in fact.items if key(item) and f" {key(item)} " not in said]
+        fresh += [Fact(fact.subject, tuple(new))] if new else []
     return fresh
 
 
-def _holds(lines: Sequence[str], phrase: str) -> bool:
-    return any(f" {phrase} " in line for line in lines)
-
-
-def fused_facts(chain: Sequence[Node]) -> Extraction:
+def _fused_facts(chain: Sequence[Node]) -> Extraction:
     """Return a chain as one text: a line a subject, its items in the order they were learnt."""
     subjects: dict[str, list[str]] = {}
     for line in procedure_lines(chain):
@@ -387,5 +288,5 @@ def fused_facts(chain: Sequence[Node]) -> Extraction:
         f"{subject}: {'; '.join(unlike(summed(items)))}" if items else subject
         for subject, items in subjects.items()
     ]
-    payload = payload_of(chain[-1].payload["activation_condition"], bulleted(lines))
+    payload = Payload(chain[-1].payload["activation_condition"], bulleted(lines))
     return Extraction(payload, f"{len(chain)} nodes fused")

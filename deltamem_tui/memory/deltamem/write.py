@@ -34,7 +34,7 @@ from deltamem_tui.memory.deltamem.definition import (
     Parameters,
     TreeParameters,
 )
-from deltamem_tui.memory.deltamem.recall import by_scene, question_to, questions_of, recall_tree
+from deltamem_tui.memory.deltamem.recall import question_to, questions_of, recall_tree
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import cleaned
@@ -105,8 +105,6 @@ def _recalled(
     )
     if writer.name != "rules":
         return found
-    if name == "env" and domain is GENERAL and settings.task.recall == "kind":
-        return by_scene(found, tree, text, embedder, weighting)
     # The rules tell kinds apart by themselves: a new kind is a root.
     return replace(found, chains=()) if found.new_kind else found
 

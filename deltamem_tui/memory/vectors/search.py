@@ -27,7 +27,7 @@ class Candidate:
 
     Attributes:
         similarity: cos(e_q, e_v), rounded to six decimals.
-        penalty: What is taken off it: for a failure, or for what contradicts the question.
+        penalty: What is taken off it: for a failure.
         score: What it is ranked by.
         rule: Which rule found it, in the method's words.
     """
