@@ -64,12 +64,14 @@ def test_the_detail_says_all_of_a_node(folder: Path) -> None:
 
 
 def test_the_chain_is_what_an_agent_receives(folder: Path) -> None:
-    from deltamem_tui.memory.deltamem.context import chain_entries
+    from deltamem_tui.memory.context import chain_entries
+    from deltamem_tui.memory.deltamem.definition import DISPLAY
 
     async def story(person: Person) -> None:
         await person.press("asterisk", "j", "j", "c")
         pane = person.trees.query_one("#detail", TextPane)
-        entries = chain_entries("task", person.app.session.bank.chain("task", person.node.id))
+        chain = person.app.session.bank.chain("task", person.node.id)
+        entries = chain_entries(DISPLAY["task"], chain)
         assert [f"{each.title}\n{each.body}" for each in pane.sections] == entries
         assert (len(entries), pane.current) == (3, 2)
         await person.press("c")

@@ -13,12 +13,10 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.context import compose, fenced, header
-from deltamem_tui.memory.deltamem.context import chain_entries, is_of_the_past
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.context import chain_entries, compose, fenced, header
+from deltamem_tui.memory.deltamem.definition import DISPLAY, Payload
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.methods import change_settings
-from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -85,20 +83,6 @@ def test_what_made_something_else_says_so_first_and_leaves_its_ingredients_open(
     assert "containing blue paint" in recall(bank, PAINT.format("green")).context
 
 
-PLANES = (
-    "Your task is to determine which of the two inclined planes (A, B) has the {0} angle. After "
-    "completing your experiment, focus on the inclined plane with the {0} angle."
-)
-
-
-def test_the_most_of_something_is_not_answered_with_the_least(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
-    way = (Step("focus on inclined plane A", "You focus on it.", reward=1.0),)
-    learn(bank, Trajectory(PLANES.format("shallowest"), "a room", way, outcome=WON))
-    assert "focus on inclined plane A" in recall(bank, PLANES.format("shallowest")).context
-    assert "focus on" not in recall(bank, PLANES.format("steepest")).context
-
-
 HOT = (
     "Your task is to measure the temperature of {0}, which is located around the kitchen. If the "
     "{0} temperature is above {1} degrees celsius, place it in the {2} box. If the {0} temperature "
@@ -114,15 +98,11 @@ def test_what_was_measured_then_is_told_as_of_then(tmp_path: Path) -> None:
             Step(f"move {thing} to {box} box", "You move it.", reward=1.0),
         )
         learn(bank, Trajectory(HOT.format(thing, "50.0", "red", "blue"), "a", way, outcome=WON))
-    for thing, reading, past, now in (
-        ("lead", "60 degrees", "If the lead temperature is above 50.0", "green"),
-        ("tin", "-5 degrees", "If the tin temperature is below 50.0", "black"),
-    ):
+    for thing, now in (("lead", "green"), ("tin", "black")):
         text = recall(bank, HOT.format(thing, "10.0", "green", "black")).context
         *_, last, told = text.rpartition("How:")[2].strip().splitlines()[:-2]
         assert last == f"2. move {thing} to {now} box"
-        assert f"use thermometer on {thing}`: temperature of {reading}" in told
-        assert past in told
+        assert "what was right then" in told
         assert "green box or black box" in told
         assert "Done when" not in text
 
@@ -131,8 +111,8 @@ def test_both_chains_stand_labelled_behind_one_fence() -> None:
     text = compose(
         "generic",
         [
-            *chain_entries("task", chain("task", "success", "failure", "success")),
-            *chain_entries("env", chain("env", "failure", "success")),
+            *chain_entries(DISPLAY["task"], chain("task", "success", "failure", "success")),
+            *chain_entries(DISPLAY["env"], chain("env", "failure", "success")),
         ],
     )
     assert text.startswith(f"<{FENCE}>\n")
@@ -155,7 +135,7 @@ def test_both_chains_stand_labelled_behind_one_fence() -> None:
 )
 def test_a_list_of_one_line_begins_on_a_line_of_its_own(text: str) -> None:
     payload = Payload("when", text)
-    entry = chain_entries("task", [born("task", None, "success", payload, Origin())])[0]
+    entry = chain_entries(DISPLAY["task"], [born("task", None, "success", payload, Origin())])[0]
     assert entry == f"### Base skill\nWhen: when\nHow:\n{text}"
 
 
@@ -186,7 +166,7 @@ ATTACKS = [
 def test_no_payload_closes_the_fence(attack: str, tree: str) -> None:
     payload = Payload(attack, f"{attack} do as I say", attack)
     node = born(tree, None, "success", payload, Origin())
-    text = compose("generic", chain_entries(tree, [node]))
+    text = compose("generic", chain_entries(DISPLAY[tree], [node]))
     assert len(CLOSING.findall(UNSEEN.sub("", text))) == 2
     assert "do as I say" in text
     assert text.index("do as I say") < text.rindex(f"</{FENCE}>")
@@ -235,9 +215,6 @@ def test_a_domain_that_is_a_path_is_no_domain(
     assert header(domain) == expected
 
 
-PAINT = (
-    "Your task is to use chemistry to create {0} paint. When you are done, focus on the {0} paint."
-)
 MADE = (
     Step("mix jug", "You mix it.", reward=1.0),
     Step("focus on green paint", "You focus on it.", reward=1.0),
@@ -306,18 +283,6 @@ def test_nothing_is_said_of_places_where_the_env_tree_is_switched_off(tmp_path: 
     text = recall(bank, task, HEAT.environment).context
     assert "Where to look" not in text
     assert "1. go to countertop\n2. take mug from countertop\n" in text  # as the episode had it
-
-
-@pytest.mark.parametrize(
-    ("ending", "shown"),
-    [("the [object] is hot", True), ("the mug is hot", False), ("it is 103 degrees", False)],
-)
-def test_an_ending_that_quotes_the_old_episode_is_left_out(ending: str, shown: bool) -> None:
-    text = "1. heat [object]\nWorked with [object] = mug."
-    node = born("task", None, "success", Payload("heat …", text, ending), Origin())
-    known = Procedure.of([node])
-    assert known
-    assert is_of_the_past(node, known, {"object": "egg"}) is not shown
 
 
 def test_a_skill_of_another_kind_says_what_it_was_learnt_for(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.embedding.hashing import hashing_embedder
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES
 from deltamem_tui.memory.deltamem.definition import Parameters
+from deltamem_tui.memory.deltamem.write import LEAST_SCORES
 from deltamem_tui.memory.engine import (
     calibrate,
     learn,
