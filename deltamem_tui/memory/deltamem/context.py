@@ -139,8 +139,8 @@ def _skill(
     if is_understood:
         steps = tuple(domain.at_hand(replace(procedure, steps=steps), replace(task, names=names)))
     steps = tuple(filled(step, own) for step in steps)
-    made_then = {slot: procedure.names[slot] for slot in task.made if slot in made}
-    past = {s: name for s, name in (made_then | own | used).items() if s not in names}
+    worked = procedure.names if made else own
+    past = {slot: name for slot, name in {**worked, **used}.items() if slot not in names}
     lines = []
     if made:
         told = ", ".join(f"[{slot}] was {name}" for slot, name in past.items())

@@ -15,7 +15,7 @@ from three episodes and from ten lay a quarter apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,7 @@ from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import nodes_with_key
 from deltamem_tui.memory.work.writing import with_facts
-from deltamem_tui.memory.writers.extraction import Call, FailedCallError
+from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
@@ -71,42 +71,24 @@ _LEAST_KINDRED = 0.5  # the share of questions that must have one of their kind
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
     """Plan what an episode changes in both trees: equations 4 and 5, and 8 where a chain is due."""
-    settings = of_bank(bank, Parameters)
+    settings, domain = of_bank(bank, Parameters), domain_for(episode.domain)
     results: dict[str, CollectionResult] = {}
     changes: list[Change] = []
     for name, text in questions_of(episode).items():
-        if not settings[name].enabled:
-            results[name] = CollectionResult(name, "unasked", "the tree is switched off")
-        elif not text:
+        tree, numbers = bank.tree(name), settings[name]
+        if not text or not numbers.enabled:
             reason = "the episode says nothing of its environment"
+            reason = reason if numbers.enabled else "the tree is switched off"
             results[name] = CollectionResult(name, "unasked", reason)
-        else:
-            found = _recalled(bank, name, text, episode, settings, writer, embedder)
-            tree, numbers = bank.tree(name), settings[name]
-            results[name], changed = _written(tree, found, episode, numbers, writer, embedder)
-            changes += changed
+            continue
+        question = question_to(name, text, numbers, embedder, domain)
+        found = recall_tree(tree, question, numbers, weighting_of(bank))
+        if found.new_kind and writer.name == "rules":  # which tell kinds apart by themselves
+            found = replace(found, chains=())
+        planner = _TreePlanner(tree, episode, numbers, writer, embedder)
+        results[name], changed = planner.plan(found)
+        changes += changed
     return Plan(LearnResult(episode.id, new=True, trees=results), tuple(changes))
-
-
-def _recalled(
-    bank: Bank,
-    name: str,
-    text: str,
-    episode: Trajectory,
-    settings: Parameters,
-    writer: Writer,
-    embedder: Embedder,
-) -> CollectionRecall:
-    """Return what a tree knows of an episode."""
-    domain, weighting = domain_for(episode.domain), weighting_of(bank)
-    tree, numbers = bank.tree(name), settings[name]
-    found = recall_tree(
-        tree, question_to(name, text, numbers, embedder, domain), numbers, weighting
-    )
-    if writer.name != "rules":
-        return found
-    # The rules tell kinds apart by themselves: a new kind is a root.
-    return replace(found, chains=()) if found.new_kind else found
 
 
 def purpose_of(tree: str, episode: Trajectory, chain: Sequence[Node]) -> str:
@@ -119,55 +101,64 @@ def _label(episode: Trajectory) -> Label:
     return "success" if episode.outcome.success else "failure"
 
 
-def _written(
-    tree: Tree,
-    found: CollectionRecall,
-    episode: Trajectory,
-    numbers: TreeParameters,
-    writer: Writer,
-    embedder: Embedder,
-    calls: tuple[Call, ...] = (),
-) -> tuple[CollectionResult, list[Change]]:
-    """Return the decision for one tree, and what it changes; `calls` were made before."""
-    name, chain = tree.name, found.chain
-    # A node may not be below all of its chain (equation 5), and holds what it lacks there.
-    known = chain[: numbers.d_max - 1]
-    written = writer.write(purpose_of(name, episode, known), episode, known)
-    calls = (*calls, *written.calls("extract", name))
-    if written.unrelated and chain:
-        alone = replace(found, chains=())
-        return _written(tree, alone, episode, numbers, writer, embedder, calls)
-    node, reason, changes = None, written.reason, list[Change]()
-    if (payload := written.payload) is not None:
-        if name == "task" and writer.name != "rules" and domain_for(episode.domain) is GENERAL:
-            payload = with_facts(payload, episode)
-        parent, origin = parent_of(chain, numbers.d_max), written.origin(writer.name, episode)
-        node = born(name, parent, _label(episode), cleaned(payload, FIELDS, OPTIONAL), origin)
-        vector = embedder.embed_passages([node.payload["activation_condition"]])[0]
-        if same := _duplicate(tree, node, vector):
-            node, reason = None, same[1]
-        else:
-            changes = [Add(name, node, vector)]
-    success = bool(episode.outcome.success)
-    changes += [Count(name, e.id, success and e is chain[-1], 1, success) for e in chain]
-    fused = None
-    if chain and _is_due(tree, chain[-1], numbers, success):
-        fusion = _fused(tree, chain, writer, embedder)
-        changes += fusion.changes
-        calls += fusion.result.calls
-        fused = fusion.result.root if fusion.result.written else None
-        if not fused:
-            reason = f"{reason}; not consolidated: {fusion.result.reason}"
-    return CollectionResult(
-        tree=name,
-        decision=("residual" if chain else "root") if node else "skip",
-        reason=reason,
-        node=node,
-        match=chain[-1].id if chain else None,
-        score=found.candidates[0].score if found.candidates else None,
-        consolidated=fused,
-        calls=calls,
-    ), changes
+@dataclass(frozen=True, slots=True)
+class _TreePlanner:
+    """Plans what an episode changes in one tree."""
+
+    tree: Tree
+    episode: Trajectory
+    numbers: TreeParameters
+    writer: Writer
+    embedder: Embedder
+
+    def plan(
+        self, found: CollectionRecall, calls: tuple[Call, ...] = ()
+    ) -> tuple[CollectionResult, list[Change]]:
+        """Return the decision, and what it changes; `calls` were made before."""
+        name, chain = self.tree.name, found.chain
+        # A node may not be below all of its chain (equation 5), and holds what it lacks there.
+        known = chain[: self.numbers.d_max - 1]
+        written = self.writer.write(purpose_of(name, self.episode, known), self.episode, known)
+        calls = (*calls, *written.calls("extract", name))
+        if written.unrelated and chain:
+            return self.plan(replace(found, chains=()), calls)
+        addition, reason = self._addition(chain, written)
+        success = bool(self.episode.outcome.success)
+        changes: list[Change] = [addition] if addition else []
+        changes += [Count(name, e.id, success and e is chain[-1], 1, success) for e in chain]
+        fused = None
+        if chain and _is_due(self.tree, chain[-1], self.numbers, success):
+            fusion = _fused(self.tree, chain, self.writer, self.embedder)
+            changes += fusion.changes
+            calls += fusion.result.calls
+            fused = fusion.result.root if fusion.result.written else None
+            reason += "" if fused else f"; not consolidated: {fusion.result.reason}"
+        return CollectionResult(
+            tree=name,
+            decision=("residual" if chain else "root") if addition else "skip",
+            reason=reason,
+            node=addition.node if addition else None,
+            match=chain[-1].id if chain else None,
+            score=found.candidates[0].score if found.candidates else None,
+            consolidated=fused,
+            calls=calls,
+        ), changes
+
+    def _addition(self, chain: Sequence[Node], written: Extraction) -> tuple[Add | None, str]:
+        """Return the node to write, and why, or why there is none."""
+        name, payload = self.tree.name, written.payload
+        if payload is None:
+            return None, written.reason
+        by_model = name == "task" and self.writer.name != "rules"
+        if by_model and domain_for(self.episode.domain) is GENERAL:
+            payload = with_facts(payload, self.episode)
+        texts = cleaned(payload, FIELDS, OPTIONAL)
+        origin = written.origin(self.writer.name, self.episode)
+        parent = parent_of(chain, self.numbers.d_max)
+        node = born(name, parent, _label(self.episode), texts, origin)
+        vector = self.embedder.embed_passages([texts["activation_condition"]])[0]
+        same = _duplicate(self.tree, node, vector)
+        return (None, same[1]) if same else (Add(name, node, vector), written.reason)
 
 
 def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
@@ -273,10 +264,9 @@ def calibrate(
     question to a tree; what it raises ends the work.
     """
     numbers, asked = of_bank(bank, Parameters), list(islice(episodes(bank), _QUESTIONS))
+    calibration = _Calibration(weighting_of(bank), writer, embedder, between)
     return [
-        _proposal(
-            name, numbers[name].tau_base, asked, weighting_of(bank), writer, embedder, between
-        )
+        calibration.propose(name, numbers[name].tau_base, _questions(name, asked))
         for name in COLLECTIONS
         if numbers[name].enabled
     ]
@@ -289,73 +279,24 @@ def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Pro
     interrupted run left behind do not count.
     """
     now, preset = of_bank(bank, Parameters), Parameters.preset(bank.manifest.domain)
-    waiting = [
-        name
+    taus = {
+        name: now[name].tau_base
         for name in COLLECTIONS
         if now[name].enabled
         and not now[name].tau_fixed
         and now[name].tau_base == preset[name].tau_base
-    ]
-    if not waiting or bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
+    }
+    if not taus or bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
         return []
     asked = [structs.replace(each, metadata={}) for each in islice(episodes(bank), _QUESTIONS)]
+    questions = {name: _questions(name, asked) for name in taus}
+    calibration = _Calibration(weighting_of(bank), writer, embedder)
     proposals = [
-        _proposal(name, now[name].tau_base, asked, weighting_of(bank), writer, embedder)
-        for name in waiting
-        if len(_questions(name, asked)) >= LEAST_SCORES
+        calibration.propose(name, tau, questions[name])
+        for name, tau in taus.items()
+        if len(questions[name]) >= LEAST_SCORES
     ]
     return [each for each in proposals if each.proposed is not None]
-
-
-def _proposal(
-    name: str,
-    current: float,
-    asked: Sequence[Trajectory],
-    weighting: Weighting,
-    writer: Writer,
-    embedder: Embedder,
-    between: Callable[[], None] = lambda: None,
-) -> Proposal:
-    import numpy as np
-
-    from deltamem_tui.embedding.scan import Rows, Scan
-
-    between()
-    questions = _questions(name, asked)
-    # All at once: a vector's last bits depend on the texts that are embedded beside it.
-    vectors = embedder.embed_queries(list(questions))
-    triggers = []
-    for text, episode in questions.items():
-        between()
-        triggers.append(_trigger(name, text, episode, writer))
-    scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting)
-    kinds, best, jumps, pairs = np.array(triggers, dtype=object), [], [], []
-    for at, vector in enumerate(vectors):
-        between()
-        scores, own = (np.delete(e, at) for e in (scan.scores(vector, 0.0), kinds == kinds[at]))
-        best += [float(scores.max())] if len(scores) else []
-        if best and best[-1] >= _LEAST_SCORE and (jump := widest_jump(np.sort(scores)[::-1])):
-            jumps.append(jump)
-        if own.any() and not own.all():
-            pairs.append((float(scores[own].max()), float(scores[~own].max())))
-    line = dividing_line(pairs) if len(pairs) >= _LEAST_KINDRED * len(questions) else None
-    if line is None and jumps:
-        line = float(np.median(jumps))
-    found, reason = sum(score >= _LEAST_SCORE for score in best), ""
-    if found < LEAST_SCORES:
-        reason = (
-            f"too few episodes are alike: {found} of {len(questions)} resemble another, "
-            f"and {LEAST_SCORES} are needed"
-        )
-    elif line is None:
-        reason = "no threshold separates what is alike from what is not by these scores"
-
-    def matching(threshold: float) -> float:
-        return round(float(np.mean(np.array(best) >= threshold)), 3) if best else 0.0
-
-    proposed = None if line is None or reason else round(line, 2)
-    then = None if proposed is None else matching(proposed)
-    return Proposal(name, len(questions), found, current, proposed, reason, matching(current), then)
 
 
 def _questions(name: str, asked: Iterable[Trajectory]) -> dict[str, Trajectory]:
@@ -367,16 +308,70 @@ def _questions(name: str, asked: Iterable[Trajectory]) -> dict[str, Trajectory]:
     return texts
 
 
-def _trigger(name: str, text: str, episode: Trajectory, writer: Writer) -> str:
-    """Return what the rules would have an episode's own node be found by."""
-    if not episode.outcome.known:  # a trigger does not depend on how the episode ended
-        episode = episode.with_outcome(Outcome(success=True))
-    payload: Mapping[str, str] | None = None
-    try:
-        payload = writer.write(purpose_of(name, episode, ()), episode, ()).payload
-    except ExtractionError:
-        return text
-    return payload["activation_condition"] if payload else text
+@dataclass(frozen=True, slots=True)
+class _Calibration:
+    weighting: Weighting
+    writer: Writer
+    embedder: Embedder
+    between: Callable[[], None] = lambda: None
+
+    def propose(self, name: str, now: float, questions: Mapping[str, Trajectory]) -> Proposal:
+        """Return what is proposed for a tree with its questions, each with its episode."""
+        best, line = self._scores(name, questions)
+        found, reason = sum(score >= _LEAST_SCORE for score in best), ""
+        if found < LEAST_SCORES:
+            reason = (
+                f"too few episodes are alike: {found} of {len(questions)} resemble another, "
+                f"and {LEAST_SCORES} are needed"
+            )
+        elif line is None:
+            reason = "no threshold separates what is alike from what is not by these scores"
+
+        def matching(tau: float) -> float:
+            return round(sum(score >= tau for score in best) / max(len(best), 1), 3)
+
+        tau = None if line is None or reason else round(line, 2)
+        then = None if tau is None else matching(tau)
+        return Proposal(name, len(questions), found, now, tau, reason, matching(now), then)
+
+    def _scores(
+        self, name: str, questions: Mapping[str, Trajectory]
+    ) -> tuple[list[float], float | None]:
+        """Return each question's best score, and the threshold that they suggest."""
+        import numpy as np
+
+        from deltamem_tui.embedding.scan import Rows, Scan
+
+        # All at once: a vector's last bits depend on the texts that are embedded beside it.
+        vectors = self.embedder.embed_queries(list(questions))
+        triggers = [self._trigger(name, text, each) for text, each in questions.items()]
+        scan = Scan(Rows.of_vectors(self.embedder.embed_passages(triggers)), self.weighting)
+        kinds = np.array(triggers, dtype=object)
+        best: list[float] = []
+        jumps: list[float] = []
+        pairs: list[tuple[float, float]] = []
+        for at, vector in enumerate(vectors):
+            self.between()
+            scores, own = (np.delete(e, at) for e in (scan.scores(vector, 0.0), kinds == kinds[at]))
+            best += [float(scores.max())] if len(scores) else []
+            if best and best[-1] >= _LEAST_SCORE and (jump := widest_jump(np.sort(scores)[::-1])):
+                jumps.append(jump)
+            if own.any() and not own.all():
+                pairs.append((float(scores[own].max()), float(scores[~own].max())))
+        told_apart = len(pairs) >= _LEAST_KINDRED * len(questions)
+        line = dividing_line(pairs) if told_apart else None
+        return best, float(np.median(jumps)) if line is None and jumps else line
+
+    def _trigger(self, name: str, text: str, episode: Trajectory) -> str:
+        """Return what the rules would have an episode's own node be found by."""
+        self.between()
+        if not episode.outcome.known:  # a trigger does not depend on how the episode ended
+            episode = episode.with_outcome(Outcome(success=True))
+        try:
+            payload = self.writer.write(purpose_of(name, episode, ()), episode, ()).payload
+        except ExtractionError:
+            return text
+        return payload["activation_condition"] if payload else text
 
 
 def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:

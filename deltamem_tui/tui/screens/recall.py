@@ -120,7 +120,7 @@ class AnswerPane(Vertical):
         yield self.matches
         yield self._why
 
-    def show(self, lines: Sequence[MatchLine], why: str) -> None:
+    def show(self, lines: Sequence[MatchLine], why: str = "") -> None:
         """Show candidates, and what is to be said of them."""
         self.matches.show(lines)
         self._why.update(Text(why))

@@ -85,7 +85,6 @@ def reading(episode: Trajectory) -> Iterator[str]:
     yield f"with blanks: {'; '.join(normalised(episode))}"
     yield f"scene: {domain.scene(episode)}"
     yield f"environment: {domain.exact_env(episode.environment)}"
-    yield f"measured: {domain.readings(moves)}"
     yield from (f"fact: {fact.line}" for fact in domain.facts(episode)[:6])
     yield from (f"further: {fact.line}" for fact in domain.further_facts(episode)[:2])
     yield f"task: {task_facts(episode.domain, episode.task)}"

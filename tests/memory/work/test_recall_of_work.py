@@ -246,7 +246,7 @@ def test_one_policy_is_one_root(tmp_path: Path) -> None:
     bank = bank_of(tmp_path, episodes)
     assert len(list(bank.tree("env").roots())) == 1
     assert len(bank.tree("task")) == 5
-    other = episode("Refund it", calls, environment=f"{policy} No refunds on Sundays.")
+    other = episode("Refund it", calls, environment="Airline. Bags cost extra.")
     learn(bank, other, embedder=load("hashing"))
     assert len(list(bank.tree("env").roots())) == 2
 
