@@ -123,6 +123,8 @@ class Method:
             called now and then; what it raises ends the work.
         first_thresholds: Thresholds for a bank that was given none yet. What was learnt does not
             count: a run that was interrupted proposes the same again.
+        digest: What any task of a bank needs, in at most so many tokens: lines, none if the
+            method does not know.
     """
 
     name: str
@@ -151,6 +153,7 @@ class Method:
         no_thresholds
     )
     first_thresholds: Callable[[Bank, Writer, Embedder], list[Proposal]] = lambda *_: []
+    digest: Callable[[Bank, int], list[str]] = lambda *_: []
 
     @property
     def has_thresholds(self) -> bool:

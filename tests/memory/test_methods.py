@@ -18,6 +18,7 @@ ARGUMENTS = {
     "plan": 4,
     "write_by_rules": 4,
     "ask": 1,
+    "digest": 2,
     "due": 1,
     "maintain": 4,
     "calibrate": 4,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection as AnyCollection
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import msgspec
@@ -76,13 +77,13 @@ class Payload(dict[str, str]):
 
 def _prompts(tree: str, labels: Mapping[str, Any]) -> dict[str, PromptUse]:
     """Return a tree's prompts: a root's and a residual's of each label, and a fused chain's."""
-    body = {"fields": FIELDS, "optional": OPTIONAL, "body": "execution_procedure"}
+    use = partial(PromptUse, tree, fields=FIELDS, optional=OPTIONAL, body="execution_procedure")
     of_episodes = {
-        f"{tree}_{kind}{name}": PromptUse(tree, OF_AN_EPISODE | {MAY_SKIP}, label=label, **body)
+        f"{tree}_{kind}{name}": use(OF_AN_EPISODE | {MAY_SKIP}, label=label)
         for kind in ("root", "residual")
         for name, label in labels.items()
     }
-    fused = PromptUse(tree, OF_NOTES, empty_of_failures=OPTIONAL, call="fuse", **body)
+    fused = use(OF_NOTES, empty_of_failures=OPTIONAL, call="fuse")
     return {**of_episodes, f"{tree}_consolidation": fused}
 
 
@@ -194,6 +195,7 @@ METHOD = Method(
     plan=late(f"{_HERE}.write:plan"),
     write_by_rules=late(f"{_HERE}.rules:write_by_rules"),
     ask=late(f"{_HERE}.recall:questions_of"),
+    digest=late(f"{_HERE}.recall:digest_lines"),
     due=late(f"{_HERE}.write:due"),
     maintain=late(f"{_HERE}.write:maintain"),
     deepest=lambda collection, settings: settings.of(collection).d_max,

@@ -289,9 +289,15 @@ def _lesson(node: Node) -> Lesson | None:
 
 def digest(bank: Bank, tokens: int, folders: Sequence[Path] | None = None) -> str:
     """Return what any task of a bank needs, as a text for an agent; empty if that is not known."""
-    room, lessons = _room(bank, tokens, folders), _youngest(bank)
-    lines = advice.digest(Experience("", lessons, [0.0] * len(lessons)), room)
-    return _composed(bank, lines, (), room, folders)
+    room = _room(bank, tokens, folders)
+    return _composed(bank, digest_lines(bank, room // advice.CHARS), (), room, folders)
+
+
+def digest_lines(bank: Bank, tokens: int) -> list[str]:
+    """Return what any task of a bank needs, a line each; none if that is not known."""
+    lessons = _youngest(bank)
+    known = Experience("", lessons, [0.0] * len(lessons))
+    return advice.digest(known, tokens * advice.CHARS)
 
 
 def mended(bank: Bank, call: str, error: str) -> list[tuple[Node, str]]:
