@@ -18,13 +18,12 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from deltamem_tui.bank import journal
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import to_line
-from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.commits.journal import Commit, Extent, Journal
 from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.journal import Commit, Extent, Journal
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.node import Label, Node, Origin, born, to_line
 from deltamem_tui.bank.table import COUNTER
 from deltamem_tui.bank.tree import INDEX_TYPE, NO_PARENT, index_row, table
 from deltamem_tui.embedding.hashing import HashingEmbedder, hashing_embedder

@@ -21,7 +21,7 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.samples import sample, varied
 from benchmarks.timing import in_turns
-from deltamem_tui.bank import credit
+from deltamem_tui.bank import ledger
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.embedding.load import load
@@ -87,8 +87,8 @@ def _remember(bank: Bank) -> None:
             batch.set_state(episode, EpisodeState.LEARNT)
             shown = [bytes(ids[number * 7 % NODES + at]).decode() for at in range(_SHOWN)]
             nodes = [("task", each, 0) for each in shown]
-            uses.append(credit.Use(episode, nodes, {"stated": (number % 3 > 0, None)}))
-        credit.put(batch, bank.snapshots, uses)
+            uses.append(ledger.Use(episode, nodes, {"stated": (number % 3 > 0, None)}))
+        ledger.put(batch, bank.snapshots, uses)
         batch.log("benchmark")
     with bank.writing() as batch:  # who opens a bank reads its last commit, and that was huge
         batch.log("benchmark")

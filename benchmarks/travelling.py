@@ -18,7 +18,7 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.bank.transfer import install, receive
 from deltamem_tui.memory.transfer.export import prepare
 
 ROWS = 100_000

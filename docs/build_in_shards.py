@@ -26,7 +26,7 @@ from distributed import Client, LocalCluster
 
 from deltamem_tui import create_bank, learn, open_bank, read_logs
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.union.merge import MergePlan, merge_to
+from deltamem_tui.bank.merge import MergePlan, merge_to
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.episodes.importer import take_in

@@ -24,7 +24,7 @@ from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.disk.files import new_folder
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.transfer.package import copy_into
+from deltamem_tui.bank.transfer import copy_into
 from deltamem_tui.embedding.protocol import TOLERANCE
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.banks import create_bank
@@ -87,7 +87,7 @@ def _with_few_episodes(bank: Bank, path: Path) -> Bank:
         for tree in copy.trees.values():
             content.update(bytes(tree.snapshot.text))
         origin = content.hexdigest()[:16]
-        manifest.write(draft, replace(copy.manifest, replica=origin))
+        manifest.write(draft, replace(copy.manifest, origin=origin))
         examples = Batch(None, copy.snapshots)
         for episode in _examples(bank):
             examples.put_episode(to_record(episode))

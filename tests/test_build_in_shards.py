@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.banks import open_bank
 from tests.places import ROOT
 

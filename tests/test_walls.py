@@ -39,7 +39,7 @@ def test_the_walls_stand(copy: Path) -> None:
 
 BREACHES = (
     ("bank", "deltamem_tui.embedding"),
-    ("bank/disk", "deltamem_tui.bank.commits"),
+    ("bank/disk", "deltamem_tui.bank.journal"),
     ("trajectory", "deltamem_tui.bank"),
     ("llm", "deltamem_tui.memory"),
     ("embedding", "deltamem_tui.llm"),

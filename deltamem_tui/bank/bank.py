@@ -15,17 +15,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.bank import credit, episodes, manifest, replicas, tree
+from deltamem_tui.bank import episodes, journal, ledger, manifest, tree
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.commits import file_swap, journal
-from deltamem_tui.bank.commits.file_swap import FileSwap
-from deltamem_tui.bank.commits.journal import Commit, Journal, Tail
 from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.episodes import Episodes
+from deltamem_tui.bank.journal import Commit, Journal, Tail
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.table import Table, TableSnapshot
+from deltamem_tui.bank.node import Collection, Node
+from deltamem_tui.bank.table import Table, TableSnapshot, collection_names
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import (
     BankBusyError,
@@ -54,7 +51,7 @@ class _View:
 
     @cached_property
     def trees(self) -> Mapping[str, Tree]:
-        names = replicas.tree_names(self.snapshots)
+        names = collection_names(self.snapshots)
         return {name: Tree(name, self.snapshots[name]) for name in names}
 
     @cached_property
@@ -100,7 +97,7 @@ class Bank:
             BankExistsError: Something is there already.
         """
         path = Path(path)
-        new = new if new.replica else replace(new, replica=replicas.drawn())
+        new = new if new.origin else replace(new, origin=ledger.new_origin())
         with files.new_folder(path) as draft:
             for table in _tables(draft, new).values():
                 table.create()
@@ -197,38 +194,16 @@ class Bank:
         with self._lock():
             self._redo()
             changes = Batch(self._view.tail, self._view.snapshots)
-            yield changes
-            if changes.event:
-                self._commit(changes)
-
-    @contextmanager
-    def swapping_files(self) -> Iterator[FileSwap]:
-        """Provide the same as `writing`, with whole files to be replaced at the end.
-
-        A handle that was opened before must be refreshed before it reads on.
-        """
-        with self._lock():
-            self._redo()
-            extents = {name: each.extent for name, each in self.snapshots.items()}
-            upgraded = self.manifest.upgraded
-            upgrade = manifest.encode(upgraded) if upgraded != self.manifest else b""
-            changes = FileSwap(self.path, self._view.tail, extents, upgrade)
             try:
                 yield changes
-                if not changes.event:
-                    changes.discard()
-                    return
-                for each in self.snapshots.values():
-                    each.table.sync_counters(self.commit)
-                changes.commit(self.journal)
             except BaseException:
-                changes.discard()
+                with suppress(DeltaMemError):
+                    changes.discard()
                 raise
-            self._redone = None
-            # The new files count now. If the rest fails, the next writer does it again.
-            with suppress(DeltaMemError):
-                self._redo()
-            self._view = self._read_view()
+            if changes.event:
+                self._commit(changes)
+            else:
+                changes.discard()
 
     def change_manifest(self, event: str, change: ManifestChange) -> None:
         """Change the manifest, with a line in the journal.
@@ -255,7 +230,6 @@ class Bank:
                 changes.log("freeze")
                 self._commit(changes)
                 self._redo()
-            file_swap.remove_unfinished(self.path)
             # A digest is a promise about the disk: not of bytes that a power cut may take.
             digests = {}
             for path in manifest.contents(self.path):
@@ -281,11 +255,11 @@ class Bank:
                 return False  # another process was first
             self._view = self._read_view()
             # There may be more than one of what was frozen: none may count as another does.
-            free = replace(self.manifest, frozen=False, digests={}, replica=replicas.drawn())
+            free = replace(self.manifest, frozen=False, digests={}, origin=ledger.new_origin())
             changes = Batch(self._view.tail, self._view.snapshots)
             changes.log("unfreeze")
             changes.replace_manifest(free)
-            booked = replicas.book(changes, self.snapshots, self.manifest.counts_as)
+            booked = ledger.book(changes, self.snapshots, self.manifest.counts_as)
             if booked or self.journal.exists:
                 self._redo()
                 self._commit(changes, upgrading=False)
@@ -352,7 +326,7 @@ class Bank:
         """Under the lock: finish what the last writer began, and show its commit."""
         tail = self._present_tail()
         if tail is None or tail != self._redone:
-            file_swap.finish(self.path, tail.commit if tail else Commit())
+            journal.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
             tables = _tables(self.path, self.manifest)
@@ -380,7 +354,8 @@ class Bank:
         # The batch counts now. If the rest fails, the next writer does it again.
         with suppress(DeltaMemError):
             if tail.commit.replaces:
-                file_swap.finish(self.path, tail.commit)
+                journal.finish(self.path, tail.commit)
+                self.manifest = manifest.read(self.path)
             for table in _tables(self.path, self.manifest).values():
                 table.apply(tail.commit)
             self._redone = tail
@@ -452,8 +427,8 @@ def _tables(folder: Path, described: Manifest) -> dict[str, Table]:
         for name, each in described.collections.items()
     }
     tables[episodes.NAME] = episodes.table(folder)
-    tables[replicas.NAME] = replicas.LEDGER.table(folder, list(described.collections))
-    tables[credit.NAME] = credit.LEDGER.table(folder, list(described.collections))
+    for each in (ledger.ORIGINS, ledger.CREDIT):
+        tables[each.name] = each.table(folder, list(described.collections))
     return tables
 
 

@@ -4,7 +4,8 @@ The order on disk is the whole of crash safety:
 
 1. the line files and arrays grow beyond what counts, and are synced;
 2. one line is appended to the journal and synced: from here on the batch counts;
-3. what the line states is done in place: the arrays' headers and the counters.
+3. what the line states is done in place: the arrays' headers and the counters, and the renaming
+   of files that a batch wrote whole beside the old ones.
 
 A process that dies in 1 leaves bytes that do not count, in 3 leaves work that the next
 writer repeats from the last line, whose numbers are absolute. Nothing needs the embedding model.
@@ -16,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,13 +25,12 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec, episodes, manifest
-from deltamem_tui.bank.commits import file_swap, journal
-from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Extent, Journal, Tail
+from deltamem_tui.bank import episodes, journal, manifest
 from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.journal import COUNTER_LIMIT, Cells, Commit, Extent, Journal, Tail
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import Node, are_ids, from_line, to_line
 from deltamem_tui.bank.table import (
     COUNTER,
     LINE_LIMIT,
@@ -86,11 +87,11 @@ class _Addition:
         added = self.births.get(record_id)
         return self.snapshot.first_row(record_id) if added is None else added
 
-    def require_row(self, record_id: str, what: str) -> int:
-        """Return the row of a record's first line; `what` names the record in the error."""
+    def require_row(self, record_id: str) -> int:
+        """Return the row of a record's first line."""
         row = self.first_row(record_id)
         if row is None:
-            raise BankError(f"there is no {what} {record_id}")
+            raise BankError(f"there is no {self.table.name} record {record_id}")
         return row
 
     def extend(self, index: NDArray[Any], lines: Sequence[bytes], vectors: Vectors) -> None:
@@ -135,23 +136,25 @@ class _Addition:
 
 
 class Batch:
-    """Changes to a bank, gathered under the writer's lock."""
+    """Changes to a bank, gathered under the writer's lock.
+
+    Attributes:
+        event: The event's name in the journal; empty if the batch is not committed.
+    """
 
     def __init__(self, tail: Tail | None, snapshots: Mapping[str, TableSnapshot]) -> None:
         self._tail = tail
         self._additions = {name: _Addition(snapshot) for name, snapshot in snapshots.items()}
         self._nodes: dict[tuple[str, str], tuple[Node, NDArray[np.float32]]] = {}
-        self._event: tuple[str, Mapping[str, Any]] | None = None
+        self.event = ""
+        self._detail: Mapping[str, Any] = {}
         self._manifest: Manifest | None = None
-
-    @property
-    def event(self) -> str:
-        """The event's name in the journal; empty if the batch is not committed."""
-        return self._event[0] if self._event else ""
+        self._compacted: dict[str, tuple[Extent, Cells]] = {}
+        self._replaced: dict[str, Path] = {}
 
     def log(self, event: str, detail: Mapping[str, Any] | None = None) -> None:
         """Name what the batch is, for the journal. A batch without a name is not committed."""
-        self._event = (event, detail or {})
+        self.event, self._detail = event, detail or {}
 
     def add_node(self, tree_name: str, node: Node, vector: NDArray[np.float32]) -> None:
         """Add a new node.
@@ -189,7 +192,7 @@ class Batch:
             BankError: There is no such node, or as `add_node`.
             BankCorruptError: The line that it has so far is not what was written.
         """
-        first = self._additions[tree_name].require_row(node.id, f"{tree_name} node")
+        first = self._additions[tree_name].require_row(node.id)
         before, old_vector = self._current(tree_name, node.id, first)
         revised = msgspec.structs.replace(node, revision=before.revision + 1)
         vector = old_vector if vector is None else vector
@@ -212,7 +215,7 @@ class Batch:
             The node's hits, these included.
         """
         addition = self._additions[tree_name]
-        cell = addition.cell(addition.require_row(node_id, f"{tree_name} node"))
+        cell = addition.cell(addition.require_row(node_id))
         for position, more in enumerate((hits, recalls, successes)):
             cell[position] = min(cell[position] + more, COUNTER_LIMIT)
         return cell[0]
@@ -226,7 +229,7 @@ class Batch:
             BankError: Its id is none, or its line would be longer than `LINE_LIMIT`.
         """
         episode_id = str(record["id"])
-        if not codec.is_id(episode_id):
+        if not are_ids([episode_id]):
             raise BankError(f"{episode_id[:40]!r} is not an id of 16 hexadecimal digits")
         self.put_episode_line(episode_id, orjson.dumps(record) + b"\n")
 
@@ -262,7 +265,7 @@ class Batch:
     def set_state(self, episode_id: str, state: EpisodeState) -> None:
         """Mark an episode as waiting, learnt or replaced."""
         addition = self._additions[episodes.NAME]
-        addition.cell(addition.require_row(episode_id, "episode"))[0] = int(state)
+        addition.cell(addition.require_row(episode_id))[0] = int(state)
 
     def extend(
         self,
@@ -307,13 +310,30 @@ class Batch:
         if wanted != present:
             self._manifest = wanted
 
+    def write_file(self, path: Path, parts: Iterable[bytes]) -> None:
+        """Write the successor of one of the bank's files whole, and sync it.
+
+        A handle that was opened before must be refreshed before it reads on.
+        """
+        draft = self._replaced[path.name] = journal.draft_path(path, self._sequence)
+        files.create_anew(draft)
+        files.write_parts(draft, parts)
+        files.sync(draft)
+
+    def compact(self, table_name: str, extent: Extent, cells: Cells) -> None:
+        """Say how much of a table's new files counts, and all that its new counters hold.
+
+        The journal is replaced too, by the one line of this commit.
+        """
+        self._compacted[table_name] = extent, cells
+
     def write_unseen(self) -> Commit:
         """Write the batch whole into a folder that no other process sees yet: it needs no journal.
 
         Returns:
             What was written, as the first line of a journal may state it: without cells.
         """
-        commit = self._stated(0)
+        commit = self.stated()
         touched = [each for each in self._additions.values() if each.lines or each.cells]
         for addition in touched:
             addition.table.create()
@@ -323,7 +343,7 @@ class Batch:
             addition.table.apply(commit)
             for matrix in addition.table.matrices:
                 files.sync(matrix.path)
-        return replace(commit, cells={})
+        return replace(commit, sequence=0, cells={})
 
     def commit(self, history: Journal) -> Tail:
         """Write the batch (steps 1 and 2). When this returns, it is acknowledged.
@@ -333,32 +353,63 @@ class Batch:
         Raises:
             BankError: The journal cannot say it in one line; the bank is as it was.
         """
-        if self._event is None:
+        if not self.event:
             raise BankError("a batch needs a name for the journal")
-        before = self._tail.commit if self._tail else Commit(sequence=0)
-        commit = replace(
-            self._stated(before.sequence + 1),
-            replaces=(manifest.FILE_NAME,) if self._manifest else (),
-            rewritten=before.generation,
-        )
-        commit.line()  # what cannot be read again is refused here, while nothing is written
-        extents = {name: each.snapshot.extent for name, each in self._additions.items()}
-        tail = self._tail or journal.adopt(history, extents)
-        place = history.path.with_name(manifest.FILE_NAME)
+        folder = history.path.parent
+        tail = self._tail
         try:
+            self.stated().line()  # what cannot be read again is refused here, before any effect
+            extents = {name: each.snapshot.extent for name, each in self._additions.items()}
+            tail = tail or journal.adopt(history, extents)
             self._write(tail.commit)
             if self._manifest:
-                text = manifest.encode(self._manifest)
-                file_swap.write_draft(place, commit.sequence, [text])
-                files.sync(history.path.parent)
+                self.write_file(folder / manifest.FILE_NAME, [manifest.encode(self._manifest)])
+            commit = self.stated()
+            if self._compacted:
+                self.write_file(history.path, [commit.line()])
+            if self._replaced:
+                files.sync(folder)
             return history.append(tail, commit)
         except DeltaMemError:
             # Leave the files as they were, unless the journal may state the commit after all.
             with suppress(DeltaMemError):
-                if archive.size(history.path) <= tail.length:
-                    self._take_back()
-                    files.remove(file_swap.draft_path(place, commit.sequence))
+                if tail is None or archive.size(history.path) <= tail.length:
+                    for each in self._additions.values():
+                        if each.lines:
+                            each.table.cut(each.snapshot.extent)
+                    self.discard()
             raise
+
+    def discard(self) -> None:
+        """Remove the successors that were written: they will not be committed."""
+        for draft in self._replaced.values():
+            files.remove(draft)
+
+    def stated(self, names: Iterable[str] = ()) -> Commit:
+        """Return the batch as one line of the journal, if these files are replaced too."""
+        before = self._tail.commit if self._tail else Commit(sequence=0)
+        names = [*self._replaced, *names]
+        names += [manifest.FILE_NAME] if self._manifest else []
+        names += [journal.FILE_NAME] if self._compacted else []
+        extents = {name: each.extent for name, each in self._additions.items()}
+        cells: dict[str, Cells] = {name: each.cells for name, each in self._additions.items()}
+        extents.update({name: extent for name, (extent, _) in self._compacted.items()})
+        cells.update({name: each for name, (_, each) in self._compacted.items()})
+        return Commit(
+            sequence=self._sequence,
+            event=self.event,
+            time=journal.now(),
+            detail=self._detail,
+            extents=extents,
+            cells={name: each for name, each in cells.items() if each},
+            replaces=tuple(dict.fromkeys(names)),
+            rewritten=before.generation,
+        )
+
+    @property
+    def _sequence(self) -> int:
+        """The number of the commit to come."""
+        return self._tail.commit.sequence + 1 if self._tail else 1
 
     def _write(self, before: Commit) -> None:
         for addition in self._additions.values():
@@ -366,23 +417,6 @@ class Batch:
                 addition.write()
             else:  # those of the others were synced just now
                 addition.table.sync_counters(before)
-
-    def _take_back(self) -> None:
-        for addition in self._additions.values():
-            if addition.lines:
-                addition.table.cut(addition.snapshot.extent)
-
-    def _stated(self, sequence: int) -> Commit:
-        """Return the batch as one line of the journal."""
-        event, detail = self._event or ("", {})
-        return Commit(
-            sequence=sequence,
-            event=event,
-            time=journal.now(),
-            detail=detail,
-            extents={name: each.extent for name, each in self._additions.items()},
-            cells={name: each.cells for name, each in self._additions.items() if each.cells},
-        )
 
     def _append(
         self,
@@ -430,10 +464,10 @@ def checked_line(table: Table, node: Node, aside: bytes = b"") -> bytes:
     if tuple(node.payload) != table.collection.fields:
         fields = ", ".join(table.collection.fields)
         raise BankError(f"the payload of a node of {table.name} has {fields}", source=node.id)
-    line = codec.to_line(node)[:-2] + aside + b"}\n"
+    line = to_line(node)[:-2] + aside + b"}\n"
     _require_short(line, f"node {node.id}")
     try:
-        codec.from_line(line, table.collection, table.lines_name, "new line")
+        from_line(line, table.collection, table.lines_name, "new line")
     except BankCorruptError as error:
         raise BankError(f"node {node.id} cannot be stored: {error.message}") from error
     return line

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import keys
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.table import Rows
-from deltamem_tui.bank.tree import Counts, Tree
+from deltamem_tui.bank.tree import Counts, Tree, keys
 
 
 @dataclass(frozen=True, slots=True)

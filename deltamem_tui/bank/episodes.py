@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec
+from deltamem_tui.bank.node import are_ids
 from deltamem_tui.bank.table import Table, TableSnapshot
 from deltamem_tui.errors import BankCorruptError
 
@@ -73,7 +73,7 @@ def build_index(table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int
 def _parse(table: Table, row: int, line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
-        if codec.is_id(record["id"]):
+        if are_ids([record["id"]]):
             return dict(record)
     except (ValueError, KeyError, TypeError):
         pass

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 
-from deltamem_tui.bank import collection, usage_log
-from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
-from deltamem_tui.bank.commits import file_swap
-from deltamem_tui.bank.commits.journal import MANIFEST_NAME, Commit
+from deltamem_tui.bank import journal, usage_log
 from deltamem_tui.bank.disk import archive, files
+from deltamem_tui.bank.journal import MANIFEST_NAME, Commit
+from deltamem_tui.bank.node import DEPTH_LIMIT, Collection, parse_collections
 from deltamem_tui.errors import (
     BankCorruptError,
     BankFormatError,
@@ -59,8 +59,8 @@ class Manifest:
         provenance: Who built it, from what; as free facts.
         frozen: Whether the bank may no longer be written.
         digests: For a frozen bank, `sha256:…` of every other file.
-        replica: The id under which the bank counts (see `replicas`), called `origin` on disk;
-            empty in a bank that was made before there were any.
+        origin: The id under which the bank counts (see `ledger`); empty in a bank
+            that was made before there were any.
         format: The format version on disk.
     """
 
@@ -74,7 +74,7 @@ class Manifest:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     frozen: bool = False
     digests: Mapping[str, str] = field(default_factory=dict)
-    replica: str = ""
+    origin: str = ""
     format: int = FORMAT
 
     @property
@@ -85,7 +85,7 @@ class Manifest:
     @property
     def counts_as(self) -> str:
         """The id under which the bank counts: its origin, or else a digest of its name."""
-        return self.replica or hashlib.sha256(f"bank {self.name}".encode()).hexdigest()[:16]
+        return self.origin or hashlib.sha256(f"bank {self.name}".encode()).hexdigest()[:16]
 
     @property
     def flat_settings(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Manifest:
 
         A bank without an origin of its own counts under its name: it goes on under the old one.
         """
-        return self if name == self.name else replace(self, name=name, replica=self.counts_as)
+        return self if name == self.name else replace(self, name=name, origin=self.counts_as)
 
 
 _TYPES: Mapping[str, type] = {
@@ -136,7 +136,7 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
         BankCorruptError: The manifest breaks the format's rules.
     """
     place = folder / FILE_NAME
-    path = file_swap.present(place, commit or Commit())
+    path = journal.present(place, commit or Commit())
     if not archive.exists(path) and not archive.exists(place):
         raise BankNotFoundError("no bank here", source=str(folder), hint=Remedy.MAKE_BANK)
     try:
@@ -167,7 +167,7 @@ def _checked(source: str, record: dict[str, Any]) -> Manifest:
     origin = record.get("origin", "")
     if origin != "" and not (isinstance(origin, str) and _ORIGIN.fullmatch(origin)):
         raise _corrupt(source, "'origin' is not an id of 16 hexadecimal digits")
-    return Manifest(**{key: record[key] for key in (*_TYPES, "format")}, replica=origin)
+    return Manifest(**{key: record[key] for key in (*_TYPES, "format")}, origin=origin)
 
 
 def write(folder: Path, manifest: Manifest) -> None:
@@ -182,9 +182,9 @@ def encode(manifest: Manifest) -> bytes:
         del record["method"], record["collections"]
         record = {"parameters" if key == "settings" else key: record[key] for key in record}
     else:
-        record["collections"] = collection.to_record(manifest.collections)
-    if manifest.replica:  # else the text stays that which a frozen bank has promised
-        record["origin"] = manifest.replica
+        record["collections"] = msgspec.to_builtins(manifest.collections)
+    if manifest.origin:  # else the text stays that which a frozen bank has promised
+        record["origin"] = manifest.origin
     text = {"format": manifest.format, **record}
     return orjson.dumps(text, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
@@ -213,7 +213,7 @@ def _record(text: bytes, source: str) -> dict[str, Any]:
             "settings": settings,
         }
     try:
-        return {**record, "collections": collection.parse(record.get("collections"))}
+        return {**record, "collections": parse_collections(record.get("collections"))}
     except ValueError as error:
         raise _corrupt(source, f"'collections': {one_line(str(error), 200)}") from error
 

@@ -10,9 +10,11 @@ The index is derived from the lines. It may be deleted at any time and is made a
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,13 +22,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec
-from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.commits import file_swap
-from deltamem_tui.bank.commits.journal import Commit, Extent
+from deltamem_tui.bank import journal
 from deltamem_tui.bank.disk import archive, files
-from deltamem_tui.bank.disk.npy_file import NpyFile
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.journal import Commit, Extent
+from deltamem_tui.bank.node import Collection, Node, from_line, payload_of, read_lines
 from deltamem_tui.errors import BankCorruptError, BankError, StorageError
 
 COUNTER = np.dtype("<u4")
@@ -35,6 +34,7 @@ UNIT_TOLERANCE = 1e-3  # How far from 1 a vector's length may be and still count
 _FEW_LOOKUPS = 16
 LINE_LIMIT = 32 * 1024 * 1024
 _BLOCK = 1024 * 1024
+_ROWS = re.compile(rb"'shape': \((\d{1,18}),")
 
 Rows = NDArray[np.int64]
 Value = TypeVar("Value")
@@ -42,6 +42,118 @@ Lines = Iterator[tuple[int, int, bytes]]
 """Lines without their newline, each with its row and its offset in bytes."""
 # One index row per line, in order; raises BankCorruptError at a line that breaks the format.
 IndexBuilder = Callable[["Table", Lines, int], NDArray[Any]]
+
+
+@lru_cache(maxsize=256)
+def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        buffer,
+        {
+            "descr": np.lib.format.dtype_to_descr(dtype),
+            "fortran_order": False,
+            "shape": shape,
+        },
+    )
+    return buffer.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class NpyFile:
+    """One array on disk that grows in place: rows are appended, the header follows when they count.
+
+    numpy leaves room in the header of every array for the first axis to grow (NEP 1), so the row
+    count can be rewritten without moving a byte of data.
+
+    Attributes:
+        path: The `.npy` file.
+        dtype: The type of an element, in little-endian order; never an object.
+        width: Elements in a row, or 0 for a one-dimensional array.
+    """
+
+    path: Path
+    dtype: np.dtype[Any]
+    width: int = 0
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row."""
+        return self.dtype.itemsize * max(self.width, 1)
+
+    def shape(self, rows: int) -> tuple[int, ...]:
+        """Return the array's shape with `rows` rows."""
+        return (rows, self.width) if self.width else (rows,)
+
+    def header(self, rows: int) -> bytes:
+        """Return the file's header for `rows` rows; its length does not depend on `rows`."""
+        return _header(self.dtype, self.shape(rows))
+
+    def position(self, row: int) -> int:
+        """Return the byte at which a row begins."""
+        return len(self.header(0)) + row * self.row_bytes
+
+    def create(self) -> None:
+        """Write an empty array."""
+        files.replace(self.path, self.header(0))
+
+    def rows(self) -> int:
+        """Return the row count that the header states."""
+        if not archive.exists(self.path):
+            raise self._corrupt("is missing")
+        with files.storage_errors(self.path), archive.opened(self.path) as stream:
+            found = stream.read(len(self.header(0)))
+        stated = _ROWS.search(found)
+        if stated and found == self.header(int(stated[1])):
+            return int(stated[1])
+        shape = " × ".join(map(str, ("rows", *self.shape(0)[1:])))
+        kind = "numbers" if self.dtype.names else self.dtype
+        raise self._corrupt(f"not an array of {kind}, {shape}, as numpy writes it")
+
+    def load(self, rows: int) -> NDArray[Any]:
+        """Map the first `rows` rows into memory, read-only; nothing is read before it is used.
+
+        Raises:
+            BankCorruptError: The file is missing, too short for them, or another kind of array.
+        """
+        self.rows()
+        region = archive.find(self.path)
+        length = region.length if region else 0
+        found = (length - self.position(0)) // self.row_bytes
+        if found < rows:
+            raise self._corrupt(f"holds {found} rows where {rows} were written: it was cut short")
+        if rows == 0 or region is None:
+            return np.zeros(self.shape(0), dtype=self.dtype)
+        with files.storage_errors(self.path):
+            try:
+                return np.memmap(
+                    region.path,
+                    dtype=self.dtype,
+                    mode="r",
+                    offset=region.start + self.position(0),
+                    shape=self.shape(rows),
+                )
+            except ValueError as error:  # a shorter file took its place since the look above
+                raise self._corrupt("was cut short") from error
+
+    def write_rows(self, row: int, values: NDArray[Any]) -> None:
+        """Write rows from `row` on; the header is not touched."""
+        array = np.ascontiguousarray(values, dtype=self.dtype)
+        files.write_at(self.path, self.position(row), array.tobytes())
+
+    def write_whole(self, values: NDArray[Any]) -> None:
+        """Replace the whole array in one step."""
+        array = np.ascontiguousarray(values, dtype=self.dtype)
+        files.replace(self.path, self.header(len(array)) + array.tobytes())
+
+    def write_header(self, rows: int) -> None:
+        """State the row count, unless the header states it already."""
+        if self.rows() != rows:
+            files.write_at(self.path, 0, self.header(rows))
+
+    def _corrupt(self, message: str) -> BankCorruptError:
+        return BankCorruptError(
+            message, source=str(self.path), hint="restore the file from a copy of the bank"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +193,7 @@ class Table:
 
     def path(self, name: str) -> Path:
         """Return where a file of the table lies."""
-        return file_swap.present(self.folder / name, self.commit)
+        return journal.present(self.folder / name, self.commit)
 
     @property
     def lines_path(self) -> Path:
@@ -228,6 +340,11 @@ class Table:
         )
 
 
+def collection_names(snapshots: Mapping[str, TableSnapshot]) -> list[str]:
+    """Return the names of a bank's collections, in the order in which ledgers number them."""
+    return [name for name, each in snapshots.items() if each.table.nodes is not None]
+
+
 def first_rows(first: Rows) -> Rows:
     """Return the rows of all records' first lines, of an index's column `first`. int64
     [records].
@@ -303,7 +420,7 @@ class TableSnapshot:
 
     def require_current(self) -> None:
         """See that the files are still those of this commit, or have only grown since."""
-        file_swap.require_current(self.table.folder, self.table.commit)
+        journal.require_current(self.table.folder, self.table.commit)
 
     def stored_index(self) -> NDArray[Any] | None:
         """Return the index as it lies on disk; None if it is missing or cannot be of these
@@ -374,14 +491,14 @@ class TableSnapshot:
         """Return the node that the line at `row` holds."""
         table = self.table
         source, position = str(table.lines_path), f"line {row + 1}"
-        return codec.from_line(self.line(row), table.collection, source, position)
+        return from_line(self.line(row), table.collection, source, position)
 
     def payloads(self, rows: Rows) -> list[dict[str, str]]:
         """Return what the lines at many rows say: far quicker than a node at a time."""
         table = self.table
         positions = (f"line {row + 1}" for row in rows.tolist())
-        records = codec.read(self.lines(rows), positions, table.collection, str(table.lines_path))
-        return [codec.payload_of(record, table.collection) for record in records]
+        records = read_lines(self.lines(rows), positions, table.collection, str(table.lines_path))
+        return [payload_of(record, table.collection) for record in records]
 
     @cached_property
     def current(self) -> Rows:

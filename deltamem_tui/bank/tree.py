@@ -20,11 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec
-from deltamem_tui.bank.codec import Line
-from deltamem_tui.bank.collection import Collection
+from deltamem_tui.bank import node as nodes
 from deltamem_tui.bank.disk import archive
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import DIGITS, ID_LENGTH, Collection, Line, Node
 from deltamem_tui.bank.table import Lines, Rows, Table, TableSnapshot
 from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument
 
@@ -134,7 +132,7 @@ def _piece(lines: Lines) -> list[tuple[int, int, bytes]]:
 def parse_lines(table: Table, lines: Sequence[bytes], rows: Iterable[int]) -> list[Line]:
     """Read some lines of a tree, at these rows."""
     positions = (f"line {row + 1}" for row in rows)
-    return codec.read(lines, positions, table.collection, str(table.lines_path))
+    return nodes.read_lines(lines, positions, table.collection, str(table.lines_path))
 
 
 def state(index: NDArray[Any], records: Sequence[Line]) -> None:
@@ -152,7 +150,7 @@ def altered_places(table: Table, records: Sequence[Line]) -> list[int]:
     return [
         place
         for place, record in enumerate(records)
-        if not record.revision and not codec.is_as_born(table.name, record, table.collection)
+        if not record.revision and not nodes.is_as_born(table.name, record, table.collection)
     ]
 
 
@@ -380,3 +378,54 @@ class Tree:
     def counts_at(self, row: int) -> Counts:
         """Return how often the node at `row` was of use."""
         return Counts(*(int(value) for value in self.snapshot.counters[self.birth[row]]))
+
+
+Keys = NDArray[np.uint64]
+"""Ids as numbers."""
+
+_NO_DIGIT = 255
+_VALUES = np.full(256, _NO_DIGIT, dtype=np.uint8)
+_VALUES[list(DIGITS)] = np.arange(len(DIGITS), dtype=np.uint8)
+
+
+def key(text: str) -> np.uint64:
+    """Return one id as a number."""
+    return np.uint64(int(text, 16))
+
+
+def keys(ids: NDArray[Any]) -> Keys:
+    """Return ids, bytes [n] of 16 hexadecimal digits each, as numbers."""
+    if not len(ids):
+        return np.zeros(0, dtype=np.uint64)
+    digits = _VALUES[np.ascontiguousarray(ids).view(np.uint8).reshape(len(ids), ID_LENGTH)]
+    if (digits == _NO_DIGIT).any():
+        raise BankCorruptError(
+            "an index names something that is not an id",
+            hint="delete the bank's `.index.npy` files, and they are made again",
+        )
+    halves = np.ascontiguousarray(digits[:, ::2] << 4 | digits[:, 1::2])
+    return halves.view(">u8").reshape(len(ids)).astype(np.uint64)
+
+
+def texts(numbers: Keys) -> NDArray[Any]:
+    """Return numbers as ids: bytes [n]."""
+    if not len(numbers):
+        return np.zeros(0, dtype=f"S{ID_LENGTH}")
+    octets = np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(-1, 8)
+    digits = np.empty((len(octets), ID_LENGTH), dtype=np.uint8)
+    letters = np.frombuffer(DIGITS, dtype=np.uint8)
+    digits[:, ::2], digits[:, 1::2] = letters[octets >> 4], letters[octets & 15]
+    return digits.view(f"S{ID_LENGTH}").reshape(-1)
+
+
+def places(ids: Keys, wanted: Keys) -> NDArray[np.int64]:
+    """Return where the wanted ids stand among others, each once, in any order; -1 for the missing.
+
+    uint64 [n] and uint64 [wanted] to int64 [wanted].
+    """
+    if not len(ids):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    order = np.argsort(ids)
+    at = np.searchsorted(ids[order], wanted)  # a sorted copy is quicker than looking by `sorter`
+    found: NDArray[np.int64] = order[np.minimum(at, len(ids) - 1)]
+    return np.where(ids[found] == wanted, found, -1)

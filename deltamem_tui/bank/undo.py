@@ -11,7 +11,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.table import Rows, TableSnapshot, last_rows
 from deltamem_tui.bank.tree import Tree

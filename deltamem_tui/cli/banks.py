@@ -236,7 +236,7 @@ def rename(
 
 def copy(invocation: Invocation, bank: options.Bank, name: options.NewBank) -> Result:
     """Copy a bank, with its episodes, under another name; a copy can be written."""
-    from deltamem_tui.bank.transfer.package import copy_bank
+    from deltamem_tui.bank.transfer import copy_bank
 
     path = invocation.new_bank(name)
     copied = copy_bank(invocation.open(bank), path, history=True)
@@ -283,8 +283,8 @@ def verify(
     repair: Annotated[bool, flag("--repair", "First cut a torn journal back.")] = False,
 ) -> Result:
     """Check every file, line, vector and counter of a bank. Only --repair changes anything."""
+    from deltamem_tui.bank import verify as verifying
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.upkeep import verify as verifying
     from deltamem_tui.memory.vectors.embedder import embedder_of
     from deltamem_tui.memory.vectors.reembed import strange_vectors
 
@@ -326,7 +326,7 @@ def compact(invocation: Invocation, bank: options.Bank, dry_run: options.DryRun 
     Deleted nodes keep their ids, so that no merge brings them back, but not their text. The
     journal becomes one line that sums it up: earlier changes cannot be undone any more.
     """
-    from deltamem_tui.bank.upkeep.compact import compact, planned
+    from deltamem_tui.bank.compact import compact, planned
 
     opened = invocation.open(bank, write=not dry_run)
     opened.require_folder()

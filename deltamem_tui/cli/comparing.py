@@ -19,8 +19,8 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange, TreeDiff
+    from deltamem_tui.bank.merge import MergePlan
     from deltamem_tui.bank.node import Node
-    from deltamem_tui.bank.union.merge import MergePlan
     from deltamem_tui.memory.display import Display
     from deltamem_tui.memory.reports.view import ReportView
 

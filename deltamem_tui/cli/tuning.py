@@ -233,7 +233,7 @@ _DELETED = ("tree", "node", "nodes", "rule", "age", "recent", "judged", "utility
 
 def _deletion(bank: Bank, each: Deletion) -> tuple[Cell, ...]:
     """Return a deletion for a person; the line of a node that was deleted still has its title."""
-    from deltamem_tui.bank.credit import UNIT
+    from deltamem_tui.bank.ledger import UNIT
     from deltamem_tui.memory.methods import display_of
 
     node = bank.tree(each.tree).node_at(each.row)

@@ -18,7 +18,7 @@ import msgspec
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.transfer.package import copy_bank
+from deltamem_tui.bank.transfer import copy_bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.lab.contestants import (
     BankMemory,

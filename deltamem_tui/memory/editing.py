@@ -20,8 +20,8 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.undo import (

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import UNIT, ShownTo, shown_to
 from deltamem_tui.bank.episodes import NAME as EPISODES
 from deltamem_tui.bank.episodes import EpisodeState, standing
+from deltamem_tui.bank.ledger import UNIT, ShownTo, shown_to
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.credit.credit import utility_of

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import Source
+from deltamem_tui.bank.ledger import Source
 from deltamem_tui.memory.credit.credit import lives, use_of
 from deltamem_tui.memory.credit.shares import LEVEL, Difference, Share, difference
 from deltamem_tui.memory.episodes.stored_episodes import episodes

@@ -14,8 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.node import TEXT_LIMIT
+from deltamem_tui.bank.node import TEXT_LIMIT, Collection
 from deltamem_tui.errors import ExtractionError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts.use import SHARED, PromptUse

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from deltamem_tui.bank import manifest
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.package import Member, Package, Seal
+from deltamem_tui.bank.transfer import Member, Package, Seal
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD
 from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
@@ -23,7 +23,7 @@ Files = dict[str, bytes]
 
 def small_bank(folder: Path, episodes: int = 6) -> Bank:
     """A bank with a few nodes in chains, counts, episodes and a journal."""
-    bank = Bank.create(folder, replace(described(folder.name), replica="0123456789abcdef"))
+    bank = Bank.create(folder, replace(described(folder.name), origin="0123456789abcdef"))
     for number in range(episodes):
         learn_one(bank, number)
     return bank
@@ -44,7 +44,7 @@ def unpacked(archive: Path) -> Files:
 def sealed(files: Mapping[str, bytes]) -> Package:
     """A package of any files whatever, with digests that are right: its maker meant it so."""
     folder_manifest = json.loads(files["bank.json"])
-    later = {"parameters": "settings", "origin": "replica"}
+    later = {"parameters": "settings", "origin": "origin"}
     known = {later.get(key, key): value for key, value in folder_manifest.items()}
     others, found = _members(files)
     before = manifest.Manifest(

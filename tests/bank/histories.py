@@ -16,12 +16,12 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.compact import compact
+from deltamem_tui.bank.merge import MergePlan, merge_into
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.transfer.package import copy_bank
+from deltamem_tui.bank.transfer import copy_bank
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.union.merge import MergePlan, merge_into
-from deltamem_tui.bank.upkeep.compact import compact
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
 from tests.bank.support import manifest, node, vector
 

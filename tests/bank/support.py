@@ -10,12 +10,11 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import credit
+from deltamem_tui.bank import ledger
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.node import Collection, Label, Node, Origin, born
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Payload
 
 DIMENSIONS = 8
@@ -60,8 +59,8 @@ def learn_one(bank: Bank, number: int, *, shown: bool = False) -> None:
         batch.put_episode(record)
         batch.set_state(str(record["id"]), EpisodeState.LEARNT)
         if shown and nodes:
-            use = credit.Use(str(record["id"]), nodes, {"stated": (number % 2 == 0, None)})
-            credit.put(batch, bank.snapshots, [use])
+            use = ledger.Use(str(record["id"]), nodes, {"stated": (number % 2 == 0, None)})
+            ledger.put(batch, bank.snapshots, [use])
         batch.log("learn", {"number": number})
 
 

@@ -19,7 +19,7 @@ from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankBusyError,
     BankCorruptError,

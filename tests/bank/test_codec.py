@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from deltamem_tui.bank import codec
-from deltamem_tui.bank.codec import Line, Meant
-from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
-from deltamem_tui.bank.node import TEXT_LIMIT, Node, Origin, born
+from deltamem_tui.bank import node as codec
+from deltamem_tui.bank.node import (
+    DEPTH_LIMIT,
+    TEXT_LIMIT,
+    Collection,
+    Line,
+    Meant,
+    Node,
+    Origin,
+    born,
+)
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
 from tests.bank.support import node
@@ -51,7 +58,7 @@ def nodes(draw: st.DrawFn, collection: Collection = TREE) -> Node:
 
 
 def read(*lines: bytes, collection: Collection = TREE) -> list[Line]:
-    return codec.read(lines, map(str, range(len(lines))), collection, "file")
+    return codec.read_lines(lines, map(str, range(len(lines))), collection, "file")
 
 
 def read_node(line: bytes, collection: Collection = TREE) -> Node:
@@ -62,7 +69,7 @@ def refusal(record: object, collection: Collection = TREE) -> str:
     line = record if isinstance(record, bytes) else json.dumps(record).encode()
     sound = codec.to_line(structs.replace(node("a"), payload=dict.fromkeys(collection.fields, "")))
     with pytest.raises(BankCorruptError) as caught:
-        codec.read([sound, line], ["line 6", "line 7"], collection, "task.nodes.jsonl")
+        codec.read_lines([sound, line], ["line 6", "line 7"], collection, "task.nodes.jsonl")
     text = str(caught.value)
     assert text.startswith("task.nodes.jsonl, line 7: not a node: ")
     assert text.isprintable()
@@ -73,7 +80,7 @@ def refusal(record: object, collection: Collection = TREE) -> str:
 def test_nodes_come_back_as_they_were_written(written: list[Node]) -> None:
     lines = [codec.to_line(each) for each in written]
     assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in lines)
-    assert [codec.node_of(record, TREE) for record in read(*lines)] == written
+    assert [read_node(line) for line in lines] == written
 
 
 @given(st.data())

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import FieldChange, diff
-from deltamem_tui.bank.transfer.package import copy_bank
+from deltamem_tui.bank.transfer import copy_bank
 from deltamem_tui.memory.deltamem.definition import Payload
 from tests.bank.support import learn_one, manifest, node, vector
 

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec import structs
 
-from deltamem_tui.bank import replicas
+from deltamem_tui.bank import ledger
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import texts
-from deltamem_tui.bank.collection import to_record
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import texts
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import change_domain, learn_one, manifest, mark_first, notes, vector
 from tests.places import ROOT
@@ -158,7 +158,7 @@ def as_opened(bank: Bank) -> dict[str, Any]:
     """The same, of the package."""
     known = ("format", "name", "description", "domain", "method", "embedder", "settings")
     told = {key: getattr(bank.manifest, key) for key in (*known, "provenance", "frozen", "digests")}
-    told["collections"] = json.loads(json.dumps(to_record(bank.collections)))
+    told["collections"] = json.loads(msgspec.json.encode(bank.collections))
     nodes = {}
     for name, tree in bank.trees.items():
         nodes[name] = {
@@ -170,7 +170,7 @@ def as_opened(bank: Bank) -> dict[str, Any]:
             for node in tree
         }
     return {
-        "manifest": told | ({"origin": bank.manifest.replica} if bank.manifest.replica else {}),
+        "manifest": told | ({"origin": bank.manifest.origin} if bank.manifest.origin else {}),
         "nodes": nodes,
         "chains": {
             name: [[each.id for each in tree.chain(node.id)] for node in tree]
@@ -207,7 +207,7 @@ def as_line(node: Node) -> dict[str, Any]:
 
 
 def by_address(bank: Bank) -> dict[tuple[str, str, str], list[int]]:
-    shares, names = replicas.shares(bank.snapshots, bank.manifest.counts_as), list(bank.trees)
+    shares, names = ledger.shares(bank.snapshots, bank.manifest.counts_as), list(bank.trees)
     nodes, places = texts(shares["node"]).tolist(), texts(shares["third"]).tolist()
     rows = zip(shares["tree"].tolist(), nodes, places, shares["values"].tolist(), strict=True)
     return {(names[tree], node.decode(), at.decode()): values for tree, node, at, values in rows}

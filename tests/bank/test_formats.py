@@ -10,15 +10,14 @@ import orjson
 import pytest
 
 from deltamem_tui.bank import manifest
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.compact import compact
 from deltamem_tui.bank.diff import diff
+from deltamem_tui.bank.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
-from deltamem_tui.bank.upkeep.compact import compact
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.transfer import copy_bank, install, receive
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD
 from tests.bank.support import (

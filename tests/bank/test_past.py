@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.compact import compact
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.undo import Past
-from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import BankRewrittenError
 from tests.bank.histories import World
 from tests.bank.support import learn_one, manifest

@@ -9,7 +9,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank, writers_turn
 from deltamem_tui.bank.place import contents, delete, rename
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankBusyError, BankError, BankExistsError, UsageError
 from tests.tui.support import small_bank
 

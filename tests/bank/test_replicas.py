@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import replicas
+from deltamem_tui.bank import ledger
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import key, keys, places, texts
-from deltamem_tui.bank.replicas import Entries
-from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.ledger import Entries
+from deltamem_tui.bank.transfer import copy_bank
+from deltamem_tui.bank.tree import key, keys, places, texts
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError
 from tests.bank.support import learn_one, learnt
 
@@ -27,7 +27,7 @@ shares = st.dictionaries(
 
 def as_columns(found: dict[tuple[int, int, int], tuple[int, ...]]) -> Entries:
     rows = [(*address, values) for address, values in found.items()]
-    return np.array(rows, dtype=replicas.LEDGER.entry_type)
+    return np.array(rows, dtype=ledger.ORIGINS.entry_type)
 
 
 def as_table(found: Entries) -> dict[tuple[int, ...], tuple[int, ...]]:
@@ -44,7 +44,7 @@ def test_of_every_share_the_greatest_counts(
         for address, values in each.items():
             before = expected.get(address, (0, 0, 0))
             expected[address] = tuple(max(pair) for pair in zip(before, values, strict=True))
-    joined = replicas.joined([as_columns(each) for each in found])
+    joined = ledger.joined([as_columns(each) for each in found])
     assert as_table(joined) == expected
     nodes = np.array([3, 0, 2], dtype=np.uint64)
     for number in range(2):
@@ -53,7 +53,7 @@ def test_of_every_share_the_greatest_counts(
             for node in nodes.tolist()
         ]
         sums = [[sum(column) for column in zip(*each, strict=True)] or [0, 0, 0] for each in of]
-        assert replicas.totals(joined[joined["tree"] == number], nodes).tolist() == sums
+        assert ledger.totals(joined[joined["tree"] == number], nodes).tolist() == sums
 
 
 @given(st.lists(st.integers(0, 2**64 - 1)))
@@ -89,26 +89,26 @@ def copy(tmp_path: Path) -> Bank:
 
 def test_a_copy_counts_for_itself_and_says_who_counted_before(tmp_path: Path, copy: Bank) -> None:
     source = Bank.open(tmp_path / "bank")
-    assert copy.manifest.replica not in ("", source.manifest.replica)
-    found = replicas.shares(copy.snapshots, copy.manifest.counts_as)
-    assert set(found["third"].tolist()) == {int(key(source.manifest.replica))}
-    theirs = replicas.shares(source.snapshots, source.manifest.counts_as)
+    assert copy.manifest.origin not in ("", source.manifest.origin)
+    found = ledger.shares(copy.snapshots, copy.manifest.counts_as)
+    assert set(found["third"].tolist()) == {int(key(source.manifest.origin))}
+    theirs = ledger.shares(source.snapshots, source.manifest.counts_as)
     assert np.array_equal(found, theirs)
     assert verify(copy) == []
     learn_one(copy, 7)
-    mine = replicas.shares(copy.snapshots, copy.manifest.counts_as)
-    assert int(key(copy.manifest.replica)) in mine["third"].tolist()
+    mine = ledger.shares(copy.snapshots, copy.manifest.counts_as)
+    assert int(key(copy.manifest.origin)) in mine["third"].tolist()
     assert verify(Bank.open(copy.path)) == []
 
 
 def test_a_booking_that_was_cut_short_says_nothing(copy: Bank) -> None:
     """Booked under the origin that the bank still has: its own share is what it was."""
     learn_one(copy, 7)
-    before = replicas.shares(copy.snapshots, copy.manifest.counts_as)
+    before = ledger.shares(copy.snapshots, copy.manifest.counts_as)
     with copy.writing() as batch:
-        assert replicas.book(batch, copy.snapshots, copy.manifest.counts_as)
+        assert ledger.book(batch, copy.snapshots, copy.manifest.counts_as)
         batch.log("unfreeze")
-    after = replicas.shares(copy.snapshots, copy.manifest.counts_as)
+    after = ledger.shares(copy.snapshots, copy.manifest.counts_as)
     assert np.array_equal(after, before)
     learn_one(copy, 8)
     assert verify(Bank.open(copy.path)) == []

@@ -14,7 +14,7 @@ from deltamem_tui.bank import tree as tree_module
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankError, NodeNotFoundError
 from tests.bank.support import contents, learn_one, manifest, mark_first, node, vector
 
@@ -281,9 +281,9 @@ def test_vectors_without_their_lines_are_not_an_empty_bank(bank: Bank) -> None:
         (lambda b: b.add_node("task", node("x"), vector(1) * np.nan), "not finite"),
         (lambda b: b.add_node("task", node("x"), vector(1) * np.inf), "not finite"),
         (lambda b: b.add_node("task", node("x" * 5_000_000), vector(1)), "of length <= 4000000"),
-        (lambda b: b.revise_node("task", node("x")), "no task node"),
-        (lambda b: b.count("task", "0" * 16, hits=1), "no task node"),
-        (lambda b: b.set_state("0" * 16, 1), "no episode"),
+        (lambda b: b.revise_node("task", node("x")), "no task record"),
+        (lambda b: b.count("task", "0" * 16, hits=1), "no task record"),
+        (lambda b: b.set_state("0" * 16, 1), "no trajectories record"),
         (lambda b: b.put_episode({"id": "ä" * 16}), "not an id"),
         (
             lambda b: b.put_episode({"id": "0" * 16, "text": "x" * 2**25}),

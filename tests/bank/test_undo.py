@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.undo import commits_since, last_not_undone
 from tests.bank.support import manifest
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.upkeep.compact import compact
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.compact import compact
+from deltamem_tui.bank.transfer import copy_bank, install, receive
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import StorageError
 from tests.bank.support import learn_one, manifest
 

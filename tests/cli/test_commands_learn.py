@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     CredentialsError,
     DeltaMemError,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Outcome

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding import load as load_module
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.editing import delete

@@ -9,8 +9,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.node import Node, Origin, born
+from deltamem_tui.bank.node import Collection, Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.context import chain_entries, compose

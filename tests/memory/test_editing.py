@@ -11,10 +11,10 @@ import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.undo import last_not_undone
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
     BankError,

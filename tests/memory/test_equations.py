@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.deltamem.write import parent_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.methods import names
 from tests.bank.support import file_bytes

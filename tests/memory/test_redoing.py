@@ -10,7 +10,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.definition import Payload

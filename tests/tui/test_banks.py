@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer.package import pack
+from deltamem_tui.bank.transfer import pack
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.memory import MemoryScreen
 from tests.tui.support import Person, browse

@@ -16,7 +16,7 @@ from textual.widgets import Input
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
-from deltamem_tui.bank.transfer.package import pack
+from deltamem_tui.bank.transfer import pack
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload

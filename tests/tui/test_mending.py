@@ -148,7 +148,7 @@ def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
         assert "FROZEN" in person.screen
 
     browse(folder, story, "kitchen")
-    from deltamem_tui.bank.upkeep.verify import verify
+    from deltamem_tui.bank.verify import verify
 
     assert verify(Bank.open(folder / "kitchen")) == []
 

@@ -14,7 +14,7 @@ from rich.color import ColorType
 from syrupy.assertion import SnapshotAssertion
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer.package import pack
+from deltamem_tui.bank.transfer import pack
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.tui.core import notes, work

@@ -16,7 +16,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from tests.places import BANKS, ROOT
 
 SHIPPED = BANKS / "scienceworld"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog

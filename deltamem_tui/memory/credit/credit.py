@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec import to_builtins
 
-from deltamem_tui.bank import credit as ledger
+from deltamem_tui.bank import ledger
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.credit import UNIT, Source, Use, shown_to
 from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.ledger import UNIT, Source, Use, shown_to
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.receipt import Receipt, ShownNode
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.bank.credit import Credit, Sums
+    from deltamem_tui.bank.ledger import Credit, Sums
     from deltamem_tui.bank.node import Utility
 
 

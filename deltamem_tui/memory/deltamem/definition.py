@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import msgspec
 from msgspec import Meta
 
-from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
+from deltamem_tui.bank.node import DEPTH_LIMIT, Collection
 from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late

@@ -23,7 +23,7 @@ from typing import Any
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.transfer.package import copy_bank
+from deltamem_tui.bank.transfer import copy_bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     AnswerError,

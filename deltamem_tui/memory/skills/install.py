@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from msgspec import structs
 
+from deltamem_tui.bank import transfer as installing
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.disk.archive import MANIFEST_BYTES
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.transfer import installing
+from deltamem_tui.bank.node import DEPTH_LIMIT, Node
 from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder

@@ -28,8 +28,7 @@ import msgspec
 import orjson
 from msgspec import Struct, structs
 
-from deltamem_tui.bank import codec
-from deltamem_tui.bank.node import REVISION_LIMIT, Node, born
+from deltamem_tui.bank.node import REVISION_LIMIT, Node, born, from_line, to_line
 from deltamem_tui.errors import BankCorruptError, RecordError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method
@@ -256,7 +255,7 @@ def record_of(tree: str, node: Node, place: int) -> tuple[NodeRecord, Node]:
     cleaned = structs.replace(node, payload=payload)
     if payload != node.payload or not _matches_id(tree, node):
         cleaned = _revised(cleaned)
-    origin = orjson.loads(codec.to_line(cleaned))["origin"]
+    origin = orjson.loads(to_line(cleaned))["origin"]
     record = NodeRecord(
         node.id,
         node.parent,
@@ -290,7 +289,7 @@ def node_of(
     del known["place"], known["digest"]
     try:
         line = orjson.dumps(known | shape | payload)
-        node = codec.from_line(line, method.collections[tree], "", "")
+        node = from_line(line, method.collections[tree], "", "")
     except (BankCorruptError, TypeError) as error:
         reason = error.message if isinstance(error, BankCorruptError) else str(error)
         raise ValueError(reason.removeprefix("not a node: ")) from error

@@ -19,12 +19,12 @@ from typing import Any
 import orjson
 
 from deltamem_tui.bank import episodes
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import LineOrigin, payload_of
-from deltamem_tui.bank.commits.journal import FILE_NAME as JOURNAL
+from deltamem_tui.bank.journal import FILE_NAME as JOURNAL
 from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.package import Package
+from deltamem_tui.bank.node import LineOrigin, payload_of
+from deltamem_tui.bank.transfer import Package
 from deltamem_tui.bank.tree import parse_lines
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets, may_hold_secrets

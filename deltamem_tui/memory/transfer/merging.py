@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.join import Claims, Flags, Join, resolution, with_all_above
+from deltamem_tui.bank.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.union.join import Claims, Flags, Join, resolution, with_all_above
-from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
-from deltamem_tui.bank.upkeep.verify import flaws_of
+from deltamem_tui.bank.verify import flaws_of
 from deltamem_tui.embedding.protocol import require_same
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from deltamem_tui.bank import journal
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.diff import FieldChange
+from deltamem_tui.bank.join import Conflict
+from deltamem_tui.bank.merge import MergePlan, TreeChanges
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.transfer.installing import Delivery
-from deltamem_tui.bank.union.join import Conflict
-from deltamem_tui.bank.union.merge import MergePlan, TreeChanges
+from deltamem_tui.bank.transfer import Delivery
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_named, display_of
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deltamem_tui.bank import manifest, tree
+from deltamem_tui.bank import tree
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.file_swap import FileSwap
-from deltamem_tui.bank.disk.npy_file import NpyFile
-from deltamem_tui.bank.table import VECTOR
-from deltamem_tui.bank.upkeep.verify import Flaw
+from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.table import VECTOR, NpyFile
+from deltamem_tui.bank.verify import Flaw
 from deltamem_tui.embedding.protocol import TOLERANCE, Embedder, EmbedderCard, require_same
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError
 from deltamem_tui.memory.vectors.embedder import card_of
@@ -114,7 +113,7 @@ def reembed(
         while batch := list(islice(missing, _BATCH)):
             vectors |= zip(batch, embedder.embed_passages(batch), strict=True)
             advance(len(batch))
-        with bank.swapping_files() as changes:
+        with bank.writing() as changes:
             if bank.commit.sequence == decided_on:
                 plan = _found(bank, embedder, lines)
                 _write(changes, bank, lines, vectors, plan)
@@ -123,7 +122,7 @@ def reembed(
 
 
 def _write(
-    changes: FileSwap,
+    changes: Batch,
     bank: Bank,
     lines: Mapping[str, Sequence[str]],
     vectors: Vectors,
@@ -134,9 +133,9 @@ def _write(
     for name, collection in bank.collections.items():
         matrix = tree.table(bank.path, name, collection, card.dimensions).vectors_file
         if matrix is not None:
-            changes.write(matrix.path.name, _file(matrix, lines[name], vectors, card.dimensions))
+            changes.write_file(matrix.path, _file(matrix, lines[name], vectors, card.dimensions))
     after = replace(bank.manifest.upgraded, embedder=asdict(card))
-    changes.write(manifest.FILE_NAME, [manifest.encode(after)])
+    changes.replace_manifest(after)
     detail = {"before": asdict(plan.before), "after": asdict(card), "texts": plan.texts}
     changes.log("reembed", detail)
 

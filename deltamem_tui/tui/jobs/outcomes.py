@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.journal import Commit
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.outcomes import give_outcomes, known_episode, overturned_by

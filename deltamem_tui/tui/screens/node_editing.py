@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.bank.node import Collection, Label, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.memory import editing

@@ -9,7 +9,7 @@ import numpy as np
 from textual.app import ComposeResult
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import NAME as CREDIT
+from deltamem_tui.bank.ledger import CREDIT
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.undo import Past
 from deltamem_tui.memory.display import Display
@@ -58,7 +58,7 @@ class BankReport:
         past = Past.read(bank)
         shown = _displays(bank)
         sizes = np.sum([past.sizes(name) for name in shown], axis=0) if past.moments else []
-        lift = notes_of(bank_lift(bank)) if len(bank.snapshots[CREDIT].index) else []
+        lift = notes_of(bank_lift(bank)) if len(bank.snapshots[CREDIT.name].index) else []
         return cls(
             bank,
             bank_statistics(bank),

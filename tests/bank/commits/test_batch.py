@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deltamem_tui.bank import journal
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Extent, parse
+from deltamem_tui.bank.journal import COUNTER_LIMIT, Commit, Extent, parse
 from deltamem_tui.bank.tree import Counts
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankError, StorageError
 from tests.bank.fragile import NEVER, FragileOS
 from tests.bank.support import change_domain, learn_one, learnt, mark_first

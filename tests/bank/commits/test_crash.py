@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from tests.bank.support import learn_one, manifest
 from tests.places import ROOT
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from deltamem_tui.bank import journal as journal_module
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits import journal as journal_module
-from deltamem_tui.bank.commits.journal import Commit, Extent, Journal, parse
 from deltamem_tui.bank.disk import archive
+from deltamem_tui.bank.journal import Commit, Extent, Journal, parse
 from deltamem_tui.errors import BankCorruptError, BankError
 from tests.bank.support import contents, learn_one, learnt, manifest, node, vector
 

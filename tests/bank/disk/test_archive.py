@@ -19,12 +19,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import credit, episodes, replicas, tree
+from deltamem_tui.bank import episodes, ledger, tree
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive
 from deltamem_tui.bank.disk.archive import Entry, Layout, layout_of, member_names
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankExistsError, BankFrozenError, StorageError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.bank.forging import (
@@ -50,8 +50,8 @@ def test_every_file_of_a_bank_has_its_place_in_an_archive() -> None:
     tables = [
         *(tree.table(Path(), name, each, 8) for name, each in COLLECTIONS.items()),
         episodes.table(Path()),
-        replicas.LEDGER.table(Path(), list(COLLECTIONS)),
-        credit.LEDGER.table(Path(), list(COLLECTIONS)),
+        ledger.ORIGINS.table(Path(), list(COLLECTIONS)),
+        ledger.CREDIT.table(Path(), list(COLLECTIONS)),
     ]
     names = {"bank.json", "journal.jsonl", "usage.jsonl"}
     for table in tables:
@@ -242,7 +242,7 @@ _READ_AS_NOBODY = """
 import os, sys
 from pathlib import Path
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 if os.getuid() == 0:  # root may write anywhere
     os.setuid(65534)
 for place in map(Path, sys.argv[1:]):

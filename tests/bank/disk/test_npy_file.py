@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank import tree
 from deltamem_tui.bank.disk import archive
-from deltamem_tui.bank.disk.npy_file import NpyFile
+from deltamem_tui.bank.table import NpyFile
 from deltamem_tui.errors import BankCorruptError, BankError
 
 FLOAT = np.dtype("<f4")

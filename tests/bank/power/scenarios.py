@@ -13,16 +13,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import credit, replicas, usage_log
+from deltamem_tui.bank import ledger, usage_log
 from deltamem_tui.bank import manifest as manifests
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.compact import compact
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
-from deltamem_tui.bank.upkeep.compact import compact
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.merge import MergePlan, merge_into, merge_to
+from deltamem_tui.bank.transfer import copy_bank, install, receive
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.skills.export import write_skills
@@ -83,11 +82,11 @@ def look(path: Path) -> Any:
     commits = bank.journal.newest_first() if bank.journal.exists else ()
     # The others say what is going to be done.
     last = next((each.event for each in commits if each.event not in ("adopt", "freeze")), "")
-    shares = replicas.shares(bank.snapshots, said.counts_as)
-    counted = replicas.but(shares, said.counts_as)
-    entries = (counted, credit.LEDGER.entries(bank.snapshots))
+    shares = ledger.shares(bank.snapshots, said.counts_as)
+    counted = ledger.but(shares, said.counts_as)
+    entries = (counted, ledger.CREDIT.entries(bank.snapshots))
     others = [each[name].tolist() for each in entries for name in ("node", "third", "values")]
-    unlike = replace(said, replica="", digests={}, format=0)  # drawn anew, or of a clock
+    unlike = replace(said, origin="", digests={}, format=0)  # drawn anew, or of a clock
     return contents(bank), last, others, unlike
 
 

@@ -10,9 +10,8 @@ from random import Random
 
 import pytest
 
-from deltamem_tui.bank import usage_log
-from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank import journal, usage_log
+from deltamem_tui.bank.journal import Commit
 from tests.bank.power.disk import Disk, Fate
 from tests.bank.power.scenarios import SCENARIOS
 from tests.bank.power.trial import Trial, fates, unsynced_fates
@@ -31,11 +30,11 @@ NEEDLESS = {
     "bank.freeze: states.npy": OTHERS,
     "batch.write_unseen: embeddings.npy": AGAIN,
     "batch.write_unseen: index.npy": AGAIN,
-    "installing.install: bank.json": OTHERS,
-    "npy_file.create > replace: index.npy": DERIVED,
-    "npy_file.write_whole > replace: index.npy": DERIVED,
-    "npy_file.write_whole > replace: the folder": DERIVED,
-    "package.copy_into: index.npy": DERIVED,
+    "transfer.install: bank.json": OTHERS,
+    "table.create > replace: index.npy": DERIVED,
+    "table.write_whole > replace: index.npy": DERIVED,
+    "table.write_whole > replace: the folder": DERIVED,
+    "transfer.copy_into: index.npy": DERIVED,
     "table.create > replace: jsonl": EMPTY,
     "table.create > replace: nodes.jsonl": EMPTY,
     "table.create > replace: the folder": AGAIN,

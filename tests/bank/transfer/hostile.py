@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deltamem_tui.bank import transfer as installing
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer import installing
-from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.bank.transfer import install, receive
 from deltamem_tui.errors import BankError, DeltaMemError
 from tests.bank.forging import everything
 

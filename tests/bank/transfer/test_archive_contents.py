@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.disk.archive import member_names
-from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.bank.node import DEPTH_LIMIT
+from deltamem_tui.bank.transfer import install, receive
 from deltamem_tui.bank.tree import INDEX_TYPE
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS
@@ -227,8 +227,8 @@ def test_a_chain_without_end(place: Path) -> None:
 _BOUNDED = """
 import resource, sys
 from pathlib import Path
-from deltamem_tui.bank.transfer.installing import install, inspect, receive
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.transfer import install, inspect, receive
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 import numpy.linalg

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank.transfer import installing
-from deltamem_tui.bank.transfer.installing import receive
+from deltamem_tui.bank import transfer as installing
+from deltamem_tui.bank.transfer import receive
 from deltamem_tui.errors import BankError
 from tests.bank.forging import Files, everything, forged, packed, small_bank, zipped
 from tests.bank.transfer.hostile import bounded_memory, refused

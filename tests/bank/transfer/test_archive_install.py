@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from deltamem_tui.bank import transfer as installing
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.disk import archive, files
-from deltamem_tui.bank.transfer import installing
-from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.transfer import install, receive
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
     BankExistsError,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer.package import copy_bank
+from deltamem_tui.bank.transfer import copy_bank
 from tests.bank.support import manifest, node, vector
 
 

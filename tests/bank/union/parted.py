@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from tests.bank.support import node, vector
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.union.merge import MergePlan, merge_into
+from deltamem_tui.bank.merge import MergePlan, merge_into
+from deltamem_tui.bank.transfer import copy_bank
 from tests.bank.support import learn_one, manifest, node, vector
 
 SHARED = node("shared")

@@ -10,15 +10,14 @@ from typing import Any
 
 from msgspec import structs
 
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import DEPTH_LIMIT
+from deltamem_tui.bank.compact import compact
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.union.merge import MergePlan, merge_into
-from deltamem_tui.bank.upkeep.compact import compact
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.merge import MergePlan, merge_into
+from deltamem_tui.bank.node import DEPTH_LIMIT
+from deltamem_tui.bank.transfer import copy_bank, install, receive
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.deltamem.definition import Payload
 from tests.bank.support import manifest, node, vector
 from tests.bank.union.parted import append_all, change, grow_chain, merged_into, new, nodes
@@ -56,7 +55,7 @@ def test_two_that_unfroze_the_same_bank_count_apart(
         with bank.writing() as batch:
             batch.count("task", nodes(bank)["a"].id, hits=1)
             batch.log("learn")
-    assert one.manifest.replica != other.manifest.replica
+    assert one.manifest.origin != other.manifest.origin
     merged_into(one, other)
     assert one.tree("task").counts(nodes(one)["a"].id).hits == 3
 
@@ -72,7 +71,7 @@ def test_provenance_names_banks_as_people_know_them_each_once(
     append_all(moved, "late", None)
     merged_into(one, Bank.open(moved.path.rename(tmp_path / "cellar")))
     (entry,) = one.manifest.provenance["merged"]
-    assert (entry["name"], entry["origin"]) == ("pantry", moved.manifest.replica)
+    assert (entry["name"], entry["origin"]) == ("pantry", moved.manifest.origin)
 
 
 def test_a_tie_of_revisions_is_reported_and_falls_everywhere_alike(
@@ -264,7 +263,7 @@ def test_what_only_one_bank_can_say_stays_the_firsts_and_is_told(tmp_path: Path)
     ]
     assert one.manifest.settings == numbers[0]
     assert one.manifest.domain == "kitchens"
-    theirs = {"name": "two", "origin": two.manifest.replica, "who": "two"}
+    theirs = {"name": "two", "origin": two.manifest.origin, "who": "two"}
     assert one.manifest.provenance == {"who": "one", "merged": [theirs]}
     merged_into(two, one)
     merged_into(one, two)

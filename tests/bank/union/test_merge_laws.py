@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import diff
-from deltamem_tui.bank.union.merge import MergePlan, merge_into
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.merge import MergePlan, merge_into
+from deltamem_tui.bank.verify import verify
 from tests.bank.histories import KINDS, World, account, joined, shown
 from tests.bank.union.parted import new
 from tests.effort import examples

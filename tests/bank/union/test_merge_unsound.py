@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.union.merge import MergePlan, merge_into
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.merge import MergePlan, merge_into
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError
 from tests.bank.union.parted import append_all, merged_into
 

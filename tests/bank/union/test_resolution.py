@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltamem_tui.bank.union.join import CLAIM, Claims, resolution
+from deltamem_tui.bank.join import CLAIM, Claims, resolution
 from deltamem_tui.errors import BankCorruptError, BankError
 
 

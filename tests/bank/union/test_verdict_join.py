@@ -6,7 +6,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank.union.records import parsed, united
+from deltamem_tui.bank.records import parsed, united
 
 SOURCES = ("unknown", "judge", "stated", "user")
 WORDS = st.fixed_dictionaries(

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from deltamem_tui.bank import journal
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits import file_swap, journal
-from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.compact import compact, planned
+from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.upkeep.compact import compact, planned
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
     BankRewrittenError,
@@ -193,7 +193,7 @@ def test_remains_of_an_attempt_are_never_read_and_removed(tmp_path: Path) -> Non
     # A second attempt dies while the last line of the journal still lists files.
     assert bank.commit.replaces
     for name in bank.commit.replaces:
-        remains = file_swap.draft_path(bank.path / name, bank.commit.sequence + 1)
+        remains = journal.draft_path(bank.path / name, bank.commit.sequence + 1)
         remains.write_bytes(b"half")
     (bank.path / "notes.next").write_text("not ours")
     assert knowledge(Bank.open(bank.path)) == before

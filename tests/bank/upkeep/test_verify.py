@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank import manifest as manifests
+from deltamem_tui.bank import verify as verifying
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep import verify as verifying
-from deltamem_tui.bank.upkeep.verify import Flaw, repair, unchecked, verify
+from deltamem_tui.bank.verify import Flaw, repair, unchecked, verify
 from deltamem_tui.errors import BankCorruptError, BankError, BankFrozenError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.bank.support import contents, learn_one, manifest, mark_first

@@ -14,12 +14,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.credit import Use, shown_to
+from deltamem_tui.bank.compact import compact
+from deltamem_tui.bank.ledger import Use, shown_to
+from deltamem_tui.bank.merge import MergePlan, merge_into
 from deltamem_tui.bank.node import Utility
-from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.union.merge import MergePlan, merge_into
-from deltamem_tui.bank.upkeep.compact import compact
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.transfer import copy_bank
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.credit.credit import node_credit

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.plan import MaintenanceResult

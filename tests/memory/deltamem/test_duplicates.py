@@ -11,7 +11,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.editing import subtree
 from deltamem_tui.trajectory.model import Step, Trajectory

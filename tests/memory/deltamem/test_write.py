@@ -13,7 +13,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TEXT_LIMIT, Node
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankFrozenError,
     ExtractionError,

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer.package import copy_bank
-from deltamem_tui.bank.union.merge import MergePlan, merge_into
-from deltamem_tui.bank.upkeep.compact import compact
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.compact import compact
+from deltamem_tui.bank.merge import MergePlan, merge_into
+from deltamem_tui.bank.transfer import copy_bank
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.engine import learn

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.table import LINE_LIMIT
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
 from deltamem_tui.memory.episodes import import_report, importer
 from deltamem_tui.memory.episodes.import_report import Reception

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui import create_bank
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory import forgetting
 from deltamem_tui.memory.credit.credit import node_credit, put_episode
 from deltamem_tui.memory.editing import undo, undoable

@@ -16,7 +16,7 @@ import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.node import Node, Origin, born
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.definition import Payload

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from deltamem_tui.bank.node import Origin
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.banks import create_bank, open_bank
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node, Origin, born
-from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.bank.node import Label, Node, Origin, born, to_line
+from deltamem_tui.bank.transfer import install, receive
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.transfer import export
 from deltamem_tui.memory.transfer.export import Leak, prepare
@@ -126,7 +125,7 @@ def test_the_quick_look_finds_what_a_look_at_every_text_finds(
     expected = {
         (node.id, name, kind)
         for node in nodes.values()
-        for name, text in json.loads(codec.to_line(node)).items()
+        for name, text in json.loads(to_line(node)).items()
         if isinstance(text, str) and name not in {"id", "parent", "kind", "label"}
         for kind in kinds_of_secrets(text)
     } | {

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
     BankFrozenError,

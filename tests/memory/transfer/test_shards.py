@@ -10,8 +10,8 @@ from benchmarks.samples import sample, varied
 from deltamem_tui import create_bank, learn
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import BankDiff, diff
-from deltamem_tui.bank.union.merge import MergePlan, merge_to
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.merge import MergePlan, merge_to
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting

@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.compact import compact
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.compact import compact
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.errors import (
     BankFrozenError,

@@ -9,7 +9,7 @@ from shutil import copytree
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters

@@ -19,7 +19,7 @@ from threading import Event
 
 import pytest
 
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.memory.views.history import history
 from tests.effort import thorough

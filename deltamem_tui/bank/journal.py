@@ -5,11 +5,18 @@ the line before it states; once it is written whole, its episode is acknowledged
 line carries the new extent of every file and the new value of every counter it changed,
 as absolute numbers, so what is done in place afterwards can be done again at any time
 with the same result. A line without its final newline was never acknowledged.
+
+A commit may also put whole new files in the place of old ones. Each is written beside the old
+one, under a name that carries the commit's sequence; the line lists them, and from then on they
+are the bank's files, wherever they lie, until each is renamed to its place. A handle that was
+opened before would then read on in the wrong file, so every later line names the commit that
+replaced files last, and whoever opens a file late looks whether that is still the one it knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,7 +30,7 @@ import orjson
 from msgspec import Meta, Struct
 
 from deltamem_tui.bank.disk import archive, files
-from deltamem_tui.errors import BankCorruptError, BankError, Remedy
+from deltamem_tui.errors import BankCorruptError, BankError, BankRewrittenError, Remedy
 from deltamem_tui.typed import decoder_of
 
 FILE_NAME = "journal.jsonl"
@@ -35,6 +42,10 @@ COUNTER_LIMIT = 2**32 - 1
 _COUNTS = range(COUNTER_LIMIT + 1)
 MANIFEST_NAME = "bank.json"
 NEVER = -1
+_DRAFT = re.compile(r"[a-z][a-z0-9_]*(\.[a-z]+)+\.\d+\.next")
+
+Cells = Mapping[int, Sequence[int]]
+"""Per row whose counters change, all their new values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +67,7 @@ class Commit:
         detail: Decisions and why, models, prompts, tokens, cost: whatever belongs to the event.
         extents: Per table, how much of it counts now.
         cells: Per table, the rows whose counters changed, each with all its new values.
-        replaces: The files that this commit put whole new ones in the place of; see `file_swap`.
+        replaces: The files that this commit put whole new ones in the place of.
         rewritten: The sequence of the last commit before this one that replaced files, or
             `NEVER`. While it stays, files only grow, and what was read of them stays true.
     """
@@ -66,7 +77,7 @@ class Commit:
     time: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
     extents: Mapping[str, Extent] = field(default_factory=dict)
-    cells: Mapping[str, Mapping[int, Sequence[int]]] = field(default_factory=dict)
+    cells: Mapping[str, Cells] = field(default_factory=dict)
     replaces: tuple[str, ...] = ()
     rewritten: int = NEVER
 
@@ -220,11 +231,7 @@ class Journal:
         """Read the last commit, from the end of the file, whatever the file's length."""
         line, end = next(archive.backwards(self.path, _LINE_LIMIT), (b"", 0))
         if not line:
-            raise BankCorruptError(
-                "holds no whole line",
-                source=str(self.path),
-                hint="restore the file from a copy of the bank",
-            )
+            raise self._corrupt("holds no whole line")
         try:
             return Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
         except BankCorruptError as error:
@@ -273,11 +280,7 @@ class Journal:
                 files.truncate(self.path, end)
                 files.sync(self.path)
                 return torn
-        raise BankCorruptError(
-            "holds no whole commit",
-            source=str(self.path),
-            hint="restore the file from a copy of the bank",
-        )
+        raise self._corrupt("holds no whole commit")
 
     def commits(self) -> Iterator[Commit]:
         """Yield all commits, oldest first."""
@@ -288,3 +291,59 @@ class Journal:
         """Yield all commits, newest first: who stops early has read only the end of the file."""
         for line, end in archive.backwards(self.path, _LINE_LIMIT):
             yield parse(line, str(self.path), f"byte {end - len(line)}")
+
+    def _corrupt(self, message: str) -> BankCorruptError:
+        hint = "restore the file from a copy of the bank"
+        return BankCorruptError(message, source=str(self.path), hint=hint)
+
+
+def draft_path(path: Path, sequence: int) -> Path:
+    """Return where a file's successor is written: `<name>.<sequence of its commit>.next`."""
+    return path.with_name(f"{path.name}.{sequence}.next")
+
+
+def write_draft(path: Path, sequence: int, parts: Iterable[bytes]) -> None:
+    """Write a file's successor whole, and sync it."""
+    draft = draft_path(path, sequence)
+    files.create_anew(draft)
+    files.write_parts(draft, parts)
+    files.sync(draft)
+
+
+def present(path: Path, commit: Commit) -> Path:
+    """Return where a file of the last commit lies: beside its place until it was renamed."""
+    if path.name in commit.replaces:
+        draft = draft_path(path, commit.sequence)
+        if archive.exists(draft):
+            return draft
+    return path
+
+
+def require_current(folder: Path, commit: Commit) -> None:
+    """See that the files are still those of a commit, or have only grown since.
+
+    Raises:
+        BankRewrittenError: Another commit replaced some.
+    """
+    history = Journal(folder / FILE_NAME)
+    generation = history.tail().commit.generation if history.exists else NEVER
+    if generation != commit.generation:
+        raise BankRewrittenError(
+            "the bank was rewritten since it was opened",
+            source=str(folder),
+            hint="open it again",
+        )
+
+
+def finish(folder: Path, commit: Commit) -> None:
+    """Rename what the last commit lists, and remove what no commit does. May be repeated."""
+    for name in commit.replaces:
+        draft = draft_path(folder / name, commit.sequence)
+        if archive.exists(draft):
+            files.move(draft, folder / name)
+    if commit.replaces:
+        # Even if nothing was left to rename: the one who did it may not have come this far.
+        files.sync(folder)
+    for name in archive.names(folder):
+        if _DRAFT.fullmatch(name):
+            files.remove(folder / name)

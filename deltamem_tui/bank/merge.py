@@ -19,19 +19,16 @@ from typing import Any
 import numpy as np
 import orjson
 
-from deltamem_tui.bank import credit, episodes, replicas
+from deltamem_tui.bank import episodes, journal, ledger, records, transfer
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.codec import texts
-from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.commits.journal import Journal
 from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.join import Claims, Conflict, Flags, Join, claims_of
+from deltamem_tui.bank.journal import Journal
 from deltamem_tui.bank.table import TableSnapshot
-from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.union import records
-from deltamem_tui.bank.union.join import Claims, Conflict, Flags, Join, claims_of
-from deltamem_tui.bank.union.update import TreeUpdate
+from deltamem_tui.bank.tree import texts
+from deltamem_tui.bank.update import TreeUpdate
 from deltamem_tui.errors import BankError
 
 Skip = Callable[[Join, TableSnapshot, Claims], Flags | None]
@@ -103,10 +100,10 @@ class MergePlan:
         return [conflict for join in self.joins.values() for conflict in join.conflicts]
 
     @cached_property
-    def shares(self) -> replicas.Entries:
+    def shares(self) -> ledger.Entries:
         """All counts by node and origin, of the nodes that are there in the end."""
-        every = replicas.joined(
-            [replicas.shares(bank.snapshots, bank.manifest.counts_as) for bank in self.banks]
+        every = ledger.joined(
+            [ledger.shares(bank.snapshots, bank.manifest.counts_as) for bank in self.banks]
         )
         there = np.zeros(len(every), dtype=np.bool_)
         for number, join in enumerate(self.joins.values()):
@@ -114,17 +111,17 @@ class MergePlan:
         return every[there]
 
     @cached_property
-    def credit(self) -> replicas.Entries:
+    def credit(self) -> ledger.Entries:
         """The nodes that all episodes were shown, those that no bank has too, and all outcomes."""
-        ledgers = [credit.LEDGER.entries(bank.snapshots) for bank in self.banks]
-        joint = replicas.joined(ledgers)
+        ledgers = [ledger.CREDIT.entries(bank.snapshots) for bank in self.banks]
+        joint = ledger.joined(ledgers)
         if self.episodes is not None:
             # A bank that was shown nothing in an episode may still say how it ended.
-            unsure = np.union1d(credit.disputed(ledgers, joint), self.episodes.differing)
+            unsure = np.union1d(ledger.disputed(ledgers, joint), self.episodes.differing)
             shown = np.intersect1d(unsure, joint["third"])
             for episode, line in zip(shown, self.episodes.lines_of(shown), strict=True):
                 if line:
-                    credit.with_words(joint, episode, orjson.loads(line))
+                    ledger.with_words(joint, episode, orjson.loads(line))
         return joint
 
     @cached_property
@@ -142,8 +139,8 @@ class MergePlan:
     def empty(self) -> bool:
         """True if the first bank holds all that there is already."""
         first, known = self.banks[0], self.episodes
-        shares = replicas.shares(first.snapshots, first.manifest.counts_as)
-        shown = replicas.joined([credit.LEDGER.entries(first.snapshots)])
+        shares = ledger.shares(first.snapshots, first.manifest.counts_as)
+        shown = ledger.joined([ledger.CREDIT.entries(first.snapshots)])
         return (
             not any(len(update.written) for update in self.updates.values())
             and not any(changes.counted for changes in self.changes.values())
@@ -166,8 +163,8 @@ class MergePlan:
             before, totals = self._counts(name)
             differ = np.flatnonzero((before != totals).any(axis=1))
             batch.state_counters(name, births[differ], totals[differ])
-        credit.LEDGER.keep(batch, target.snapshots, self.credit)
-        replicas.LEDGER.keep(batch, target.snapshots, replicas.but(self.shares, origin))
+        ledger.CREDIT.keep(batch, target.snapshots, self.credit)
+        ledger.ORIGINS.keep(batch, target.snapshots, ledger.but(self.shares, origin))
         if self.episodes is not None:
             self.episodes.write(batch)
 
@@ -212,7 +209,7 @@ class MergePlan:
             self._left_out[name] += 0 if left_out is None else int(left_out.sum())
         return join
 
-    def _counts(self, name: str) -> tuple[replicas.Values, replicas.Values]:
+    def _counts(self, name: str) -> tuple[ledger.Values, ledger.Values]:
         """Return what the nodes of a join count in the first bank, and what they would.
 
         Both int64 [nodes, 3]; a node that it lacks counts nothing.
@@ -220,7 +217,7 @@ class MergePlan:
         update = self.updates[name]
         number = list(self.joins).index(name)
         shares = self.shares[self.shares["tree"] == number]
-        after = replicas.totals(shares, update.join.ids)
+        after = ledger.totals(shares, update.join.ids)
         before = np.zeros_like(after)
         first = update.join.sides[0]
         before[: update.before] = first.counters[first.births]
@@ -293,7 +290,9 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
     """
     learnt = plan.episodes is not None
     with files.new_folder(path) as draft:
-        copy = package.copy_into(draft, plan.banks[0], name=path.name, history=False, learnt=learnt)
+        copy = transfer.copy_into(
+            draft, plan.banks[0], name=path.name, history=False, learnt=learnt
+        )
         batch = Batch(None, copy.snapshots)
         batch.log("merge", plan.detail())
         plan.write(batch, copy, copy.manifest.counts_as)
@@ -302,7 +301,7 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
         merged = replace(
             plan.manifest.upgraded,
             name=path.name,
-            replica=copy.manifest.replica,
+            origin=copy.manifest.origin,
             frozen=False,
             digests={},
             provenance=records.all_merged([*map(records.called_as_here, plan.banks)]),

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import episodes
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.codec import Keys, keys, places, texts
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.table import Rows, TableSnapshot
+from deltamem_tui.bank.tree import Keys, keys, places, texts
 
 _MERGED = "merged"
 _UNSAID = ("", "generic")

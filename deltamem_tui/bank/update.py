@@ -16,12 +16,10 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.batch import Batch, checked_line
-from deltamem_tui.bank.codec import texts
-from deltamem_tui.bank.collection import DEPTH_LIMIT
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.join import Flags, Join
+from deltamem_tui.bank.node import DEPTH_LIMIT, Node
 from deltamem_tui.bank.table import Rows, TableSnapshot, wrong_lengths
-from deltamem_tui.bank.tree import INDEX_TYPE, NO_PARENT, altered_places, parse_lines, state
-from deltamem_tui.bank.union.join import Flags, Join
+from deltamem_tui.bank.tree import INDEX_TYPE, NO_PARENT, altered_places, parse_lines, state, texts
 from deltamem_tui.errors import BankCorruptError
 
 _PIECE_LINES = 2048

@@ -18,14 +18,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec
+from deltamem_tui.bank import journal
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.batch import pieces
-from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.commits.file_swap import Cells, FileSwap
-from deltamem_tui.bank.commits.journal import Commit, Extent
-from deltamem_tui.bank.disk.npy_file import NpyFile
-from deltamem_tui.bank.table import Lines, Rows, TableSnapshot, first_rows, last_rows
+from deltamem_tui.bank.batch import Batch, pieces
+from deltamem_tui.bank.journal import Cells, Commit, Extent
+from deltamem_tui.bank.node import to_line
+from deltamem_tui.bank.table import Lines, NpyFile, Rows, TableSnapshot, first_rows, last_rows
 from deltamem_tui.bank.tree import NO_PARENT, Tree, displaced_rows
 
 _PIECE_ROWS = 16_384
@@ -81,8 +79,7 @@ class Compaction:
 def planned(bank: Bank) -> Compaction:
     """Say what compaction would save. Nothing is written."""
     bank.refresh()
-    extents = {name: each.extent for name, each in bank.snapshots.items()}
-    return _described(bank, _compacted(bank), FileSwap(bank.path, bank.tail, extents))
+    return _described(bank, _compacted(bank), Batch(bank.tail, bank.snapshots))
 
 
 def compact(bank: Bank) -> Compaction:
@@ -96,15 +93,15 @@ def compact(bank: Bank) -> Compaction:
         BankCorruptError: It breaks the rules of the format; nothing is written.
         BankError: What it counts does not fit one line of the journal; nothing is written.
     """
-    with bank.swapping_files() as changes:
+    with bank.writing() as batch:
         tables = _compacted(bank)
-        found = _described(bank, tables, changes)
+        found = _described(bank, tables, batch)
         if not found.worthwhile:
-            changes.cancel()
+            batch.log("")
             return found
         for table in tables:
             for name in table.names():
-                changes.write(name, table.content(name))
+                batch.write_file(bank.path / name, table.content(name))
     return replace(found, done=True)
 
 
@@ -112,15 +109,15 @@ def _compacted(bank: Bank) -> list[_CompactTable]:
     return [_CompactTable(each) for each in bank.snapshots.values()]
 
 
-def _described(bank: Bank, tables: list[_CompactTable], changes: FileSwap) -> Compaction:
+def _described(bank: Bank, tables: list[_CompactTable], batch: Batch) -> Compaction:
     """Describe the commit to be, and what it saves."""
     history, tail = bank.journal, bank.tail
     commits = [*history.commits()] if history.exists else []
     summary = folded(commits) if commits else {}
-    changes.log("compact", {"folded": summary}, fold=True)
+    batch.log("compact", {"folded": summary})
     for table in tables:
-        changes.resize(table.name, table.extent, table.cells)
-    line = changes.planned([name for table in tables for name in table.names()]).line()
+        batch.compact(table.name, table.extent, table.cells)
+    line = batch.stated([name for table in tables for name in table.names()]).line()
     savings = [saving for table in tables for saving in table.savings()]
     length = tail.length if tail else 0
     savings.append(Saving(journal.FILE_NAME, len(commits), 1, length, len(line)))
@@ -212,7 +209,7 @@ class _CompactTable:
         deleted = self._rows[index["deleted"][self._rows]]
         # What a merge put there lives again when what is above it does, and needs its text.
         for row in deleted[~np.isin(deleted, displaced_rows(self._snapshot))].tolist():
-            yield row, codec.to_line(msgspec.structs.replace(found.node_at(row), payload=empty))
+            yield row, to_line(msgspec.structs.replace(found.node_at(row), payload=empty))
 
 
 def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:

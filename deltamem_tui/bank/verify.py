@@ -14,12 +14,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import manifest, replicas
+from deltamem_tui.bank import journal, ledger, manifest
 from deltamem_tui.bank.bank import Bank, writers_turn
-from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.commits.journal import Commit, Journal
 from deltamem_tui.bank.disk import archive
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.journal import Commit, Journal
 from deltamem_tui.bank.table import TableSnapshot, first_rows, last_rows, wrong_lengths
 from deltamem_tui.bank.tree import NO_PARENT, read_lines
 from deltamem_tui.errors import BankError, BankFrozenError, Remedy
@@ -226,9 +225,9 @@ def _state_flaws(bank: Bank) -> Iterator[Flaw]:
 
 def _share_flaws(bank: Bank) -> Iterator[Flaw]:
     """Yield what others counted of nodes that are not there, or more than their totals."""
-    table = bank.snapshots[replicas.NAME].table
+    table = bank.snapshots[ledger.ORIGINS.name].table
     try:
-        for message in replicas.contradictions(bank.snapshots, bank.manifest.counts_as):
+        for message in ledger.contradictions(bank.snapshots, bank.manifest.counts_as):
             yield Flaw(message, table.counters_name)
     except BankError as error:
         yield Flaw(error.message, table.lines_name, error.position)

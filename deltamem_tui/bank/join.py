@@ -26,11 +26,9 @@ from msgspec import UNSET
 from msgspec.structs import asdict
 from numpy.typing import NDArray
 
-from deltamem_tui.bank.codec import Meant, key, keys, places, texts
-from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import DEPTH_LIMIT, Collection, Meant, Node
 from deltamem_tui.bank.table import Rows, TableSnapshot
-from deltamem_tui.bank.tree import displaced_rows, parse_lines
+from deltamem_tui.bank.tree import displaced_rows, key, keys, parse_lines, places, texts
 from deltamem_tui.errors import BankCorruptError, BankError
 
 Flags = NDArray[np.bool_]

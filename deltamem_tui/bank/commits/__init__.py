@@ -1,1 +1,0 @@
-"""Commits: the journal that says what counts, and whole files that take the place of others."""

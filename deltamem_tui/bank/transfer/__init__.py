@@ -1,1 +1,0 @@
-"""Banks on a journey: packed into one archive, copied, taken in from strangers."""

@@ -1,1 +1,0 @@
-"""Keeping a bank sound and small: verification, freezing, compaction."""
