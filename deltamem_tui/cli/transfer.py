@@ -184,8 +184,8 @@ def install(
     vectors: its nodes are embedded here, by --embedder or by the model that the folder names,
     which is loaded, and downloaded if needed.
     """
+    from deltamem_tui.bank import transfer as installing
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.transfer import installing
     from deltamem_tui.memory.transfer.views import view_install
 
     source = source.expanduser()

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from deltamem_tui.bank.collection import Collection
+from deltamem_tui.bank.node import Collection
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse

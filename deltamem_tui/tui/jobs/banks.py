@@ -128,7 +128,7 @@ def plan_unfreeze(path: Path) -> WorkPlan:
 
 def verify(path: Path, progress: Progress) -> Info:
     """Check every file of the bank at `path`."""
-    from deltamem_tui.bank.upkeep import verify as checks
+    from deltamem_tui.bank import verify as checks
 
     bank = Bank.open(path)
     flaws = checks.verify(bank, progress.go_on)
@@ -209,7 +209,7 @@ def _archive_path(out: str, name: str) -> Path:
 
 def plan_install(source: str, folder: Path, *, name: str, digest: str, writable: bool) -> Outcome:
     """Check an archive from elsewhere, whoever made it; a folder is copied, to be written."""
-    from deltamem_tui.bank.transfer import installing
+    from deltamem_tui.bank import transfer as installing
     from deltamem_tui.memory.transfer.views import view_install
 
     with about("digest"):
@@ -237,7 +237,7 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
 
 def _copy(place: Path, name: str, folder: Path) -> BankChange:
     """Copy a bank of this machine, such as one that came with the program."""
-    from deltamem_tui.bank.transfer.package import copy_bank
+    from deltamem_tui.bank.transfer import copy_bank
 
     with about("source"):
         bank = Bank.open(place)

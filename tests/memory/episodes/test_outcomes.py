@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank

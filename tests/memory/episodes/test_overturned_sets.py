@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.cdmem.definition import TASK_INSIGHTS
 from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.episodes.outcomes import give_outcome, known_episode

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
-from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.flat import memp as rules
 from deltamem_tui.memory.flat.definitions import (
