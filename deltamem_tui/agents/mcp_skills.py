@@ -153,5 +153,5 @@ def _page_start(cursor: str | None, most: int) -> int:
     if cursor is None:
         return 0
     if not (cursor.isascii() and cursor.isdigit() and int(cursor) < most):
-        raise MCPError(INVALID_PARAMS, "the cursor is not one that was given")
+        raise MCPError(INVALID_PARAMS, "invalid cursor")
     return int(cursor)

@@ -91,7 +91,7 @@ def delete(path: Path, expected: BankContents) -> None:
             raise BankError(
                 "it holds something else since you were asked; nothing was deleted",
                 source=one_line(str(path)),
-                hint="look at it again, then repeat",
+                hint="look at it, then run this again",
             )
         files.remove_folder(path)
 

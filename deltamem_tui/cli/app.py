@@ -98,7 +98,7 @@ def _usage_error(error: typer.TyperException, words: Sequence[str]) -> UsageErro
     call = f"{PROGRAM} {command.name}" if command else PROGRAM
     hint = f"see `{call} --help`"
     if any(word.startswith("-") and " " in word for word in words):
-        hint = f"a text that begins with - stands at the end, after --: `{call} … -- TEXT`"
+        hint = f"put a text that begins with - at the end, after --: `{call} … -- TEXT`"
     return UsageError(message[:1].lower() + message[1:], hint=hint)
 
 

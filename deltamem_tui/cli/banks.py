@@ -37,7 +37,7 @@ def list_(invocation: Invocation) -> Result:
             f"there is no folder {folder} yet, so these are the banks of the package; "
             "`deltamem init NAME` makes it"
         )
-    view = table(("bank", "method", "from", "path"), rows) if rows else None
+    view = table(("bank", "method", "from", "path"), rows)
     return Result("list", {"folder": folder, "banks": banks}, view=view, notes=notes)
 
 

@@ -25,9 +25,10 @@ def facts(named: Mapping[str, Any]) -> View:
 
 
 def table(columns: Sequence[str], rows: Iterable[Any]) -> View:
-    """Return a view of rows, or of records by the names of the columns."""
+    """Return a view of rows, or of records by the names of the columns; without any, nothing."""
     found = [[row[c] for c in columns] if isinstance(row, Mapping) else row for row in rows]
-    return lambda page: page.table([each.replace("_", " ") for each in columns], found)
+    names = [each.replace("_", " ") for each in columns]
+    return lambda page: page.table(names, found) if found else None
 
 
 class ExitCode(IntEnum):

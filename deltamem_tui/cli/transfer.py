@@ -286,11 +286,11 @@ def _install_skills(
 def _skills_notes(book: SkillBook) -> list[str]:
     notes = [one_line(str(each), 300) for each in book.left[:_SHOWN]]
     if len(book.left) > _SHOWN:
-        notes.append(f"{len(book.left) - _SHOWN:,} more are left out; --json lists them")
+        notes.append(f"{len(book.left) - _SHOWN:,} more are omitted; --json lists them")
     if book.missing:
         shown = ", ".join(book.missing[:_SHOWN]) + (", …" if len(book.missing) > _SHOWN else "")
         missing = counted(len(book.missing), "node")
-        notes.append(f"{missing} of the bank in no file here, so left out: {shown}")
+        notes.append(f"{missing} of the bank in no file here: {shown}")
     if book.changed:
         notes.append(f"{counted(len(book.changed), 'node')} changed since the folder was written")
     return notes

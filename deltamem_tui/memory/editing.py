@@ -334,7 +334,7 @@ def _unchanged(tree: Tree, node: Node) -> Node:
         raise BankError(
             "the node was changed since you read it, nothing was written",
             source=node.id,
-            hint="look at it again, then repeat",
+            hint="reload it and try again",
         )
     return current
 

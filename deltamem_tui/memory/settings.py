@@ -321,8 +321,8 @@ def assigned(settings: SettingsT, assignment: str) -> SettingsT:
     path, text = path.strip(), text.strip().lower()
     if not equals:
         raise ConfigurationError(
-            f"{one_line(assignment, 60)!r} assigns no parameter",
-            hint=f"NAME=VALUE with one of {', '.join(each.path for each in listed(settings))}",
+            f"expected NAME=VALUE, got {one_line(assignment, 60)!r}",
+            hint=f"there are {', '.join(each.path for each in listed(settings))}",
         )
     if text == "none":
         with suppress(ConfigurationError):

@@ -185,7 +185,7 @@ def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
         (
             ["recall", "kitchen", "- heat an egg"],
             "no such option: -",
-            "a text that begins with - stands at the end, after --: `deltamem recall … -- TEXT`",
+            "put a text that begins with - at the end, after --: `deltamem recall … -- TEXT`",
         ),
     ],
 )

@@ -126,7 +126,7 @@ def unsaid(house: Program) -> str:
         (("--model", "anthropic/claude-x"), 1, "ANTHROPIC_API_KEY"),
         (("--model", MODEL, "--api-base", "localhost"), 2, "begins with http"),
         (("--model", MODEL, "--prompts", "nowhere"), 2, "no folder of prompts"),
-        (("--model", MODEL, "--admit", "judge"), 2, "no way to admit 'judge'"),
+        (("--model", MODEL, "--admit", "judge"), 2, "unknown admission policy 'judge'"),
     ],
 )
 def test_what_is_wrong_with_the_call_is_told_before_any_episode_is_touched(

@@ -68,5 +68,5 @@ def policy_named(name: str | None) -> Policy:
         if policy == name:
             return policy
     raise UsageError(
-        f"there is no way to admit {one_line(name, 40)!r}", hint=f"one of {', '.join(POLICIES)}"
+        f"unknown admission policy {one_line(name, 40)!r}", hint=f"one of {', '.join(POLICIES)}"
     )

@@ -176,7 +176,7 @@ def declared_reader(path: Path) -> Reader:
         idle = [key for key in form.searches if key not in {*fresh.useful, "own", "fault"}]
         if is_read and idle:
             several = ", ".join(f"`{key}`" for key in idle)
-            reason = f"{several} found nothing in all of the log, with {source}"
+            reason = f"{several} matched nothing in the log, with {source}"
             yield Notice(reason, hint="is it mistyped?")
 
     name = one_line(form.declared.name, 200) or source.partition(".")[0]

@@ -82,8 +82,8 @@ def test_what_a_person_types_is_assigned(
 @pytest.mark.parametrize(
     ("assignment", "reason"),
     [
-        ("", "assigns no parameter"),
-        ("task.tau_base", "assigns no parameter"),
+        ("", "expected NAME=VALUE"),
+        ("task.tau_base", "expected NAME=VALUE"),
         ("tau_base=0.5", "there is no parameter 'tau_base' (one of task.tau_base, "),
         ("task.tau_base=", "from -1 to 1, not ''"),
         ("task.tau_base=high", "from -1 to 1, not 'high'"),

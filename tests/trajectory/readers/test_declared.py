@@ -202,7 +202,7 @@ def test_an_expression_that_never_finds_anything_is_told(tmp_path: Path) -> None
     mistyped = TOML.replace('"result"', '"reslt"').replace('"solved"', '"slved"')
     *found, told = read(tmp_path, declared(tmp_path, mistyped), {"runs": [RUN, RUN]})
     assert all(isinstance(item, Trajectory) for item in found)
-    words = "`step.observation`, `outcome.success` found nothing in all of the log"
+    words = "`step.observation`, `outcome.success` matched nothing in the log"
     assert str(told) == f"log.json: {words}, with harness.toml (is it mistyped?)"
 
 
