@@ -89,7 +89,7 @@ def _names(path: Path) -> set[str]:
     """Return the names that a file's template needs to be given."""
     from jinja2 import meta
 
-    return meta.find_undeclared_variables(prompts.parsed(path, path.stat().st_mtime_ns))
+    return meta.find_undeclared_variables(prompts.parsed(path))
 
 
 def _unknown(of: Path, path: Path, inputs: Iterable[str]) -> Iterator[ConfigurationError]:

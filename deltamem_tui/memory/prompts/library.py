@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -109,43 +109,31 @@ def _locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
         return None
     for wanted in (domain, GENERIC):
         for folder in folders:
-            spellings = [wanted] if NAME.fullmatch(wanted) else []
-            spellings += sorted(each.name for each in _subfolders(folder) if _is(each, wanted))
-            for name in spellings:
-                if (path := folder / name / file).is_file():
-                    return path
+            if NAME.fullmatch(wanted) and (path := folder / wanted / file).is_file():
+                return path
+            spelt = (each.parent for each in sorted(folder.glob(f"*/{file}")))
+            for home in spelt:
+                if key(home.name) == key(wanted) and NAME.fullmatch(home.name):
+                    return home / file
     return None
-
-
-def _subfolders(folder: Path) -> Sequence[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else ()
-
-
-def _is(folder: Path, domain: str) -> bool:
-    return NAME.fullmatch(folder.name) is not None and key(folder.name) == key(domain)
 
 
 def listing(folders: Sequence[Path] | None = None) -> list[tuple[str, str]]:
     """Return every prompt as domain and name, sorted, without what is only included."""
-    found = {
-        (path.parent.name, path.stem)
-        for folder in _folders(folders)
-        for path in folder.glob(f"*/*{SUFFIX}")
-        if NAME.fullmatch(path.parent.name) and NAME.fullmatch(path.stem)
-    }
-    return sorted(found)
+    paths = (path for folder in _folders(folders) for path in folder.glob(f"*/*{SUFFIX}"))
+    found = {(path.parent.name, path.stem) for path in paths}
+    return sorted(each for each in found if all(map(NAME.fullmatch, each)))
 
 
 def _not_found(domain: str, name: str, folders: Sequence[Path] | None) -> ConfigurationError:
     from difflib import get_close_matches
 
-    known = sorted({each for _, each in listing(folders)})
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name, {each for _, each in listing(folders)}, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return ConfigurationError(
         f"there is no prompt {one_line(name, 60)!r}",
         source=one_line(domain, 60) or GENERIC,
-        hint=f"{hint}`deltamem model prompts` names all" if known else "reinstall the package",
+        hint=f"{hint}`deltamem model prompts` names all",
     )
 
 
@@ -199,18 +187,13 @@ def file_text(path: Path) -> str:
         ConfigurationError: It cannot be read, or is far too long.
     """
     try:
-        text = _read(path, path.stat().st_mtime_ns)
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(LIMIT + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise file_error(path, f"cannot be read: {error}") from error
     if len(text) > LIMIT:
         raise file_error(path, f"is longer than {LIMIT:,} characters")
     return text
-
-
-@cache
-def _read(path: Path, _modified: int) -> str:
-    with path.open(encoding="utf-8-sig") as file:
-        return file.read(LIMIT + 1)
 
 
 def file_error(path: Path, message: str, line: int | None = None) -> ConfigurationError:
@@ -244,7 +227,7 @@ def sources(prompt: Prompt, folders: Sequence[Path] | None = None) -> Iterator[P
             continue
         seen.add(path)
         yield path
-        for name in meta.find_referenced_templates(parsed(path, path.stat().st_mtime_ns)):
+        for name in meta.find_referenced_templates(parsed(path)):
             found = _locate(prompt.domain, name, _folders(folders)) if name else None
             if found is None:
                 what = repr(one_line(name, 60)) if name else "a file whose name is not written out"
@@ -252,8 +235,7 @@ def sources(prompt: Prompt, folders: Sequence[Path] | None = None) -> Iterator[P
             waiting.append(found)
 
 
-@cache
-def parsed(path: Path, _modified: int) -> jinja2.nodes.Template:
+def parsed(path: Path) -> jinja2.nodes.Template:
     """Return a file's template.
 
     Raises:
@@ -299,16 +281,10 @@ def _environment(domain: str, folders: tuple[Path, ...]) -> jinja2.Environment:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     def find_template(file: str) -> tuple[str, str, Callable[[], bool]] | None:
-        path = _locate(domain, file, folders)
-        if path is None:
+        if (path := _locate(domain, file, folders)) is None:
             return None
-        modified = path.stat().st_mtime_ns
-
-        def unchanged() -> bool:
-            now = _locate(domain, file, folders)
-            return now == path and now.stat().st_mtime_ns == modified
-
-        return split(path)[1], str(path), unchanged
+        text = split(path)[1]
+        return text, str(path), lambda: _same(_locate(domain, file, folders), path, text)
 
     # Not escaped: the text is for a model, not for a browser.
     return ImmutableSandboxedEnvironment(
@@ -318,6 +294,11 @@ def _environment(domain: str, folders: tuple[Path, ...]) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+def _same(found: Path | None, path: Path, text: str) -> bool:
+    """Return whether a template is still the one that was compiled."""
+    return found == path and split(path)[1] == text
 
 
 def _syntax(path: Path, error: jinja2.TemplateSyntaxError) -> ConfigurationError:
@@ -348,31 +329,30 @@ def export(
 ) -> PromptExport:
     """Copy prompts into a folder. None is written if one would replace a file that differs.
 
-    All prompts and fragments are copied if no `names` are given, and those of all domains if no
-    `domain` is.
+    All are copied, with their fragments, unless `names` or a `domain` is given.
 
     Raises:
         UsageError: There are no such prompts, or a file that differs is there.
         StorageError: The disk refused; some files may have been written.
     """
-    chosen = [
+    of_domain = [
         path
         for path in sorted(shipped.glob(f"*/*{SUFFIX}"))
-        if (domain is None or key(path.parent.name) == key(domain))
-        and (not names or path.stem in names)
+        if domain is None or key(path.parent.name) == key(domain)
     ]
-    missing = sorted(set(names) - {path.stem for path in chosen})
-    if missing or not chosen:
+    missing = sorted({*names} - {path.stem for path in of_domain})
+    if missing or not of_domain:
         what = f"no prompt {one_line(missing[0], 60)!r}" if missing else "no prompts"
         where = f" of {one_line(domain, 60)}" if domain else ""
         raise UsageError(f"{what}{where} to export", hint="`deltamem model prompts` names all")
-    wanted = {folder / path.relative_to(shipped): path.read_bytes() for path in chosen}
+    chosen = [path for path in of_domain if not names or path.stem in names]
     try:
+        wanted = {folder / path.relative_to(shipped): path.read_bytes() for path in chosen}
         held = {path: path.read_bytes() for path in wanted if path.exists()}
-        if (other := [path for path in held if held[path] != wanted[path]]) and not replace:
+        written = tuple(path for path in wanted if held.get(path) != wanted[path])
+        if (other := [path for path in written if path in held]) and not replace:
             reason = "is there already with another text; nothing was written"
             raise UsageError(reason, source=one_line(str(other[0])), hint=Remedy.REPLACE)
-        written = tuple(path for path in wanted if held.get(path) != wanted[path])
         for path in written:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(wanted[path])

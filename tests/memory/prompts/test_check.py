@@ -13,7 +13,7 @@ from deltamem_tui.memory.prompts import check as prompt_check
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.library import SUFFIX
 from deltamem_tui.memory.prompts.use import SHARED
-from deltamem_tui.memory.writers.model.request import RequestMaker, block
+from deltamem_tui.memory.writers.model.request import RequestMaker
 from tests.memory.writers.model.support import EPISODE, LOST, chain
 from tests.places import PROMPTS
 
@@ -132,7 +132,7 @@ def test_what_is_said_to_be_given_is_given(tmp_path: Path) -> None:
             ).prompt
         )
     judge = prompts.find("generic", "judge", [tmp_path])
-    text, _, _ = maker.episode_prompt(judge, EPISODE, {"task": block("task", EPISODE.task)})
+    text, _, _ = maker.filled(judge, EPISODE, {}, {})
     assert all(f"{each}: " in text for each in USES["judge"].inputs)
 
 

@@ -11,7 +11,6 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError, PromptTooLongError
-from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
+from deltamem_tui.llm.answers import Contract, Skip, Texts, UnusableAnswer
 from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.scenes import scene_of
@@ -37,18 +36,16 @@ from deltamem_tui.memory.writers.model.truncate import fit
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
-SAFE = 0.9
-"""The share of a window that is used: our count of tokens is not the model's own, and a tenth
-covers most of the difference."""
-SHARES = (1.0, 0.5, 0.25)
-"""Next sizes for a prompt refused as too long, as shares of the model's window."""
 _STEP_LIMITS = ("max_steps", "step_limit")
 _MARK = "record"
 _PLAIN = re.compile(rf"<(?=\s*/?\s*{_MARK})", re.IGNORECASE)
 # 64 bits: too many to find a text that holds its own sign by trying.
 _SIGN_LENGTH = 16
-
-Answer = tuple[Mapping[str, str], ...] | Skip
+_VERDICTS = {
+    True: "The task was solved.",
+    False: "The task was not solved.",
+    None: "It is not known whether the task was solved.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +56,11 @@ class Request:
         system: The system message, the same for all questions of a domain.
         shared: How many characters of the prompt other questions on the episode begin with.
         digest: The digest of the prompt's files.
-        read: Makes the texts of each new node of an answer, or raises `UnusableAnswer`.
         cut: What of the episode was left out, in one line; empty if nothing was.
+        body: The field that holds what a node has to say; empty if none does.
+        markers: What must stand in it.
+        covering: The texts one of which a model quotes that skips.
+        done: The episode whose actions an answer must name, if any.
     """
 
     prompt: str
@@ -68,8 +68,37 @@ class Request:
     shared: int
     digest: str
     contract: Contract
-    read: Callable[[str], Answer]
     cut: str = ""
+    body: str = ""
+    markers: Sequence[str] = ()
+    covering: Sequence[str] = ()
+    done: Trajectory | None = None
+
+    def read(self, said: str) -> tuple[Texts, ...] | Skip:
+        """Return the texts of each new node of an answer.
+
+        Raises:
+            UnusableAnswer: The answer breaks the contract, misquotes, has no substance, or has a
+                flaw with which it is still of use: a missing marker, or nothing in it that was
+                done in the log.
+        """
+        payloads = self.contract.read(said)
+        if isinstance(payloads, Skip):
+            if not payloads.unrelated:
+                require_quote(payloads.quote, self.covering)
+            return payloads
+        flaws, asked = [], f"{self.system}\n{self.prompt}"
+        for payload in payloads:
+            require_substance(payload, self.body, asked)
+            text = payload.get(self.body, "")
+            if any(mark not in text for mark in self.markers):
+                marks = " and ".join(self.markers)
+                flaws.append(f'a failure record must contain {marks} in "{self.body}"')
+            if self.done is not None and text and not is_grounded(text, self.done):
+                flaws.append(f'nothing in "{self.body}" was done in the log: name its actions')
+        if flaws:
+            raise UnusableAnswer(flaws[0], usable=payloads)
+        return payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,104 +156,71 @@ class RequestMaker:
         if episode is None and failed:
             empty = dict.fromkeys(use.empty_of_failures, 0)
             prompt = structs.replace(prompt, output={**prompt.output, **empty})
-        covering = [
-            node.payload.get(use.body, "")
-            for node in notes
-            if not use.label or node.label == use.label
-        ]
+        fitting = [node for node in notes if use.label in (None, node.label)]
+        covering = [node.payload.get(use.body, "") for node in fitting]
         may_skip = prompt.skip and bool(any(covering) or prompt.items)
-        fixed: dict[str, object] = {
+        values: dict[str, object] = {
             "memory": block("notes", "\n\n".join(chain_entries(display, notes))),
             "may_skip": may_skip,
             "failure": failed,
         }
-        if episode:
-            fixed["task"] = block("task", episode.task)
-            fixed["outcome"] = block("outcome", outcome_text(episode))
-        text, shared, cut = self._filled(prompt, episode, fixed, inputs)
-        contract = prompt.contract(use, may_skip=may_skip)
+        text, shared, cut = self.filled(prompt, episode, inputs, values)
+        system = prompts.find(prompt.domain, SYSTEM, self.folders, SHARED[SYSTEM])
         is_record = use.label == "failure" or (episode is None and failed)
-        return self._request(
-            prompt,
+        return Request(
             text,
-            contract,
-            partial(
-                _payloads,
-                contract,
-                use.body,
-                prompt.markers if is_record else (),
-                covering,
-                episode if use.label == "success" else None,
-            ),
-            shared=shared,
-            cut=cut,
+            system.body,
+            shared,
+            prompts.digest(prompt, self.folders),
+            prompt.contract(use, may_skip=may_skip),
+            cut,
+            use.body,
+            prompt.markers if is_record else (),
+            covering,
+            episode if use.label == "success" else None,
         )
 
-    def _request(
-        self,
-        prompt: Prompt,
-        text: str,
-        contract: Contract,
-        read: Callable[[str, str], Answer],
-        *,
-        shared: int = 0,
-        cut: str = "",
-    ) -> Request:
-        """Return a request whose answer is read by what was asked and said."""
-        system = prompts.find(prompt.domain, SYSTEM, self.folders, SHARED[SYSTEM])
-        digest = prompts.digest(prompt, self.folders)
-        asked = f"{system.body}\n{text}"
-        return Request(text, system.body, shared, digest, contract, partial(read, asked), cut)
-
-    def _filled(
+    def filled(
         self,
         prompt: Prompt,
         episode: Trajectory | None,
-        fixed: dict[str, object],
         inputs: Inputs,
+        values: Mapping[str, object],
     ) -> tuple[str, int, str]:
-        """Return a prompt filled in, how much of it is the episode, and what was cut."""
-        with_log = episode is not None and "trajectory" in prompt.inputs
-        lists = {name: texts for name, texts in inputs.items() if isinstance(texts, tuple)}
-        scene = scene_of(episode) if episode else ""
-        fixed = {"environment": block("environment", scene), **fixed}
-        fixed |= {name: block(name, text) for name, text in inputs.items() if isinstance(text, str)}
-        cuts = []
-        if lists:
-            empty = {"trajectory": block("steps", ""), **dict.fromkeys(lists, "")}
-            room = self.room - self.count(self._render(prompt, {**empty, **fixed}))
-            shown = fitted(lists, room // 2 if with_log else room, self.count)
-            fixed |= {name: "\n\n".join(texts) for name, texts in shown.items()}
-            cuts = [
-                f"{len(texts) - len(shown[name])} of {len(texts)} {name} left out"
-                for name, texts in lists.items()
-                if len(shown[name]) < len(texts)
-            ]
-        if episode is None or not with_log:
-            return self._render(prompt, fixed), 0, "; ".join(cuts)
-        text, shared, cut = self.episode_prompt(prompt, episode, fixed)
-        return text, shared, "; ".join(filter(None, [cut, *cuts]))
-
-    def episode_prompt(
-        self, prompt: Prompt, trajectory: Trajectory, fixed: Mapping[str, object]
-    ) -> tuple[str, int, str]:
-        """Fill in a prompt with an episode that is cut to the room that the rest leaves it.
+        """Fill in a prompt with as much as fits.
 
         Returns:
             The text, how many characters of it end with the episode, and what was cut.
-
-        Raises:
-            ConfigurationError: The prompt file is wrong.
-            PromptTooLongError: The episode cannot be cut that far.
         """
-        empty = {"environment": block("environment", ""), "trajectory": block("steps", "")}
-        room = self.room - self.count(self._render(prompt, {**fixed, **empty}))
-        cut = fit(trajectory, room, self.count)
+        lists = {name: texts for name, texts in inputs.items() if isinstance(texts, tuple)}
+        singles = {name: text for name, text in inputs.items() if isinstance(text, str)}
+        values = {**values, **{name: block(name, text) for name, text in singles.items()}}
+        values |= {"environment": block("environment", scene_of(episode) if episode else "")}
+        values |= {"trajectory": block("steps", ""), **dict.fromkeys(lists, "")}
+        if episode:
+            values |= {"task": block("task", episode.task)}
+            values |= {"outcome": block("outcome", _outcome_text(episode))}
+        cuts = []
+        shows_log = episode is not None and "trajectory" in prompt.inputs
+        if lists:
+            room = self._room(prompt, values)
+            shown = fitted(lists, room // 2 if shows_log else room, self.count)
+            for name, texts in lists.items():
+                values[name] = "\n\n".join(shown[name])
+                if left := len(texts) - len(shown[name]):
+                    cuts.append(f"{left} of {len(texts)} {name} left out")
+        if episode is None or not shows_log:
+            return self._render(prompt, values), 0, "; ".join(cuts)
+        values["environment"] = block("environment", "")
+        cut = fit(episode, self._room(prompt, values), self.count)
         steps = block("steps", cut.text)
-        values = {"environment": block("environment", cut.environment), "trajectory": steps}
-        text = self._render(prompt, {**fixed, **values})
-        at = text.find(steps)
-        return text, at + len(steps) if at >= 0 else 0, cut.description
+        values |= {"environment": block("environment", cut.environment), "trajectory": steps}
+        text = self._render(prompt, values)
+        shared = text.find(steps) + len(steps) if steps in text else 0
+        return text, shared, "; ".join(filter(None, [cut.description, *cuts]))
+
+    def _room(self, prompt: Prompt, values: Mapping[str, object]) -> int:
+        return self.room - self.count(self._render(prompt, values))
 
     def _render(self, prompt: Prompt, values: Mapping[str, object]) -> str:
         return prompts.render(prompt, {**values, "words": prompt.output}, self.folders)
@@ -258,57 +254,18 @@ def fitted(
     return shown
 
 
-def _payloads(
-    contract: Contract,
-    body: str,
-    markers: Sequence[str],
-    covering: Sequence[str],
-    done: Trajectory | None,
-    asked: str,
-    said: str,
-) -> Answer:
-    """Make payloads of an answer.
-
-    Raises:
-        UnusableAnswer: The answer breaks the contract, misquotes, has no substance, or has a
-            flaw with which it is still of use: a missing marker, or nothing in it that was done
-            in the log.
-    """
-    payloads = contract.read(said)
-    if isinstance(payloads, Skip):
-        if not payloads.unrelated:
-            require_quote(payloads.quote, covering)
-        return payloads
-    flaws = []
-    for payload in payloads:
-        require_substance(payload, body, asked)
-        text = payload.get(body, "")
-        if any(mark not in text for mark in markers):
-            flaws.append(f'a failure record must contain {" and ".join(markers)} in "{body}"')
-        if done is not None and text and not is_grounded(text, done):
-            flaws.append(f'nothing in "{body}" was done in the log: name its actions')
-    if flaws:
-        raise UnusableAnswer(flaws[0], usable=payloads)
-    return payloads
-
-
-def outcome_text(trajectory: Trajectory) -> str:
+def _outcome_text(trajectory: Trajectory) -> str:
     """Describe how an episode ended, in sentences."""
     outcome = trajectory.outcome
-    verdicts = {
-        True: "The task was solved.",
-        False: "The task was not solved.",
-        None: "It is not known whether the task was solved.",
-    }
-    parts = [verdicts[outcome.success]]
-    if outcome.reward is not None:
-        parts.append(f"Reward: {outcome.reward:g} of 1.")
     limits = [trajectory.metadata[name] for name in _STEP_LIMITS if name in trajectory.metadata]
     most = f" of at most {limits[0]}" if limits else ""
-    parts.append(f"Steps: {len(trajectory.steps)}{most}.")
-    if outcome.reason:
-        parts.append(f"Reason given: {outcome.reason}")
-    return " ".join(parts)
+    parts = [
+        _VERDICTS[outcome.success],
+        "" if outcome.reward is None else f"Reward: {outcome.reward:g} of 1.",
+        f"Steps: {len(trajectory.steps)}{most}.",
+        f"Reason given: {outcome.reason}" if outcome.reason else "",
+    ]
+    return " ".join(filter(None, parts))
 
 
 def block(name: str, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, PromptTooLongError
@@ -27,39 +27,35 @@ from deltamem_tui.memory.writers.extraction import (
     both,
     no_payment,
 )
-from deltamem_tui.memory.writers.model.request import SAFE, SHARES, Request, RequestMaker
+from deltamem_tui.memory.writers.model.request import Request, RequestMaker
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 # What an answer takes as a rule: the published sizes of a unit are 145 to 257 words.
-_USUAL_ANSWERS = {JUDGE: 80}
-_USUAL_ANSWER = 400
+_USUAL_ANSWER, _USUAL_VERDICT = 400, 80
+# Our count of tokens is not the model's own: a tenth of a window covers most of the difference.
+_SAFE = 0.9
+_SHARES = (1.0, 0.5, 0.25)  # of the window, for prompts that are refused as too long
 _QUOTE_WIDTH = 160
 _REASON_WIDTH = 600
 
 
+@dataclass(frozen=True, slots=True)
 class ModelExtractor:
-    """Distils episodes by asking a model. Any number of threads may share one."""
+    """Distils episodes by asking a model. Any number of threads may share one.
 
-    def __init__(
-        self,
-        client: Client,
-        domain: str = "generic",
-        folders: Sequence[Path] | None = None,
-        *,
-        method: str = DEFAULT,
-        on_payment: OnPayment = no_payment,
-    ) -> None:
-        """Prepare to ask; nothing is asked yet.
+    Attributes:
+        domain: The bank's, whose prompts are used for episodes that name none.
+        folders: Where prompts are looked up; the usual places if None.
+        method: The bank's, as which nodes are shown.
+        on_payment: Called with each answer when it comes, in whatever thread.
+    """
 
-        The prompts of `domain`, the bank's, are used for episodes that name none; nodes are shown
-        as `method`, the bank's, shows them. `on_payment` is called with each answer when it comes,
-        in whatever thread.
-        """
-        self._client = client
-        room = int(client.info.prompt_tokens * SAFE)
-        self._maker = RequestMaker(domain, room, client.count, folders, method)
-        self._on_payment = on_payment
+    client: Client
+    domain: str = "generic"
+    folders: Sequence[Path] | None = None
+    method: str = DEFAULT
+    on_payment: OnPayment = no_payment
 
     @property
     def name(self) -> Literal["model"]:
@@ -69,48 +65,43 @@ class ModelExtractor:
     @property
     def model(self) -> str:
         """The model that is asked."""
-        return self._client.model
+        return self.client.model
 
     @property
     def usage(self) -> Usage:
         """The usage of everything asked through the client."""
-        return self._client.usage
+        return self.client.usage
 
     @property
     def remembers(self) -> bool:
         """True if answers are kept, so that the same question is not paid for twice."""
-        return self._client.remembers
+        return self.client.remembers
 
-    def paying(self, on_payment: OnPayment) -> ModelExtractor:
+    def paying(self, on_payment: OnPayment) -> Self:
         """Return the same extractor, which reports what its answers take to this one too."""
-        return self._remade(self._maker.method, both(self._on_payment, on_payment))
+        return replace(self, on_payment=both(self.on_payment, on_payment))
 
-    def of_method(self, method: Method) -> ModelExtractor:
+    def of_method(self, method: Method) -> Self:
         """Return the same extractor, which writes with the prompts of a method."""
-        return self._remade(method.name, self._on_payment)
-
-    def _remade(self, method: str, on_payment: OnPayment) -> ModelExtractor:
-        domain, folders = self._maker.domain, self._maker.folders
-        return ModelExtractor(self._client, domain, folders, method=method, on_payment=on_payment)
+        return replace(self, method=method.name)
 
     def cancel(self) -> None:
         """Ask nothing more for what is under way; see `Client.cancel`."""
-        self._client.cancel()
+        self.client.cancel()
 
-    def check(self, names: Sequence[str] | None = None) -> None:
-        """Make sure, before anything is asked, that some prompts can be filled in.
-
-        They are those of the method if none are named.
+    def check(self) -> None:
+        """Make sure, before anything is asked, that the method's prompts can be filled in.
 
         Raises:
             ConfigurationError: One of them is wrong; says which and where.
         """
-        for name in method_named(self._maker.method).prompts if names is None else names:
-            prompt = self._maker.find(name)
+        maker = self._maker()
+        for name in method_named(self.method).prompts:
+            prompt = maker.find(name)
             values: dict[str, object] = dict.fromkeys(prompt.inputs, "…")
             for switch in (True, False):
                 values |= {"words": prompt.output, "may_skip": switch, "failure": switch}
-                prompts.render(prompt, values, self._maker.folders)
+                prompts.render(prompt, values, self.folders)
 
     def write(
         self,
@@ -131,10 +122,10 @@ class ModelExtractor:
             return Extraction(None, "the episode has no steps")
         source = episode.id if episode else notes[-1].id if notes else ""
         message, hint = "", None
-        for share in SHARES:
-            maker = replace(self._maker, room=int(self._maker.room * share))
+        for share in _SHARES:
             try:
-                return self._ask(purpose, source, maker.request(purpose, episode, notes, inputs))
+                request = self._maker(share).request(purpose, episode, notes, inputs)
+                return self._ask(purpose, source, request)
             except PromptTooLongError as error:
                 message, hint = error.message, error.hint
         raise ExtractionError(message, source=source or None, hint=hint)
@@ -161,8 +152,8 @@ class ModelExtractor:
         request = self.request(purpose, episode, notes, inputs)
         if request is None:
             return Usage()
-        usual = _USUAL_ANSWERS.get(purpose, _USUAL_ANSWER)
-        return self._client.estimate(request.prompt, request.contract, usual, request.system)
+        usual = _USUAL_VERDICT if purpose == JUDGE else _USUAL_ANSWER
+        return self.client.estimate(request.prompt, request.contract, usual, request.system)
 
     def request(
         self,
@@ -175,23 +166,29 @@ class ModelExtractor:
         if not (self._has_steps(purpose, episode) if episode else notes or inputs):
             return None
         try:
-            return self._maker.request(purpose, episode, notes, inputs)
+            return self._maker().request(purpose, episode, notes, inputs)
         except PromptTooLongError:
             return None
 
+    def _maker(self, share: float = 1.0) -> RequestMaker:
+        room = int(self.client.info.prompt_tokens * _SAFE * share)
+        return RequestMaker(self.domain, room, self.client.count, self.folders, self.method)
+
     def _has_steps(self, purpose: str, episode: Trajectory) -> bool:
         """Return whether an episode has the steps that a prompt shows, if it shows any."""
-        return bool(episode.steps) or "trajectory" not in self._maker.use(purpose).inputs
+        use = method_named(self.method).use_of(purpose)
+        return bool(episode.steps) or "trajectory" not in use.inputs
 
     def _ask(self, purpose: str, source: str, request: Request) -> Extraction:
-        model, digest, use = self.model, request.digest, self._maker.use(purpose)
+        model, digest = self.model, request.digest
+        use = method_named(self.method).use_of(purpose)
         kind, tree = use.call, use.collection or None
 
         def on_answer(usage: Usage) -> None:
-            self._on_payment(Payment(kind, tree, source, model, digest, usage))
+            self.on_payment(Payment(kind, tree, source, model, digest, usage))
 
         try:
-            answer = self._client.ask(
+            answer = self.client.ask(
                 request.prompt,
                 request.read,
                 request.contract,
@@ -204,11 +201,11 @@ class ModelExtractor:
             raise FailedCallError(
                 error.message, call, source=source or None, hint=error.hint
             ) from error
+        skip = answer.value if isinstance(answer.value, Skip) else None
         payloads = () if isinstance(answer.value, Skip) else answer.value
-        unrelated = isinstance(answer.value, Skip) and answer.value.unrelated
-        if isinstance(answer.value, Skip):
-            covered = f"the chain covers it: “{one_line(answer.value.quote, _QUOTE_WIDTH)}”"
-            reason = "the chain is about something else" if unrelated else covered
+        if skip:
+            covered = f"the chain covers it: “{one_line(skip.quote, _QUOTE_WIDTH)}”"
+            reason = "the chain is about something else" if skip.unrelated else covered
         else:
             reason = f"written by {model}" if payloads else f"{model} found nothing to write"
         reason += f" (taken with a flaw: {answer.flaw})" if answer.flaw else ""
@@ -222,7 +219,7 @@ class ModelExtractor:
             attempts=answer.attempts,
             cut=request.cut,
             further=payloads[1:],
-            unrelated=unrelated,
+            unrelated=bool(skip and skip.unrelated),
         )
 
 
@@ -236,11 +233,6 @@ class Judgement:
 
 class Judge(ModelExtractor):
     """Judges episodes of unknown outcome by asking a model; what it says is kept as a judge's."""
-
-    def paying(self, on_payment: OnPayment) -> Judge:
-        """Return the same judge, which reports what its answers take to this one too."""
-        on_payment, maker = both(self._on_payment, on_payment), self._maker
-        return Judge(self._client, maker.domain, maker.folders, on_payment=on_payment)
 
     def judge(self, trajectory: Trajectory) -> Judgement:
         """Ask whether an episode solved its task.
