@@ -288,7 +288,6 @@ def consolidate(
     from deltamem_tui.memory.runs.learning import consolidate
     from deltamem_tui.memory.runs.questions import estimate_fusions
     from deltamem_tui.memory.writers.model import ModelExtractor
-    from deltamem_tui.memory.writers.writer import ModelWriter
 
     dry_run = model.dry_run
     opened = invocation.open(bank, write=not dry_run)
@@ -319,7 +318,7 @@ def consolidate(
             errors.append(InterruptionError("interrupted", hint="what was done before stays"))
     if stop and not errors:
         errors.append(InterruptionError("interrupted", hint="what was done before stays"))
-    usage = chosen.usage if isinstance(chosen, ModelWriter) else Usage()
+    usage = chosen.usage if isinstance(chosen, ModelExtractor) else Usage()
     return _fusions(rows, done, errors, usage)
 
 

@@ -35,7 +35,6 @@ from deltamem_tui.memory.episodes.outcomes import (
 )
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.memory.forgetting import forget_if_due
-from deltamem_tui.memory.method import VersatileWriter
 from deltamem_tui.memory.methods import change_settings, method_of
 from deltamem_tui.memory.plan import (
     Add,
@@ -56,7 +55,8 @@ from deltamem_tui.memory.writers.extraction import (
     Inputs,
     question,
 )
-from deltamem_tui.memory.writers.writer import FunctionWriter, ModelWriter, Writer
+from deltamem_tui.memory.writers.model import ModelExtractor
+from deltamem_tui.memory.writers.writer import FunctionWriter, Writer
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
@@ -170,7 +170,7 @@ def learn(
             raise wrong_argument("receipt", "a Receipt", receipt)
         trajectory = trajectory.with_facts(receipts=together((*trajectory.receipts, receipt)))
     writer = writer_of(bank, extractor)
-    if isinstance(writer, ModelWriter):
+    if isinstance(writer, ModelExtractor):
         writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
     trajectory = as_stored(bank, trajectory)
     embedder = embedder_of(bank, embedder)
@@ -194,7 +194,7 @@ def writer_of(bank: Bank, given: object = None) -> Writer:
     method = method_of(bank)
     if given is None:
         return RulesExtractor(method)
-    if isinstance(given, VersatileWriter):
+    if isinstance(given, RulesExtractor | ModelExtractor):
         return given.of_method(method)
     if isinstance(given, Writer):
         return given

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.node import TEXT_LIMIT, Collection
 from deltamem_tui.errors import ExtractionError, UsageError
@@ -200,15 +200,6 @@ class Method:
         """Return the texts of a node of a collection as they may be written; see `cleaned`."""
         fields, optional = self.collections[collection].fields, self.display[collection].optional
         return cleaned(payload, fields, optional)
-
-
-@runtime_checkable
-class VersatileWriter(Writer, Protocol):
-    """A writer that serves any method, once it is told which."""
-
-    def of_method(self, method: Method) -> Writer:
-        """Return the same writer for a method."""
-        ...
 
 
 def cleaned(

@@ -22,7 +22,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.writers.extraction import Extraction, Payment
-from deltamem_tui.memory.writers.writer import FunctionWriter, ModelWriter
+from deltamem_tui.memory.writers.model import ModelExtractor
+from deltamem_tui.memory.writers.writer import FunctionWriter
 
 GRACE = 5.0
 """Seconds that the end of a run waits for calls that are under way: they are paid for."""
@@ -115,7 +116,7 @@ class Asking:
         self._used.add(key)
         return future.result()
 
-    def writer(self, model: ModelWriter) -> FunctionWriter:
+    def writer(self, model: ModelExtractor) -> FunctionWriter:
         """Return a model's writer that takes the answers that were asked for ahead."""
 
         def write(*question: Any) -> Extraction:
@@ -179,7 +180,7 @@ def _planned(turn: TurnT, questions: Callable[[TurnT], Iterable[Question]]) -> I
     return ()
 
 
-def noting_writer(model: ModelWriter, noted: list[Question]) -> FunctionWriter:
+def noting_writer(model: ModelExtractor, noted: list[Question]) -> FunctionWriter:
     """Return a writer that notes what a model would be asked, and writes nothing."""
 
     def write(*question: Any) -> Extraction:

@@ -33,7 +33,8 @@ from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost
 from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError, noting_writer
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
-from deltamem_tui.memory.writers.writer import ModelWriter, Writer
+from deltamem_tui.memory.writers.model import ModelExtractor
+from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -96,7 +97,7 @@ class LearningRun:
         """
         self._bank, self._embedder = bank, embedder_of(bank, embedder)
         self._writer = writer_of(bank, extractor)
-        self._model = self._writer if isinstance(self._writer, ModelWriter) else None
+        self._model = self._writer if isinstance(self._writer, ModelExtractor) else None
         self._asking = Asking(bank, concurrency if self._model else 1, stopped)
         if self._model:
             self._model = self._model.paying(self._asking.pay)

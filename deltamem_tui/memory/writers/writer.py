@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, OnPayment
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -50,40 +49,3 @@ class FunctionWriter:
 
     name: str
     write: Callable[..., Extraction]
-
-
-@runtime_checkable
-class ModelWriter(Writer, Protocol):
-    """A writer that asks a model, and says beforehand what it would ask.
-
-    Any number of threads may share one.
-    """
-
-    @property
-    def usage(self) -> Usage:
-        """The usage of everything asked, also of answers that were not used in the end."""
-        ...
-
-    def paying(self, on_payment: OnPayment) -> Self:
-        """Return the same writer, which reports what its answers take to this one too."""
-        ...
-
-    def cancel(self) -> None:
-        """Ask nothing more for questions that are under way; later ones are asked as ever."""
-        ...
-
-    def prompt(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
-    ) -> str | None:
-        """Return what `write` would send first; None if it would send nothing. Nothing is sent.
-
-        Equal prompts get equal answers, so an answer to this one serves later as well.
-
-        Raises:
-            DeltaMemError: What `write` would raise before anything is sent.
-        """
-        ...

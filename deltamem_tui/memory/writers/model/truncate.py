@@ -53,49 +53,46 @@ def _candidates(
 ) -> Iterator[CutEpisode]:
     """Yield the episode, ever shorter: whole, short observations, fewer steps, short everything."""
     every = range(len(trajectory.steps))
-    yield _cut(trajectory, every)
     longest = max((len(step.observation) for step in trajectory.steps), default=0)
-    limits = [most for most in _OBSERVATIONS if most < longest]
+    limits = [_ENDLESS, *(most for most in _OBSERVATIONS if most < longest)]
     for most in limits:
         yield _cut(trajectory, every, most)
-    short = limits[-1] if limits else _ENDLESS
-    kept = _fewer_steps(trajectory, short, room, count)
-    yield _cut(trajectory, kept, short)
-    for most in _TEXTS:
-        yield _cut(trajectory, kept, min(short, most), most)
+    kept = _fewer_steps(trajectory, limits[-1], room, count)
+    for most in (_ENDLESS, *_TEXTS):
+        yield _cut(trajectory, kept, min(limits[-1], most), most)
 
 
 def _cut(
-    trajectory: Trajectory, kept: Iterable[int], observation: int = _ENDLESS, text: int = _ENDLESS
+    trajectory: Trajectory, kept: Iterable[int], observation: int, text: int = _ENDLESS
 ) -> CutEpisode:
     """Return some steps of an episode, with texts of so many characters at most."""
-    parts, expected, shown = [], 0, sorted(kept)
+    parts, expected, shown, length = [], 0, sorted(kept), len(trajectory.steps)
     for index in shown:
         if index > expected:
             parts.append(_gap(expected + 1, index))
         parts.append(_step(index + 1, trajectory.steps[index], observation, text))
         expected = index + 1
-    cuts, length = [], len(trajectory.steps)
-    if observation < _ENDLESS:
-        cuts.append(f"observations shortened to {observation:,} characters")
-    if text < _ENDLESS:
-        cuts.append(f"scene, thoughts and actions to {text:,}")
-    if len(shown) < length:
-        cuts.append(f"{length - len(shown)} of {length} steps left out")
-    return CutEpisode(shortened(scene_of(trajectory), text), "".join(parts), "; ".join(cuts))
+    cuts = [
+        f"observations shortened to {observation:,} characters" if observation < _ENDLESS else "",
+        f"scene, thoughts and actions to {text:,}" if text < _ENDLESS else "",
+        f"{length - len(shown)} of {length} steps left out" if len(shown) < length else "",
+    ]
+    description = "; ".join(filter(None, cuts))
+    return CutEpisode(_shortened(scene_of(trajectory), text), "".join(parts), description)
 
 
-def _step(number: int, step: Step, observation: int = _ENDLESS, text: int = _ENDLESS) -> str:
+def _step(number: int, step: Step, observation: int, text: int = _ENDLESS) -> str:
     """Return one step as a model reads it."""
-    lines = [f"Step {number}"]
-    if step.thought:
-        lines.append(f"Thought: {shortened(clean(step.thought).strip(), text)}")
-    lines.append(f"Action: {shortened(clean(step.action).strip(), text)}")
-    if step.observation:
-        lines.append(f"Observation: {shortened(clean(step.observation).strip(), observation)}")
-    if step.reward:
-        lines.append(f"Reward: {step.reward:g}")
-    return "\n".join(lines) + "\n\n"
+    parts = (
+        ("Thought", step.thought, text),
+        ("Action", step.action, text),
+        ("Observation", step.observation, observation),
+        ("Reward", f"{step.reward:g}" if step.reward else "", text),
+    )
+    lines = [
+        f"{what}: {_shortened(clean(said).strip(), most)}" for what, said, most in parts if said
+    ]
+    return "\n".join([f"Step {number}", *lines]) + "\n\n"
 
 
 def _gap(first: int, last: int) -> str:
@@ -104,7 +101,7 @@ def _gap(first: int, last: int) -> str:
     return f"[… {steps} left out …]\n\n"
 
 
-def shortened(text: str, most: int) -> str:
+def _shortened(text: str, most: int) -> str:
     """Return `text` with its middle left out, if it has more than `most` characters.
 
     The mark comes on top of `most`; a text that would not get shorter stays whole.

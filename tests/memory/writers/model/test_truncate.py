@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from deltamem_tui.errors import PromptTooLongError
-from deltamem_tui.memory.writers.model.truncate import FIRST_STEPS, LAST_STEPS, fit, shortened
+from deltamem_tui.memory.writers.model.truncate import FIRST_STEPS, LAST_STEPS, fit
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 steps = st.builds(
@@ -63,18 +63,6 @@ def test_what_fits_is_not_touched(trajectory: Trajectory) -> None:
     assert len(numbers(cut.text)) == len(trajectory.steps)
     assert "left out" not in cut.text
     assert fit(trajectory, len(cut.environment) + len(cut.text), len) == cut
-
-
-@given(st.text(max_size=600), st.integers(1, 300))
-def test_a_shortened_text_keeps_its_ends(text: str, most: int) -> None:
-    short = shortened(text, most)
-    if short == text:
-        return
-    assert len(short) < len(text)
-    head = most * 2 // 3
-    assert short.startswith(text[:head])
-    assert short.endswith(text[len(text) - (most - head) :])
-    assert "characters left out" in short
 
 
 def test_observations_go_first_and_then_steps_from_the_middle() -> None:
