@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cache import ResponseCache
@@ -22,13 +20,13 @@ from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.runs.questions import estimate_fusions, estimate_learning
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
-from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.llm.server import ModelServer
 from tests.llm.support import client
 from tests.memory.writers.model import sensible
-from tests.memory.writers.model.generated import generated, purchases, repairs
-from tests.memory.writers.model.learning import bank_with, learnt_files, lessons_of, run_over
+from tests.memory.writers.model.generated import generated
+from tests.memory.writers.model.learning import bank_with, learnt_files, run_over
 from tests.places import DOCS
 
 SAMPLE = DOCS / "sample"
@@ -61,8 +59,6 @@ def estimated(bank: Bank, server: ModelServer, **more: Any) -> Usage:
 EPISODES: dict[str, Callable[[], Iterable[Trajectory]]] = {
     "alfworld": lambda: sample("alfworld", 12),
     "scienceworld": lambda: sample("scienceworld", 12),
-    "webshop": lambda: purchases(24),
-    "generic": lambda: repairs(20),
     "generated": lambda: generated(30),
 }
 
@@ -84,35 +80,6 @@ def test_the_estimate_is_within_a_tenth_and_nothing_is_sent(
     assert estimate.cost == pytest.approx(
         PRICE.of(estimate.prompt_tokens, estimate.completion_tokens)
     )
-
-
-def long_winded(count: int) -> list[Trajectory]:
-    """Generated episodes, every second one with more to see than a small window holds."""
-    random = Random(4)
-    words = [word for each in generated(5) for word in each.environment.split()]
-
-    def longer(step: Step) -> Step:
-        return replace(
-            step, observation=f"{step.observation} {' '.join(random.choices(words, k=700))}"
-        )
-
-    return [
-        replace(each, steps=tuple(map(longer, each.steps))) if number % 2 else each
-        for number, each in enumerate(generated(count))
-    ]
-
-
-def test_the_estimate_of_long_episodes_is_of_what_is_left_of_them(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    small: dict[str, Any] = {"window": 3_000, "answer_tokens": 600}
-    bank = bank_with(tmp_path / "bank", long_winded(16))
-    estimate = estimated(bank, server, **small)
-    outcomes, run = run_over(bank, server, price=PRICE, **small)
-    cut = [lesson for lesson in lessons_of(outcomes) if lesson.trees["task"].cut]
-    assert len(cut) == 8
-    assert estimate.prompt_tokens == pytest.approx(run.usage.prompt_tokens, rel=0.1)
-    assert estimate.calls == pytest.approx(run.usage.calls, rel=0.1)
 
 
 def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(

@@ -12,10 +12,8 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
-    BankFrozenError,
     BudgetError,
     CredentialsError,
-    ModelUnavailableError,
     TrajectoryError,
 )
 from deltamem_tui.llm.cache import ResponseCache
@@ -34,7 +32,7 @@ from deltamem_tui.memory.runs.judging import (
 )
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model import Judge
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.model import Outcome
 from tests.llm.server import ModelServer, Reply, Request
 from tests.llm.support import MODEL, client
 from tests.memory.support import episode, new_bank
@@ -116,19 +114,6 @@ def test_the_journal_tells_what_was_asked_and_what_it_took(server: ModelServer, 
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
-def test_one_bad_answer_stops_none_of_the_others(
-    server: ModelServer, bank: Bank, concurrency: int
-) -> None:
-    server.replies = by_task(n0=Reply("Perhaps"))
-    found = judged(bank, Judge(client(server)), concurrency)
-    (error,) = found.errors
-    assert isinstance(error, TrajectoryError)
-    assert error.source == UNSAID[0].id
-    assert len(found.judged) == len(UNSAID) - 1
-    assert without_outcome(bank) == [UNSAID[0].id]
-
-
-@pytest.mark.parametrize("concurrency", [1, 3])
 def test_a_refused_key_stops_the_run_and_the_next_one_goes_on(
     server: ModelServer, bank: Bank, concurrency: int
 ) -> None:
@@ -158,16 +143,6 @@ def test_a_limit_on_cost_is_kept_and_what_was_paid_for_stays(
     assert 1 <= len(found.judged) <= 3
     assert (judge.usage.cost or 0) <= once * 3
     assert len(without_outcome(bank)) == len(UNSAID) - len(found.judged)
-
-
-def test_an_estimate_comes_near_what_is_sent(server: ModelServer) -> None:
-    server.answer(verdict("yes", "It is done."))
-    judge = Judge(client(server))
-    foreseen = judge.estimate(JUDGE, UNSAID[0], ())
-    assert server.requests == []
-    judge.judge(UNSAID[0])
-    sent = server.requests[0].words
-    assert 1.0 <= foreseen.prompt_tokens / sent <= 2.0  # tokens are shorter than words
 
 
 SAID = Outcome(True, None, "judge", "It is done.")
@@ -204,26 +179,6 @@ def test_an_outcome_that_comes_while_the_model_thinks_stays(
     assert kept(bank, UNSAID[0].id) == by_user.with_facts(verdicts=(SAID,))
 
 
-def test_a_frozen_bank_is_not_judged(server: ModelServer, bank: Bank) -> None:
-    server.answer(verdict("yes", "It is done."))
-    judgement = Judge(client(server)).judge(UNSAID[0])
-    bank.freeze()
-    with pytest.raises(BankFrozenError):
-        take_judgement(bank, UNSAID[0].id, judgement)
-
-
-def test_a_prompt_that_the_server_finds_too_long_is_cut(server: ModelServer) -> None:
-    server.script(
-        Reply(status=400, error=("too long", "context_length_exceeded")),
-        Reply(verdict("yes", "It is done.")),
-    )
-    long = Trajectory("task", steps=tuple(UNSAID[0].steps * 2000))
-    judgement = Judge(client(server)).judge(long)
-    first, second = (len(request.prompt) for request in server.requests)
-    assert second < first
-    assert "steps left out" in judgement.call.cut
-
-
 def test_who_stops_pays_for_what_is_under_way_and_finds_it_in_the_cache(
     server: ModelServer, bank: Bank, tmp_path: Path
 ) -> None:
@@ -238,23 +193,3 @@ def test_who_stops_pays_for_what_is_under_way_and_finds_it_in_the_cache(
     assert history(bank).usage == judge.usage
     judged(bank, Judge(client(server, cache=cache)))
     assert len(server.requests) == len(UNSAID)
-
-
-def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank: Bank) -> None:
-    """No verdict and then no server; and a verdict that came too late."""
-    server.script(Reply("Perhaps"), Reply(status=503))
-    judge = Judge(client(server, retries=0))
-    (error,) = judge_episodes(bank, judge, [UNSAID[0].id]).errors
-    assert isinstance(error, ModelUnavailableError)
-    assert history(bank).usage == judge.usage
-    assert judge.usage.calls == 1
-
-    def late(_request: Request) -> Reply:
-        give_outcome(Bank.open(bank.path), UNSAID[1].id, success=False)
-        return Reply(verdict("yes", "It is done."))
-
-    server.replies = late
-    (error,) = judge_episodes(bank, judge, [UNSAID[1].id]).errors
-    assert isinstance(error, TrajectoryError)
-    assert history(bank).usage == judge.usage
-    assert judge.usage.calls == 2

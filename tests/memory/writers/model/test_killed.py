@@ -1,18 +1,12 @@
-"""Killed at any call, however often, a run goes on where it stood and pays for nothing twice.
-
-Shown with eight calls at once and ten kills, on a thorough run for 200 episodes, and with fewer
-for one call at a time. The kills come at random calls: each falls among
-the first of as many parts of the calls as there are kills, so that all of them come before the end.
-"""
+"""Killed at any call, a run goes on where it stood and pays for nothing twice."""
 
 from __future__ import annotations
 
 import os
-import signal
+import subprocess
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -20,110 +14,78 @@ from threading import Event
 import pytest
 
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.memory.views.history import history
-from tests.effort import thorough
+from tests.llm.hosted import hosted
 from tests.llm.server import ModelServer, Reply, Request, prompt_tokens
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated
 from tests.memory.writers.model.learning import bank_with, learnt_files, run_over
-from tests.memory.writers.model.mortal import Parent, parent
+from tests.places import ROOT
 
-SECONDS = 60.0
-FEW = (15, 10) if thorough() else (8, 4)
-
-
-@pytest.fixture(scope="module")
-def family() -> Iterator[Parent]:
-    with parent() as found:
-        yield found
+SECONDS = 120.0
+MODEL = "openai/gpt-4o-mini"
 
 
-@dataclass
 class Mortal:
-    """A server that goes silent at a fatal call, and remembers what it answered.
+    """Answers sensibly up to a fatal call, then goes silent; remembers what it answered."""
 
-    Attributes:
-        fatal: The number of the call at which it falls silent; 0 for never.
-        answered: The conversations that it has answered, and how often.
-        prompt_tokens: What it was sent with those.
-        silent: Whether the fatal call has come.
-    """
-
-    fatal: int = 0
-    number: int = 0
-    answered: Counter[str] = field(default_factory=Counter)
-    prompt_tokens: int = 0
-    silent: Event = field(default_factory=Event)
-
-    def live(self, fatal: int) -> None:
-        """Begin again, and remember what was answered before."""
-        self.fatal, self.number = fatal, 0
-        self.silent.clear()
+    def __init__(self) -> None:
+        self.left, self.silent = 0, Event()
+        self.answered: Counter[str] = Counter()
+        self.prompt_tokens = 0
 
     def __call__(self, request: Request) -> Reply:
-        self.number += 1
-        if self.fatal and self.number >= self.fatal:
+        self.left -= 1
+        if self.left == 0:
             self.silent.set()
+        if self.left <= 0:
             return Reply(manner="hang")
         self.answered[str(request.body["messages"])] += 1
         self.prompt_tokens += prompt_tokens(request.body["messages"], ModelServer())
         return sensible.reply(request)
 
 
-def until_kept(cache: ResponseCache, answers: int) -> None:
-    """Until everything that the silent server has answered has come to those who asked."""
-    for _ in range(int(SECONDS / 0.01)):
-        if cache.info().answers >= answers:
-            return
-        time.sleep(0.01)
-    raise AssertionError("an answer was not kept")
-
-
 @pytest.mark.one_in(2)
-@pytest.mark.parametrize(
-    ("count", "kills", "concurrency"),
-    [
-        (200 if thorough() else 30, 10, 8),
-        (*FEW, 1),
-    ],
-)
-def test_killed_many_times_over_it_ends_as_if_it_had_not_been(
-    server: ModelServer,
-    family: Parent,
-    tmp_path: Path,
-    count: int,
-    concurrency: int,
-    kills: int,
+@pytest.mark.parametrize("concurrency", [1, 6])
+def test_killed_twice_it_ends_as_if_it_had_not_been(
+    server: ModelServer, tmp_path: Path, concurrency: int
 ) -> None:
-    episodes = generated(count, seed=5)
-    undisturbed = bank_with(tmp_path / "undisturbed", episodes)
+    episodes = generated(16, seed=5)
+    undisturbed, bank = (bank_with(tmp_path / name, episodes) for name in ("whole", "torn"))
     server.replies = sensible.reply
-    run_over(undisturbed, server, concurrency=8)
-    calls = len(server.requests)
-    bank = bank_with(tmp_path / "bank", episodes)
-    cache = ResponseCache(tmp_path / "cache")
-    server.replies = mortal = Mortal()
-    random = Random(concurrency)
-    for _ in range(kills):
-        mortal.live(fatal=random.randint(1, calls // kills))
-        child = family.begin(bank.path, cache.folder, server, concurrency)
-        assert mortal.silent.wait(SECONDS)
-        until_kept(cache, len(mortal.answered))
-        os.kill(child, signal.SIGKILL)
-        assert family.end() == -signal.SIGKILL
-    assert set(mortal.answered.values()) == {1}
-    bank.refresh()
-    assert 0 < bank.episodes.learnt() < len(episodes)
-    mortal.live(fatal=0)
-    family.begin(bank.path, cache.folder, server, concurrency)
-    assert family.end() == 0
+    run_over(undisturbed, server, model=MODEL)
+    calls, mortal, random = len(server.requests), Mortal(), Random(concurrency)
+    with hosted(tmp_path / "cache") as (provider, variables):
+        provider.replies = mortal
+        call = ["extract", str(bank.path), "--model", MODEL]
+        call += ["--concurrency", str(concurrency)]
+        environment = {**os.environ, **variables, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "deltamem_tui", *call]
+        for _ in range(2):
+            mortal.left = random.randint(2, calls // 2)
+            mortal.silent.clear()
+            with subprocess.Popen(command, env=environment, cwd=tmp_path) as run:
+                assert mortal.silent.wait(SECONDS)
+                until_kept(tmp_path / "cache", len(mortal.answered))
+                run.kill()
+        bank.refresh()
+        assert bank.episodes.learnt() < len(episodes)
+        mortal.left = 10**9
+        done = subprocess.run(command, env=environment, cwd=tmp_path, check=False)
+        assert done.returncode == 0
     assert set(mortal.answered.values()) == {1}
     bank.refresh()
     assert bank.episodes.waiting() == []
-    assert learnt_files(bank) == learnt_files(undisturbed)
     assert verify(bank) == []
-    # Every answer was paid for once, and has one line.
-    bill = history(bank).usage
-    assert bill.calls == len(mortal.answered)
-    assert bill.prompt_tokens == mortal.prompt_tokens
+    assert learnt_files(bank) == learnt_files(undisturbed)
+    bill = history(bank).usage  # every answer was paid for once, and has one line
+    assert (bill.calls, bill.prompt_tokens) == (len(mortal.answered), mortal.prompt_tokens)
+
+
+def until_kept(cache: Path, answers: int) -> None:
+    """Wait until everything that the silent server has answered is in the cache."""
+    for _ in range(int(SECONDS / 0.01)):
+        if len([*cache.rglob("answers/*/*.json")]) >= answers:
+            return
+        time.sleep(0.01)
+    raise AssertionError("an answer was not kept")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS, TreeParameters
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.runs.learning import LearningRun, Refusal
@@ -35,7 +34,7 @@ from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import KEY, MODEL, client
 from tests.memory.writers.model import sensible
-from tests.memory.writers.model.generated import generated, wandering
+from tests.memory.writers.model.generated import generated
 from tests.memory.writers.model.learning import (
     bank_with,
     learnt_files,
@@ -305,27 +304,3 @@ def test_a_limit_on_cost_is_never_passed(
     cost = sum(PRICE.of(request.words, 0) for request in server.requests)
     assert cost <= most
     assert verify(bank) == []
-
-
-Grow = Callable[[float, int | None], tuple[int, int]]
-
-
-@pytest.fixture(scope="module")
-def learnt(
-    running: ModelServer, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[float, int | None], Bank]:
-    """A bank after the same episodes with these numbers for both trees."""
-    folder = tmp_path_factory.mktemp("grown")
-    cache = ResponseCache(folder / "cache")
-    episodes = wandering(30)
-
-    @functools.cache
-    def learn(tau_base: float, k_cons: int | None) -> Bank:
-        running.script()
-        running.replies = sensible.reply
-        numbers = TreeParameters(tau_base=tau_base, k_cons=k_cons, d_max=9)
-        bank = bank_with(folder / f"{tau_base}-{k_cons}", episodes, numbers)
-        run_over(bank, running, concurrency=4, cache=cache)
-        return bank
-
-    return learn

@@ -1,16 +1,21 @@
-"""Fusing a chain: deltas at their places, nothing twice, failures as warnings."""
+"""What the rules write: of agents without a known domain, and of chains that are fused."""
 
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from deltamem_tui.errors import ExtractionError
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.trajectory.model import Step
+from deltamem_tui.memory.writers.failure_markers import marks_in
+from deltamem_tui.text import count_tokens
+from deltamem_tui.trajectory.model import Outcome, Step
 from tests.memory.support import extract, fuse
-from tests.memory.writers.rules.episodes import SPOILT, learnt, melting, node
+from tests.memory.writers.rules.episodes import CODING, SPOILT, learnt, melting, node
+from tests.places import BANKS
 
 RULES = RulesExtractor()
 
@@ -78,12 +83,65 @@ def test_facts_of_one_subject_are_told_on_one_line() -> None:
     )
 
 
-def test_only_failures_fuse_into_a_record() -> None:
-    payload = fuse(RULES, "task", learnt(SPOILT)).payload
-    assert payload is not None
-    assert payload["execution_procedure"] == learnt(SPOILT)[0].payload["execution_procedure"]
+def test_an_agent_with_tools() -> None:
+    payload = learnt(CODING)[0].payload
+    assert payload["activation_condition"] == (
+        "Make the test in tests/test_dates.py pass, see issue 4213."
+    )
+    lines = payload["execution_procedure"].splitlines()
+    assert "Edited: src/dates.py" in lines
+    assert not payload["termination_condition"]
 
 
-def test_there_must_be_a_chain() -> None:
-    with pytest.raises(ExtractionError, match="no chain"):
-        fuse(RULES, "task", ())
+def test_without_a_task_there_is_no_skill() -> None:
+    with pytest.raises(ExtractionError, match="no task"):
+        extract(RULES, "task", replace(CODING, task=" \x07 "), ())
+
+
+def test_without_an_outcome_there_is_no_skill_but_there_is_knowledge() -> None:
+    unknown = replace(CODING, steps=(Step("make test", "ok"),)).with_outcome(Outcome())
+    with pytest.raises(OutcomeUnknownError, match="outcome"):
+        extract(RULES, "task", unknown, ())
+    assert extract(RULES, "env", unknown, ()).payload is not None
+
+
+@pytest.mark.parametrize("tree", ["task", "env"])
+def test_an_episode_without_steps_says_nothing(tree: str) -> None:
+    extraction = extract(RULES, tree, replace(CODING, steps=()), ())
+    assert extraction.payload is None
+    assert extraction.reason
+
+
+def test_a_residual_of_the_shipped_bank_is_short_beside_a_root() -> None:
+    tokens: dict[str, list[int]] = {"root": [], "residual": []}
+    for tree in Bank.open(BANKS / "scienceworld").trees.values():
+        for each in tree:
+            tokens[each.kind].append(count_tokens(each.text))
+    root, residual = (sum(tokens[kind]) / len(tokens[kind]) for kind in ("root", "residual"))
+    assert residual <= 0.6 * root
+
+
+@pytest.mark.parametrize(
+    ("procedure", "marks"),
+    [
+        ("", ()),
+        ("1. take it\n2. heat it", ()),
+        ("[TRIED] a; b\n[FAILED] c → no\n[TRIED] d", ("[TRIED]", "[FAILED]")),
+        (
+            "- [FAILED] a\n  * [UNEXPLORED] b\n1. [PARTIAL] half",
+            ("[FAILED]", "[UNEXPLORED]", "[PARTIAL]"),
+        ),
+        ("[TRAP] bought at once\n[FIX] compare first", ("[TRAP]",)),
+        ("press the key that says [FAILED]", ()),
+        ("[failed] is no mark", ()),
+    ],
+)
+def test_marks_stand_at_the_beginning_of_a_line(procedure: str, marks: tuple[str, ...]) -> None:
+    assert marks_in(Payload("when", procedure)) == marks
+
+
+@pytest.mark.parametrize("line", ["1\n", "\n", "1 2 3 4 5 6 7 8 9\n", "=" * 1000 + "\n"])
+def test_very_many_lines_without_a_letter_are_looked_at_once(line: str) -> None:
+    """From every line's beginning on it would be hours, in which no key answers."""
+    text = line * (1_000_000 // len(line))
+    assert marks_in(Payload("when", text + "[TRAP]")) == ("[TRAP]",)

@@ -1,4 +1,4 @@
-"""What the rules write down of a success can be put together again, command by command."""
+"""Procedures: what the rules write of a success can be put together again; edits as text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,67 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import Parameters, Payload, TreeParameters
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.procedure import Procedure, filled, text_of
+from deltamem_tui.memory.procedure import (
+    Edit,
+    Procedure,
+    difference,
+    filled,
+    merged,
+    read_edits,
+    text_of,
+)
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.memory.writers.rules.episodes import node
 from tests.places import DOCS
+
+# Few different lines, so that two procedures have some in common; some look like an edit's own.
+STEPS = st.lists(
+    st.sampled_from(
+        [
+            "take mug", "open fridge", "look", "wait", "At the start:", "After step 2:",
+            "Instead of steps 1 to 3:", "Without step 1.", "+ take mug", "+ ", "1. look",
+            "[FAILED] look → No.", "Worked with [object] = mug.",
+        ]
+    ) | st.text(st.characters(exclude_categories=["C", "Z"]), max_size=5),
+    max_size=12,
+)  # fmt: skip
+
+
+def lines_of(edits: list[Edit]) -> list[str]:
+    return [line for edit in edits for line in str(edit).split("\n")]
+
+
+@given(STEPS, STEPS)
+def test_the_difference_makes_the_one_of_the_other_also_as_text(
+    base: list[str], steps: list[str]
+) -> None:
+    edits = difference(base, steps)
+    assert merged(base, edits) == steps
+    assert read_edits(lines_of(edits)) == edits
+    assert bool(edits) == (base != steps)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["look"],
+        ["+ look"],
+        ["After step 2:"],
+        ["After step 2:", "look"],
+        ["After step 2:", "+ look", "- wait"],
+        ["After step 0:", "+ look"],
+        ["Without step 0."],
+        ["Instead of step 1"],
+        ["Without step " + "9" * 5000 + "."],
+        ["After step ٣:", "+ look"],
+    ],
+)
+def test_what_is_no_edit_is_not_read_as_one(lines: list[str]) -> None:
+    assert (
+        read_edits(["At the start:", "+ wait", *lines][2 if lines[0] == "+ look" else 0 :]) is None
+    )
+
 
 # What took long is waited for, and a thing is named without its stage of life and without the
 # numbered pot that it happened to be in.
