@@ -55,8 +55,7 @@ from deltamem_tui.memory.writers.extraction import (
     Inputs,
     question,
 )
-from deltamem_tui.memory.writers.model import ModelExtractor
-from deltamem_tui.memory.writers.writer import FunctionWriter, Writer
+from deltamem_tui.memory.writers.writer import FunctionWriter, PaidWriter, Writer
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
@@ -170,7 +169,7 @@ def learn(
             raise wrong_argument("receipt", "a Receipt", receipt)
         trajectory = trajectory.with_facts(receipts=together((*trajectory.receipts, receipt)))
     writer = writer_of(bank, extractor)
-    if isinstance(writer, ModelExtractor):
+    if isinstance(writer, PaidWriter):
         writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
     trajectory = as_stored(bank, trajectory)
     embedder = embedder_of(bank, embedder)
@@ -194,10 +193,9 @@ def writer_of(bank: Bank, given: object = None) -> Writer:
     method = method_of(bank)
     if given is None:
         return RulesExtractor(method)
-    if isinstance(given, RulesExtractor | ModelExtractor):
-        return given.of_method(method)
     if isinstance(given, Writer):
-        return given
+        of_method: Callable[..., Writer] | None = getattr(given, "of_method", None)
+        return of_method(method) if of_method else given
     raise wrong_argument("extractor", "a Writer", given)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, OnPayment
 from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -49,3 +49,12 @@ class FunctionWriter:
 
     name: str
     write: Callable[..., Extraction]
+
+
+@runtime_checkable
+class PaidWriter(Writer, Protocol):
+    """A writer that asks a model."""
+
+    def paying(self, on_payment: OnPayment) -> Self:
+        """Return the same writer, which reports what its answers take to this one too."""
+        ...
