@@ -50,11 +50,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class HashingEmbedder:
-    """Hashed words and word pairs as unit vectors; the same on every machine.
-
-    Attributes:
-        card: What a bank remembers of this embedder.
-    """
+    """Hashed words and word pairs as unit vectors; the same on every machine."""
 
     card: EmbedderCard
 
@@ -73,14 +69,9 @@ class HashingEmbedder:
 
 def hashing_embedder() -> HashingEmbedder:
     """Return the hashing embedder with its card."""
-    probe = _embed([PROBE])[0]
+    probe = fingerprint(_embed([PROBE])[0])
     return HashingEmbedder(
-        EmbedderCard(
-            model=NAME,
-            dimensions=DIMENSIONS,
-            weighting="document-frequency",
-            fingerprint=fingerprint(probe),
-        )
+        EmbedderCard(NAME, DIMENSIONS, weighting="document-frequency", fingerprint=probe)
     )
 
 

@@ -6,6 +6,7 @@ Importing this module loads no library; a model is loaded once in a process.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,9 +41,8 @@ _lock = Lock()
 def load(name: str) -> HashingEmbedder | SentenceEmbedder:
     """Load an embedder, once in a process.
 
-    Args:
-        name: `hashing`, `minilm`, or the folder or id of a sentence-transformers model. A
-            model id without an owner is one of the owner `sentence-transformers`.
+    Its name is `hashing`, `minilm`, or the folder or id of a sentence-transformers model; an id
+    without an owner is one of the owner `sentence-transformers`.
 
     Raises:
         EmbedderUnavailableError: The model cannot be loaded here.
@@ -80,20 +80,12 @@ def place_of(name: str) -> str:
     """
     if name in (HASHING, MINILM):
         return name
-    folder = _folder(name)
-    if folder is not None:
-        return str(folder)
+    with suppress(RuntimeError):  # the home of a user who does not exist
+        if name and (folder := Path(name).expanduser()).is_dir():
+            return str(folder.resolve())
     if not _MODEL_ID.fullmatch(name):
         raise unavailable(name, "there is no such folder, and this is not a model id")
     return name if "/" in name else f"sentence-transformers/{name}"
-
-
-def _folder(name: str) -> Path | None:
-    try:
-        folder = Path(name).expanduser()
-    except RuntimeError:  # The home of a user who does not exist.
-        return None
-    return folder.resolve() if name and folder.is_dir() else None
 
 
 def _open(place: str) -> HashingEmbedder | SentenceEmbedder:

@@ -9,6 +9,7 @@ more with those of the published weights, so banks made with either understand e
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, groupby
@@ -20,7 +21,6 @@ import msgspec
 import numpy as np
 
 from deltamem_tui.embedding.protocol import unavailable
-from deltamem_tui.embedding.scan import cores
 from deltamem_tui.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class MiniLM:
         self._bulk = Lock()
 
     def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:  # noqa: ARG002
-        """Run the model; see `Model`. It has one way for both roles."""
+        """Run the model; see `SentenceModel`. It has one way for both roles."""
         vectors = np.empty((len(texts), _DIMENSIONS), dtype=np.float32)
 
         def run(rows: list[int]) -> None:
@@ -82,9 +82,8 @@ class MiniLM:
             else:
                 self._run_all(run, batches)
         except Exception as error:
-            raise unavailable(
-                self.name, f"the model failed: {one_line(str(error), 160)}"
-            ) from error
+            reason = f"the model failed: {one_line(str(error), 160)}"
+            raise unavailable(self.name, reason) from error
         return vectors
 
     def _run_all(self, run: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
@@ -98,7 +97,7 @@ class MiniLM:
         with (
             self._bulk,  # the limit is the process's: two threads would restore each other's
             threadpool_limits(1, "blas"),
-            ThreadPoolExecutor(cores(), thread_name_prefix="minilm") as pool,
+            ThreadPoolExecutor(_cores(), thread_name_prefix="minilm") as pool,
         ):
             list(pool.map(run, batches))
 
@@ -120,32 +119,23 @@ class MiniLM:
         states = self._normalised(states, "embeddings")
         for number in range(_LAYERS):
             layer = f"encoder.layer.{number}"
-            attended = self._dense(
-                self._attention(states, layer, lengths), f"{layer}.attention.output.dense"
-            )
+            attended = self._attention(states, layer, lengths)
+            attended = self._dense(attended, f"{layer}.attention.output.dense")
             states = self._normalised(states + attended, f"{layer}.attention.output")
             inner = _gelu(self._dense(states, f"{layer}.intermediate.dense"))
             inner = self._dense(inner, f"{layer}.output.dense")
             states = self._normalised(states + inner, f"{layer}.output")
-        pooled = np.concatenate(
-            [
-                same.reshape(-1, length, _DIMENSIONS).mean(axis=1)
-                for same, length in _alike(states, lengths)
-            ]
-        )
+        groups = _alike(states, lengths)
+        means = [same.reshape(-1, length, _DIMENSIONS).mean(axis=1) for same, length in groups]
+        pooled = np.concatenate(means)
         norms = np.linalg.norm(pooled, axis=1, keepdims=True)
         return np.asarray(pooled / np.maximum(norms, _EPSILON), dtype=np.float32)
 
     def _attention(
         self, states: NDArray[np.float32], layer: str, lengths: Sequence[int]
     ) -> NDArray[np.float32]:
-        parts = np.stack(
-            [
-                self._dense(states, f"{layer}.attention.self.{part}")
-                for part in ("query", "key", "value")
-            ],
-            axis=1,
-        )
+        names = (f"{layer}.attention.self.{part}" for part in ("query", "key", "value"))
+        parts = np.stack([self._dense(states, name) for name in names], axis=1)
         return np.concatenate([_attended(same, length) for same, length in _alike(parts, lengths)])
 
     def _dense(self, states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
@@ -173,6 +163,13 @@ def open_minilm(folder: Path, *, name: str) -> MiniLM:
     except Exception as error:
         reason = one_line(str(error), 160)
         raise unavailable(name, f"the model cannot be loaded: {reason}") from error
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def packaged_folder() -> Path:

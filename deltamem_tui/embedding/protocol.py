@@ -4,19 +4,13 @@ Retrieval models are trained with words before a question and before a passage, 
 without them. A model that declares its own prompts is believed; for the families that document
 theirs only in prose, the table below holds them.
 
-Every embedder's output passes through `unit_rows`, so recall can take a dot product for a cosine
-without looking again.
-
 A fingerprint tells whether two embedders are the same model, by what they make of one sentence.
-A digest would differ with the processor, the BLAS build and the number of threads, which change
-the last bits. So a fingerprint is a sketch that is compared with a tolerance: 16 sums of the
-vector's components under fixed random signs. The difference of two sketches has, on average, the
-same length as the difference of the two vectors (Johnson and Lindenstrauss).
-
-Measured for all-MiniLM-L6-v2, as the distance from its own vector of the probe: another
-batch 1e-6, half precision 0.001 to 0.011, 8-bit weights with a scale for each 32 numbers
-(`minilm`) 0.016; but weights with 1 % of noise 0.03, another prefix 0.2 and more, another pooling
-1.0. Unrelated models lie about 1.4 apart.
+A digest would differ with the processor and the number of threads, which change the last bits, so
+it is a sketch that is compared with a tolerance: 16 sums of the vector's components under fixed
+random signs, whose distance is on average that of the vectors (Johnson and Lindenstrauss).
+Measured for all-MiniLM-L6-v2, from its own vector: another batch 1e-6, half precision 0.001 to
+0.011, 8-bit weights (`minilm`) 0.016; but weights with 1 % of noise 0.03, another prefix 0.2 and
+more, another pooling 1.0, unrelated models about 1.4.
 """
 
 from __future__ import annotations
@@ -46,13 +40,11 @@ class EmbedderCard:
 
     Attributes:
         model: What loads it again: a model id, a model's folder, `minilm` or `hashing`.
-        dimensions: The width of its vectors.
         query_prefix: Put before a question (`query: ` in the E5 family).
         passage_prefix: Put before an activation condition (`passage: ` in the E5 family).
         weighting: How recall weights dimensions. `document-frequency`: each by the square
             root of the number of the tree's rows that hold it.
-        fingerprint: Sketch of a probe sentence's vector, compared with a tolerance that
-            other machines stay within and other models do not (`fingerprint`).
+        fingerprint: Sketch of a probe sentence's vector (`fingerprint`).
     """
 
     model: str
@@ -125,22 +117,15 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Prefixes], ...] = (
 
 def prefixes_for(name: str, prompts: Mapping[str, str]) -> Prefixes:
     """Return a model's prefixes: its own if it declares any, else its family's, else none."""
-    passage = next(
-        (prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), ""
-    )
-    own = Prefixes(prompts.get("query") or "", passage)
+    passages = (prompts.get(key) for key in ("document", "passage", "corpus"))
+    own = Prefixes(prompts.get("query") or "", next(filter(None, passages), ""))
     if own != Prefixes():
         return own
-    title = _title(name)
-    return next((known for family, known in _FAMILIES if family.search(title)), Prefixes())
-
-
-def _title(name: str) -> str:
-    """Return the last part of a model's id or folder, in lower case."""
     parts = PurePath(name).parts
     # A folder of the hub's cache ends in a revision; there the name is two folders up.
-    named = parts[-3] if len(parts) > 2 and parts[-2] == "snapshots" else "".join(parts[-1:])
-    return named.rpartition("--")[2].lower().replace("_", "-")
+    title = parts[-3] if len(parts) > 2 and parts[-2] == "snapshots" else "".join(parts[-1:])
+    title = title.rpartition("--")[2].lower().replace("_", "-")
+    return next((known for family, known in _FAMILIES if family.search(title)), Prefixes())
 
 
 PROBE = "Heat the apple in the microwave, then put it on the table by the window of room 3."
@@ -172,12 +157,10 @@ def distance(left: str, right: str) -> float:
     Infinite if either text is not a fingerprint: what cannot be compared is not the same.
     """
     try:
-        pairs = zip(
-            _LAYOUT.unpack(bytes.fromhex(left)), _LAYOUT.unpack(bytes.fromhex(right)), strict=True
-        )
+        one, other = (_LAYOUT.unpack(bytes.fromhex(each)) for each in (left, right))
     except (ValueError, struct.error):
         return math.inf
-    return math.sqrt(sum((one - other) ** 2 for one, other in pairs) / _SUMS) / _SCALE
+    return math.dist(one, other) / math.sqrt(_SUMS) / _SCALE
 
 
 def require_same(remembered: EmbedderCard, present: EmbedderCard) -> None:
@@ -189,26 +172,23 @@ def require_same(remembered: EmbedderCard, present: EmbedderCard) -> None:
     Raises:
         EmbedderMismatchError: Width, prefixes, weighting or fingerprint differ.
     """
-    difference = _difference(remembered, present)
-    if difference is None:
-        return
-    raise EmbedderMismatchError(
-        f"the bank was embedded by another model than {one_line(present.model, 80)}: {difference}",
-        source=one_line(remembered.model, 80),
-        hint="load the model the bank was built with, or give the bank new vectors with "
-        "`deltamem bank reembed`",
-    )
-
-
-def _difference(remembered: EmbedderCard, present: EmbedderCard) -> str | None:
-    for name in ("dimensions", "query_prefix", "passage_prefix", "weighting"):
-        there, here = getattr(remembered, name), getattr(present, name)
-        if there != here:
-            return f"{name} {there!r} there, {here!r} here"
+    differences = [
+        f"{name} {there!r} there, {here!r} here"
+        for name in ("dimensions", "query_prefix", "passage_prefix", "weighting")
+        if (there := getattr(remembered, name)) != (here := getattr(present, name))
+    ]
     apart = distance(remembered.fingerprint, present.fingerprint)
-    if apart <= TOLERANCE:
-        return None
-    return f"their fingerprints are {apart:.2f} apart, at most {TOLERANCE} is allowed"
+    if apart > TOLERANCE:
+        limit = f"at most {TOLERANCE} is allowed"
+        differences.append(f"their fingerprints are {apart:.2f} apart, {limit}")
+    if differences:
+        model = one_line(present.model, 80)
+        raise EmbedderMismatchError(
+            f"the bank was embedded by another model than {model}: {differences[0]}",
+            source=one_line(remembered.model, 80),
+            hint="load the model the bank was built with, or give the bank new vectors with "
+            "`deltamem bank reembed`",
+        )
 
 
 LENGTH_TOLERANCE = 1e-3
@@ -224,24 +204,28 @@ def unit_rows(
     """Check what a model returned for `rows` texts and give it back as exact unit rows.
 
     Returns:
-        float32 [rows, dimensions], C-contiguous; each row's length is 1 within float32's
-        precision. The small deviations that float error leaves are divided out.
+        float32 [rows, dimensions], C-contiguous. The small deviations of length that float error
+        leaves are divided out.
 
     Raises:
         VectorError: The shape is another one, or a row is not finite, has no length or
             another one than 1. The error names the embedder, `source`.
     """
-    if vectors.shape != (rows, dimensions):
-        expected, found = _shape((rows, dimensions)), _shape(vectors.shape)
-        raise VectorError(f"expected vectors of shape {expected}, got {found}", source=source)
     import numpy as np
 
+    if vectors.shape != (rows, dimensions):
+        reason = f"expected vectors of shape {(rows, dimensions)}, got {vectors.shape}"
+        raise VectorError(reason, source=source)
     exact = vectors.astype(np.float64)
     lengths = np.sqrt(np.einsum("ij,ij->i", exact, exact))
-    _refuse(~np.isfinite(lengths), "the vector is not finite", source, _DAMAGED)
-    _refuse(lengths == 0.0, "the text has no word that the model knows", source, _WORDLESS)
-    strays = np.abs(lengths - 1.0) > LENGTH_TOLERANCE
-    _refuse(strays, "the vector is not of unit length", source, _DAMAGED)
+    for broken, message, hint in (
+        (~np.isfinite(lengths), "the vector is not finite", _DAMAGED),
+        (lengths == 0.0, "the text has no word that the model knows", _WORDLESS),
+        (np.abs(lengths - 1.0) > LENGTH_TOLERANCE, "the vector is not of unit length", _DAMAGED),
+    ):
+        if broken.any():
+            place = f"text {int(broken.argmax()) + 1} of {rows}"
+            raise VectorError(message, source=source, position=place, hint=hint)
     return np.ascontiguousarray(exact / lengths[:, None], dtype=np.float32)
 
 
@@ -250,18 +234,3 @@ def no_rows(dimensions: int) -> NDArray[np.float32]:
     import numpy as np
 
     return np.empty((0, dimensions), dtype=np.float32)
-
-
-def _refuse(broken: NDArray[np.bool_], message: str, source: str, hint: str) -> None:
-    """Raise for the first broken row, counted from 1 as a person would."""
-    if broken.any():
-        raise VectorError(
-            message,
-            source=source,
-            position=f"text {int(broken.argmax()) + 1} of {broken.size}",
-            hint=hint,
-        )
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return " × ".join(str(side) for side in shape)

@@ -4,9 +4,6 @@ A folder never leads to the network. An id is looked for in the local cache firs
 then the hub is asked, once and with a short timeout, whether the model is there, because
 the loading code itself would try each file again and again where there is no network.
 Code that comes with a model is never run.
-
-While a model is loaded the libraries draw progress bars, log advice and raise deprecation
-warnings on stderr. They are silenced.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from deltamem_tui.embedding.protocol import (
     PROBE,
@@ -36,6 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from deltamem_tui.embedding.minilm import MiniLM
+
 Role = Literal["query", "passage"]
 
 HUB_TIMEOUT = 5.0
@@ -46,33 +45,6 @@ _BATCH = 32
 # model's window is cut before it is tokenized: 10 MB would take ten seconds to throw away.
 _CHARACTERS_PER_TOKEN = 32
 _USUAL_WINDOW = 8192
-_REMEMBERED_TEXTS = 2048
-_REMEMBERED_LENGTH = 20_000
-
-
-class Model(Protocol):
-    """A model of sentences: MiniLM in numpy, or one of sentence-transformers."""
-
-    @property
-    def name(self) -> str:
-        """The model's name in errors."""
-        ...
-
-    def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:
-        """Run the model.
-
-        The same list gives the same bytes. A text's vector may differ in its last bits
-        (1e-7) with the other texts of its batch, as sums are then taken in another order.
-
-        Text beyond the model's window is cut off.
-
-        Returns:
-            float32 [texts, dimensions]; normalised, but not checked.
-
-        Raises:
-            EmbedderUnavailableError: The model fails on the texts.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +62,14 @@ class SentenceModel:
         return dict(self.transformer.prompts)
 
     def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:
-        """Run the model; see `Model`."""
+        """Run the model on texts, each cut to its window: float32 [texts, dimensions], unchecked.
+
+        The same list gives the same bytes. A text's vector may differ in its last bits
+        (1e-7) with the other texts of its batch, as sums are then taken in another order.
+
+        Raises:
+            EmbedderUnavailableError: The model fails on the texts.
+        """
         longest = _CHARACTERS_PER_TOKEN * (self.transformer.max_seq_length or _USUAL_WINDOW)
         inputs = [clean(text[:longest]) for text in texts]
         run = self.transformer.encode_query if role == "query" else self.transformer.encode_document
@@ -144,11 +123,9 @@ def _construct(place: str, *, local: bool) -> Any:
     with quiet():
         from sentence_transformers import SentenceTransformer
 
+        folder = _cache_folder()
         transformer = SentenceTransformer(
-            place,
-            cache_folder=_cache_folder(),
-            local_files_only=local,
-            trust_remote_code=False,
+            place, cache_folder=folder, local_files_only=local, trust_remote_code=False
         )
     # Weights saved in half precision are slow on a processor and differ between machines.
     return transformer.float().eval()
@@ -173,15 +150,15 @@ def _ask_hub(name: str) -> None:
     try:
         HfApi().model_info(name, timeout=HUB_TIMEOUT)
     except Exception as error:
-        message = {
+        unreachable = (
+            f"the model is not cached here and the hub cannot be reached: {_reason(error)}"
+        )
+        known = {
             HFValidationError: "this is neither a folder nor a model id",
             GatedRepoError: "the model is not cached here, and its owner has to grant access to it",
             RepositoryNotFoundError: "no model has this name",
-        }.get(
-            type(error),
-            f"the model is not cached here and the hub cannot be reached: {_reason(error)}",
-        )
-        raise unavailable(name, message) from error
+        }
+        raise unavailable(name, known.get(type(error), unreachable)) from error
 
 
 def _cache_folder() -> str | None:
@@ -195,21 +172,10 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SentenceEmbedder:
-    """A loaded model under one pair of prefixes.
-
-    Attributes:
-        card: What a bank remembers of this embedder.
-        model: The model that runs.
-        remembered: Vectors of texts that were asked for alone. Episodes share their tasks and
-            scenes, so half of them come again. Texts of a batch are left out: a vector's last
-            bits depend on its batch, and banks of the same episodes must have the same bytes.
-    """
+    """A loaded model under one pair of prefixes."""
 
     card: EmbedderCard
-    model: Model
-    remembered: dict[tuple[Role, str, str], NDArray[np.float32]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    model: SentenceModel | MiniLM
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed activation conditions; see `Embedder`."""
@@ -226,16 +192,6 @@ class SentenceEmbedder:
         return sentence_embedder(self.model, self.card.model, prefixes)
 
     def _embed(self, texts: Sequence[str], role: Role, prefix: str) -> NDArray[np.float32]:
-        if len(texts) != 1 or len(texts[0]) > _REMEMBERED_LENGTH:
-            return self._encode(texts, role, prefix)
-        key = (role, prefix, texts[0])
-        if key not in self.remembered:
-            if len(self.remembered) >= _REMEMBERED_TEXTS:
-                self.remembered.clear()
-            self.remembered[key] = self._encode(texts, role, prefix)
-        return self.remembered[key].copy()
-
-    def _encode(self, texts: Sequence[str], role: Role, prefix: str) -> NDArray[np.float32]:
         if not texts:
             return no_rows(self.card.dimensions)
         vectors = self.model.encode(texts, role=role, prefix=prefix)
@@ -244,7 +200,9 @@ class SentenceEmbedder:
         )
 
 
-def sentence_embedder(model: Model, name: str, prefixes: Prefixes) -> SentenceEmbedder:
+def sentence_embedder(
+    model: SentenceModel | MiniLM, name: str, prefixes: Prefixes
+) -> SentenceEmbedder:
     """Return an embedder of `model`, with its card.
 
     `name` is what loads it again: an id, a folder or `minilm`.

@@ -50,17 +50,6 @@ def test_a_text_without_words_has_a_direction_of_its_own(text: str) -> None:
     assert held(text) == {WORDLESS: 1.0}
 
 
-@given(st.lists(texts, max_size=5))
-def test_rows_are_unit_rows_whatever_the_text(batch: list[str]) -> None:
-    rows = EMBEDDER.embed_passages(batch)
-
-    assert rows.shape == (len(batch), DIMENSIONS)
-    assert rows.dtype == np.float32
-    assert rows.flags.c_contiguous
-    assert (rows >= 0).all()
-    assert np.allclose(np.linalg.norm(rows.astype(np.float64), axis=1), 1, atol=1e-6)
-
-
 @given(st.lists(texts, min_size=1, max_size=5))
 def test_a_row_depends_on_its_own_text_alone(batch: list[str]) -> None:
     together = EMBEDDER.embed_passages(batch)

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from deltamem_tui.embedding.load import load, load_for
 from deltamem_tui.embedding.minilm import WEIGHTS, open_minilm, packaged_folder
@@ -79,13 +77,6 @@ def test_its_vectors_are_almost_those_of_the_published_weights(by_torch: Sentenc
 
     assert len(set(texts)) > 200
     assert nearest([*dict.fromkeys(texts), *strange, "hot " * 3000], by_torch) > 0.999
-
-
-@pytest.mark.thorough
-@settings(max_examples=20, deadline=None)
-@given(texts=st.lists(st.text(), min_size=1, max_size=20))
-def test_they_are_for_any_text(texts: list[str], by_torch: SentenceModel) -> None:
-    assert nearest(texts, by_torch) > 0.99
 
 
 @pytest.mark.thorough

@@ -153,28 +153,6 @@ def test_equal_rows_are_a_tie_that_the_first_born_wins(weighting: Weighting) -> 
     assert found == [(0, 1.0, 1.0), (1, 1.0, 1.0), (2, 1.0, 1.0)]
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-@pytest.mark.parametrize(("piece_rows", "cores"), [(7, 1), (64, 2), (100, 5), (1000, 8)])
-def test_no_bit_of_a_score_depends_on_pieces_or_threads(
-    monkeypatch: pytest.MonkeyPatch, weighting: Weighting, piece_rows: int, cores: int
-) -> None:
-    random = np.random.default_rng(7)
-    vectors = random.normal(size=(3000, 384)).astype(np.float32)
-    vectors[:, ::5] = 0
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows = rows_of(vectors, random.random(3000) < 0.1, random.random(3000) < 0.3)
-    whole = Scan(rows, weighting).scores(vectors[5], 0.05)
-    monkeypatch.setattr("deltamem_tui.embedding.scan.PIECE_ROWS", piece_rows)
-    monkeypatch.setattr("deltamem_tui.embedding.scan.cores", lambda: cores)
-    assert Scan(rows, weighting).scores(vectors[5], 0.05).tobytes() == whole.tobytes()
-    assert whole == pytest.approx(
-        np.where(
-            rows.dead, -np.inf, Scan(rows, weighting).scores(vectors[5], 0.0) - 0.05 * rows.failure
-        ),
-        abs=1e-6,
-    )
-
-
 def test_what_rounds_to_the_same_is_a_tie_even_in_the_plane() -> None:
     """Less than the sixth decimal apart, though more than float32's error: the first born wins."""
     cosines = np.array([0.10000152, 0.10000248])
@@ -221,12 +199,6 @@ def test_no_living_row_is_no_answer(weighting: Weighting) -> None:
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_words_that_no_row_holds_are_like_nothing(weighting: Weighting) -> None:
-    rows = rows_of(np.array([[1, 0, 0]], dtype=np.float32))
-    assert Scan(rows, weighting).best(np.array([0, 0, 1], np.float32), 0.05) == [(0, 0.0, 0.0)]
-
-
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("count", [1, 4])
 def test_a_row_that_is_not_finite_is_told_with_its_number(
@@ -243,14 +215,24 @@ def test_a_row_that_is_not_finite_is_told_with_its_number(
         scan.best(query, 0.05, count)
 
 
-def test_a_dead_row_that_is_not_finite_is_not_looked_at() -> None:
-    vectors = np.eye(3, dtype=np.float32)
-    vectors[1] = np.nan
-    scan = Scan(rows_of(vectors, dead=[False, True, False]))
-    assert scan.best(np.array([1, 0, 0], np.float32), 0.05, 3) == [(0, 1.0, 1.0), (2, 0.0, 0.0)]
-
-
 @pytest.mark.parametrize("query", [np.ones(3), np.ones((1, 2)), np.array([1.0, np.nan])])
 def test_a_question_that_does_not_fit_is_refused(query: NDArray[np.float64]) -> None:
     with pytest.raises(VectorError, match="use the embedder"):
         Scan(rows_of(np.eye(2, dtype=np.float32))).best(query.astype(np.float32), 0.05)
+
+
+DIMENSIONS = 6
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 5), min_size=1, max_size=6))
+def test_the_frequency_is_that_of_the_living_rows(seed: int, grown: list[int]) -> None:
+    random = np.random.default_rng(seed)
+    counted: dict[str, Any] = {}
+    vectors = np.zeros((0, DIMENSIONS), dtype=np.float32)
+    for more in grown:
+        new = random.random((more, DIMENSIONS)) * (random.random((more, DIMENSIONS)) < 0.4)
+        vectors = np.concatenate([vectors, new.astype(np.float32)])
+        dead = random.random(len(vectors)) < 0.3  # some that were dead may live: other rows
+        parts = [cells_of(vectors[: len(vectors) // 2]), cells_of(vectors[len(vectors) // 2 :])]
+        found = SparseRows(parts, DIMENSIONS, counted).frequency(dead)
+        assert found.tolist() == np.count_nonzero(vectors[~dead], axis=0).tolist()
