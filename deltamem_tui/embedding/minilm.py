@@ -26,7 +26,7 @@ from deltamem_tui.text import clean, one_line
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deltamem_tui.embedding.sentence import Role
+    from deltamem_tui.embedding.protocol import Role
 
 WEIGHTS = "model.safetensors"
 GROUP = 32

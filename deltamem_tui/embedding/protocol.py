@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Weighting = Literal["none", "document-frequency"]
+Role = Literal["query", "passage"]
 
 
 @dataclass(frozen=True, slots=True)

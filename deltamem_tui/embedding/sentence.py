@@ -16,12 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.embedding.protocol import (
     PROBE,
     EmbedderCard,
     Prefixes,
+    Role,
     fingerprint,
     no_rows,
     unavailable,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deltamem_tui.embedding.minilm import MiniLM
-
-Role = Literal["query", "passage"]
 
 HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub to answer whether it has a model."""
