@@ -20,23 +20,6 @@ TASKS = "short"
 ENVIRONMENTS = "environments"
 TASK_INSIGHTS = "task_insights"
 ENV_INSIGHTS = "env_insights"
-
-COLLECTIONS: Mapping[str, Collection] = {
-    TASKS: Collection(
-        fields=("text", "env", "actions", "failure", "cause", "remedy", "steps", "read"),
-        key="text",
-        depth=3,
-    ),
-    ENVIRONMENTS: Collection(fields=("text", "memory", "read"), key="text", depth=3),
-    TASK_INSIGHTS: Collection(fields=("text",), key="text", depth=2),
-    ENV_INSIGHTS: Collection(fields=("text",), key="text", depth=2),
-}
-"""Both halves of the index are trees of three levels: a kind; a task in its environment, or an
-environment; what one episode left there. A kind of task has two lists, so it is there twice: of
-the label success with what succeeded below it, of the label failure with what failed. Insights lie
-below the kind, and the label, that they are about. A memory that is `consolidated` was concluded
-from; `read` is of banks of earlier versions."""
-
 INSIGHTS: Mapping[str, str] = {TASKS: TASK_INSIGHTS, ENVIRONMENTS: ENV_INSIGHTS}
 """The collection of insights into each half of the index."""
 
@@ -49,6 +32,17 @@ _REMEMBERED = {
     "steps": "Steps taken",
     "read": "Insights made up to",
 }
+COLLECTIONS: Mapping[str, Collection] = {
+    TASKS: Collection(("text", *_REMEMBERED), key="text", depth=3),
+    ENVIRONMENTS: Collection(("text", "memory", "read"), key="text", depth=3),
+    TASK_INSIGHTS: Collection(("text",), key="text", depth=2),
+    ENV_INSIGHTS: Collection(("text",), key="text", depth=2),
+}
+"""Both halves of the index are trees of three levels: a kind; a task in its environment, or an
+environment; what one episode left there. A kind of task has two lists, so it is there twice: of
+the label success with what succeeded below it, of the label failure with what failed. Insights lie
+below the kind, and the label, that they are about. A memory that is `consolidated` was concluded
+from; `read` and `cause` are of banks of earlier versions."""
 
 DISPLAY: Mapping[str, Display] = {
     TASKS: Display(
@@ -100,13 +94,14 @@ MOST_INSIGHTS = 10
 
 _OF_ONE = OF_AN_EPISODE | {"expert_actions"}
 _OF_A_BATCH = frozenset({"kind", "batch", "insights", "words"})
-
-
-def _insights(collection: str) -> PromptUse:
-    fields = ("insight",)
-    return PromptUse(collection, _OF_A_BATCH, fields, items=MOST_INSIGHTS, call="induce")
-
-
+_CONCLUDED = {
+    purpose: PromptUse(collection, _OF_A_BATCH, ("insight",), items=MOST_INSIGHTS, call="induce")
+    for purpose, collection in (
+        (PLANS, TASK_INSIGHTS),
+        (MISTAKES, TASK_INSIGHTS),
+        (FUNCTIONS, ENV_INSIGHTS),
+    )
+}
 PROMPTS: Mapping[str, PromptUse] = {
     EXPERT: PromptUse(
         ENVIRONMENTS,
@@ -122,9 +117,7 @@ PROMPTS: Mapping[str, PromptUse] = {
         optional=("env_memory",),
         label="failure",
     ),
-    PLANS: _insights(TASK_INSIGHTS),
-    MISTAKES: _insights(TASK_INSIGHTS),
-    FUNCTIONS: _insights(ENV_INSIGHTS),
+    **_CONCLUDED,
 }
 
 HERE, KIND, INSIGHT = "here", "kind", "insight"
@@ -161,7 +154,7 @@ METHOD = Method(
     settings=ContextNumbers,
     recall=late("deltamem_tui.memory.cdmem.recall:recall"),
     plan=late("deltamem_tui.memory.cdmem.write:plan"),
-    write_by_rules=late("deltamem_tui.memory.cdmem.rules:write_by_rules"),
+    write_by_rules=late("deltamem_tui.memory.cdmem.write:write_by_rules"),
     ask=late("deltamem_tui.memory.cdmem.recall:questions"),
     due=late("deltamem_tui.memory.cdmem.write:due"),
     maintain=late("deltamem_tui.memory.cdmem.write:maintain"),

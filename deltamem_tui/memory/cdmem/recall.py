@@ -13,7 +13,7 @@ them come what is known of this environment, and the last failures at this very 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +22,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.cdmem.definition import (
     COLLECTIONS,
@@ -45,9 +44,9 @@ from deltamem_tui.memory.findings import effective_steps, moves_of
 from deltamem_tui.memory.kinds import OTHER, task_kind
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.procedure import filled
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, answer_of
 from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.vectors.search import Candidate, cosines, nodes_with_key
+from deltamem_tui.memory.vectors.search import Candidate, cosines, nodes_with_key, successes
 from deltamem_tui.memory.wording import condense, shortened
 from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.text import clean, count_tokens, one_line
@@ -59,12 +58,10 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-_MEMBER = 3
 LABELS: tuple[Label, Label] = ("success", "failure")
+_PLACE_DEPTH, _MEMBER_DEPTH = 2, 3
 _NO_EPISODE = Origin()
 _WIDTH = 300
-
-_TASK_DEPTH = 2
 _MOST_TASK_INSIGHTS, _FROM_SUCCESSES = 6, 3  # of the released code
 _MOST_OF_ENV = 10
 _REFLECTIONS = 3
@@ -93,9 +90,7 @@ def filed(
     texts: Mapping[str, str],
     origin: Origin = _NO_EPISODE,
 ) -> Node:
-    """Return a new node. A kind or a place comes from no episode: it has the same id in every
-    bank.
-    """
+    """Return a new node. A kind or a place is of no episode: its id is the same in every bank."""
     fields = COLLECTIONS[collection].fields
     payload = cleaned(texts, fields, DISPLAY[collection].optional)
     return born(collection, parent, label, payload, origin)
@@ -117,15 +112,22 @@ class Index:
 
     def root(self, collection: str, kind: str, label: Label = "success") -> Node | None:
         """Return the root of a kind; None if the bank has none."""
-        root = filed(collection, None, label, {"text": kind}) if kind else None
-        return self.living(collection, root) if root else None
+        return (
+            self.living(collection, filed(collection, None, label, {"text": kind}))
+            if kind
+            else None
+        )
 
     def place(self, collection: str, root: Node | None, text: str, env: str = "") -> Node | None:
         """Return what lies right below a root: a task in an environment, or an environment."""
-        texts = {"text": text, "env": env} if env else {"text": text}
         if root is None or not text:
             return None
+        texts = {"text": text, "env": env} if env else {"text": text}
         return self.living(collection, filed(collection, root, root.label, texts))
+
+    def environment(self, place: Surroundings) -> Node | None:
+        """Return a position's environment; None if the bank has it not."""
+        return self.place(ENVIRONMENTS, self.root(ENVIRONMENTS, place.env_kind), place.env)
 
     def below(self, collection: str, node: Node | None) -> list[Node]:
         """Return what lies right below a node, in order of birth."""
@@ -135,19 +137,10 @@ class Index:
 def members(tree: Tree, root: Node) -> Rows:
     """Return the rows of one list, in order of birth: all that is two levels below its root."""
     index = tree.snapshot.index
-    deep = tree.rows[index["depth"][tree.rows] == _MEMBER]
+    deep = tree.rows[index["depth"][tree.rows] == _MEMBER_DEPTH]
     parents = tree.snapshot.current[index["parent"][deep]]
     found: Rows = deep[index["parent"][parents] == tree.birth[tree.row(root.id)]]
     return found
-
-
-def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
-    """Recall exemplars, what is known of this environment, insights, the last failures here."""
-    index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers, query.settings)
-    place = _surroundings(index, clean(query.task).strip(), clean(query.environment))
-    found = answers(index, place, numbers, query.count)
-    entries = partial(context_entries, bank, query.task, found)
-    return with_context(bank, query, found, embedder, entries)
 
 
 def questions(episode: Trajectory) -> Mapping[str, str]:
@@ -156,79 +149,65 @@ def questions(episode: Trajectory) -> Mapping[str, str]:
     return {TASKS: task, ENVIRONMENTS: scene, TASK_INSIGHTS: task, ENV_INSIGHTS: scene}
 
 
+def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+    """Recall exemplars, what is known of this environment, insights, the last failures here."""
+    index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers, query.settings)
+    place = _surroundings(index, clean(query.task).strip(), clean(query.environment))
+    found = answers(index, place, numbers, query.count)
+    entries = partial(_entries, bank, query.task, found)
+    return with_context(bank, query, found, embedder, entries)
+
+
 def _surroundings(index: Index, task: str, scene: str) -> Surroundings:
     """Return where a question belongs, as the bank's memories are filed."""
-    bank = index.bank
-    domain, env = bank.manifest.domain, env_of(bank.manifest.domain, scene)
-    kind, of_env = task_kind(domain, task), domain_for(domain).env_kind(scene) if env else ""
-    tree = bank.tree(TASKS)
-    rows = tree.rows[tree.depth[tree.rows] == _TASK_DEPTH]
+    bank, domain = index.bank, index.bank.manifest.domain
+    env, kind = env_of(domain, scene), task_kind(domain, task)
+    env_kind = domain_for(domain).env_kind(scene) if env else ""
+    tree, places = bank.tree(TASKS), bank.tree(ENVIRONMENTS)
+    rows = tree.rows[tree.depth[tree.rows] == _PLACE_DEPTH]
     if task and not kind and len(rows):
         found = cosines(tree, rows, index.embedder.embed_queries([task])[0])
         kind = tree.chain_at(int(rows[found.argmax()]))[0].payload["text"]
-    if env and not of_env:
-        places = bank.tree(ENVIRONMENTS)
+    if env and not env_kind:
         same = nodes_with_key(places, env, index.embedder.embed_passages([env])[0])
-        here = [each for each in same if each.depth == _TASK_DEPTH]
-        of_env = places.chain(here[-1].id)[0].payload["text"] if here else OTHER
-    return Surroundings(task, kind, env, of_env)
+        here = [each for each in same if each.depth == _PLACE_DEPTH]
+        env_kind = places.chain(here[-1].id)[0].payload["text"] if here else OTHER
+    return Surroundings(task, kind, env, env_kind)
 
 
 def answers(
     index: Index, place: Surroundings, numbers: ContextNumbers, count: int = 1
 ) -> dict[str, CollectionRecall | None]:
     """Return what each collection answers, and up to `count` candidates; None if not asked."""
-
-    def answer(
-        collection: str,
-        text: str,
-        shown: Sequence[Candidate],
-        others: Iterable[Candidate],
-        rule: str,
-    ) -> CollectionRecall | None:
-        if not (place.env if collection in (ENVIRONMENTS, ENV_INSIGHTS) else place.task):
-            return None
-        tree = index.bank.tree(collection)
-        chains = tuple(tree.chain(each.node.id) for each in shown)
-        candidates = (*shown, *others)[: max(count, len(shown))]
-        return CollectionRecall(collection, text, -1.0, candidates, chains, rule)
-
-    won, lost = (_insights(index, TASKS, place.kind, label) for label in LABELS)
-    first = won[:_FROM_SUCCESSES]
-    left = _MOST_TASK_INSIGHTS - len(first)
-    env = _insights(index, ENVIRONMENTS, place.env_kind, "success")
-    root = index.root(ENVIRONMENTS, place.env_kind)
-    here = index.place(ENVIRONMENTS, root, place.env)
     found = _exemplars(index, place, max(numbers.exemplars, count)) if place.task else []
-    shown = [*found[: numbers.exemplars], *_failures(index, place)]
+    failed = index.root(TASKS, place.kind, "failure")
+    here = index.place(TASKS, failed, place.task, place.env)
+    tried = list(map(_certain, index.below(TASKS, here)[-_REFLECTIONS:]))
+    shown = [*found[: numbers.exemplars], *tried]
+    env = index.environment(place)
+    seen = [_certain(env)] if env and env.payload["memory"] else []
+    won, lost = (_insights(index, TASKS, place.kind, label) for label in LABELS)
+    told = won[:_FROM_SUCCESSES]
+    told = [*told, *lost[: _MOST_TASK_INSIGHTS - len(told)]]
+    of_env = _insights(index, ENVIRONMENTS, place.env_kind, "success")
     rule = shown[0].rule if shown else KIND
-    seen = [_certain(here)] if here and here.payload["memory"] else []
-    told = [*first, *lost[:left]]
+    given = {
+        TASKS: (place.task, shown, found, rule),
+        ENVIRONMENTS: (place.env, seen, (), HERE),
+        TASK_INSIGHTS: (place.kind if place.task else "", told, (*won, *lost), INSIGHT),
+        ENV_INSIGHTS: (place.env_kind, of_env[:_MOST_OF_ENV], of_env, INSIGHT),
+    }
+    is_asked = dict(zip(COLLECTIONS, (place.task, place.env) * 2, strict=True))
     return {
-        TASKS: answer(TASKS, place.task, shown, found[numbers.exemplars :], rule),
-        ENVIRONMENTS: answer(ENVIRONMENTS, place.env, seen, (), HERE),
-        TASK_INSIGHTS: answer(
-            TASK_INSIGHTS, place.kind, told, [*won[len(first) :], *lost[left:]], INSIGHT
-        ),
-        ENV_INSIGHTS: answer(
-            ENV_INSIGHTS,
-            place.env_kind,
-            env[:_MOST_OF_ENV],
-            env[_MOST_OF_ENV:],
-            INSIGHT,
-        ),
+        name: answer_of(index.bank.tree(name), text, recalled, others, count=count, rule=rule)
+        if is_asked[name]
+        else None
+        for name, (text, recalled, others, rule) in given.items()
     }
 
 
 def _certain(node: Node) -> Candidate:
     return Candidate(node, 1.0, 0.0, 1.0, HERE)
-
-
-def _failures(index: Index, place: Surroundings) -> list[Candidate]:
-    """Return the last failures at this very task here, the oldest of them first."""
-    root = index.root(TASKS, place.kind, "failure")
-    task = index.place(TASKS, root, place.task, place.env)
-    return [_certain(each) for each in index.below(TASKS, task)[-_REFLECTIONS:]]
 
 
 def _exemplars(index: Index, place: Surroundings, most: int) -> list[Candidate]:
@@ -237,24 +216,19 @@ def _exemplars(index: Index, place: Surroundings, most: int) -> list[Candidate]:
     if root is None:
         return []
     here = index.place(TASKS, root, place.task, place.env)
-    row_here = tree.row(here.id) if here else -1
     rows = tree.child_rows(tree.row(root.id))
-    similar = cosines(tree, rows, index.embedder.embed_queries([place.task])[0])
-    scores = similar.round(DECIMALS)
-    ranked = []
-    least = sorted(scores.tolist(), reverse=True)[:most][-1:] or [0.0]
-    for row, similarity, score in zip(
-        rows.tolist(), similar.tolist(), scores.tolist(), strict=True
-    ):
-        is_here = row == row_here
-        if not is_here and score < least[0]:
-            continue
-        found = (1.0, 1.0, HERE) if is_here else (similarity, score, KIND)
-        for child in tree.child_rows(row):
-            node = tree.node_at(int(child))
-            order = not is_here, -found[1], -found[0], _steps(node), -int(tree.birth[child])
-            ranked.append((order, Candidate(node, found[0], 0.0, found[1], found[2])))
-    return [each for _, each in sorted(ranked, key=lambda pair: pair[0])[:most]]
+    scores = cosines(tree, rows, index.embedder.embed_queries([place.task])[0]).tolist()
+    least = min(sorted(scores, reverse=True)[:most], default=0.0)
+    found = []
+    for row, similarity in zip(rows.tolist(), scores, strict=True):
+        is_here = here is not None and row == tree.row(here.id)
+        score, rule = (1.0, HERE) if is_here else (similarity, KIND)
+        if score >= least:
+            for child in tree.child_rows(row).tolist():
+                node = tree.node_at(child)
+                order = not is_here, -score, _steps(node), -int(tree.birth[child])
+                found.append((order, Candidate(node, score, 0.0, score, rule)))
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])[:most]]
 
 
 def _steps(node: Node) -> int:
@@ -275,18 +249,16 @@ def _insights(index: Index, half: str, kind: str, label: Label) -> list[Candidat
     root = index.root(INSIGHTS[half], kind, label)
     if root is None or not len(rows):
         return []
-    total = memories.embeddings[rows].sum(axis=0, dtype=np.float64)
+    mean = memories.embeddings[rows].sum(axis=0, dtype=np.float64) / len(rows)
     own = tree.child_rows(tree.row(root.id))
-    means = cosines(tree, own, total / len(rows))
-    scores = means.round(DECIMALS)
-    found = []
-    for row, mean, score in zip(own.tolist(), means.tolist(), scores.tolist(), strict=True):
-        order = -score, -tree.counts_at(row).successes, -int(tree.birth[row])
-        found.append((order, Candidate(tree.node_at(row), mean, 0.0, score, INSIGHT)))
-    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+    scores = cosines(tree, own, mean)
+    newest = -tree.birth[own].astype(np.int64)
+    order = np.lexsort((newest, -successes(tree)[own], -scores))
+    found = ((tree.node_at(int(own[at])), float(scores[at])) for at in order)
+    return [Candidate(node, score, 0.0, score, INSIGHT) for node, score in found]
 
 
-def context_entries(
+def _entries(
     bank: Bank, task: str, found: Mapping[str, CollectionRecall | None], nodes: Sequence[Node]
 ) -> list[str]:
     """Return those of the nodes that were recalled as entries, the task's names filled in."""
@@ -295,27 +267,34 @@ def context_entries(
         name: [chain for chain in each.chains if chain[-1].id in wanted] if each else []
         for name, each in found.items()
     }
-    tasks, insights = shown[TASKS], [chain[-1] for chain in shown[TASK_INSIGHTS]]
-    solved = [chain for chain in tasks if chain[-1].label == "success"]
-    candidates = answer.candidates if (answer := found[TASKS]) else ()
-    rules = {each.node.id: each.rule for each in candidates}
-    plans, mistakes = ([each for each in insights if each.label == label] for label in LABELS)
+
+    def of(name: str, label: Label) -> list[Node]:
+        return [chain[-1] for chain in shown[name] if chain[-1].label == label]
+
+    solved = [chain for chain in shown[TASKS] if chain[-1].label == "success"]
+    rules = {e.node.id: e.rule for each in found.values() if each for e in each.candidates}
     warning = DISPLAY[TASK_INSIGHTS].warning
+    of_env = [chain[-1] for chain in shown[ENV_INSIGHTS]]
     return [
         *(_example(bank, chain, rules[chain[-1].id], _BUDGET // len(solved)) for chain in solved),
         *(_places(chain[-1].payload["memory"]) for chain in shown[ENVIRONMENTS]),
-        *_listed("What things do here", [chain[-1] for chain in shown[ENV_INSIGHTS]], names),
-        *_listed("Plans for this kind of task", plans, names),
-        *_listed(f"Mistakes at this kind of task ({warning})", mistakes, names),
-        *_tries([chain[-1] for chain in tasks if chain[-1].label == "failure"], names),
+        *_listed("What things do here", of_env, names),
+        *_listed("Plans for this kind of task", of(TASK_INSIGHTS, "success"), names),
+        *_listed(f"Mistakes at this kind of task ({warning})", of(TASK_INSIGHTS, "failure"), names),
+        *_tries(of(TASKS, "failure"), names),
     ]
 
 
 def _example(bank: Bank, chain: Sequence[Node], rule: str, budget: int) -> str:
     """Return an exemplar with its task and the steps that tell how it is done."""
     *_, task, node = chain
+    steps, aside = node.payload["actions"].splitlines(), ""
     source = stored_episode(bank, node.origin.trajectory) if node.origin.trajectory else None
-    steps, aside = _told_steps(source) if source else (node.payload["actions"].splitlines(), "")
+    if source:
+        proved = [at for at, move in enumerate(moves_of(source)[1]) if move.is_needed]
+        aside = ", without detours" if proved else ""
+        told = [source.steps[at] for at in proved or effective_steps(source)]
+        steps = [f"> {condense(e.action, 60)}\n{condense(e.observation, 30)}".strip() for e in told]
     where = "this task, here" if rule == HERE else "a task of this kind"
     lines = [f"### Example of {where}{aside}", f"Task: {fenced(task.payload['text'])}"]
     most = 40
@@ -324,25 +303,13 @@ def _example(bank: Bank, chain: Sequence[Node], rule: str, budget: int) -> str:
     return "\n".join([*lines, fenced(text)])
 
 
-def _told_steps(source: Trajectory) -> tuple[list[str], str]:
-    """Return steps with what came back, and how the title goes on."""
-    _, moves = moves_of(source)
-    proved = [at for at, move in enumerate(moves) if move.is_needed]
-    steps = [source.steps[at] for at in proved or effective_steps(source)]
-    lines = [f"> {condense(each.action, 60)}\n{condense(each.observation, 30)}" for each in steps]
-    return list(map(str.strip, lines)), ", without detours" if proved else ""
-
-
 def _places(memory: str) -> str:
     """Return what is known of this environment, the things of one place in one line."""
     things: dict[str, list[str]] = {}
     for line in memory.splitlines():
         thing, _, place = line.partition(": ")
         things.setdefault(place, []).append(thing)
-    lines = [
-        f"{place}: {', '.join(items)}" if place else "\n".join(items)
-        for place, items in things.items()
-    ]
+    lines = [f"{at}: {', '.join(some)}" if at else "\n".join(some) for at, some in things.items()]
     text = "\n".join(lines)
     return f"### Seen here before\n{fenced(text)}"
 

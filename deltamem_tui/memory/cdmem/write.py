@@ -1,16 +1,20 @@
-"""Changes from an episode: its memories are filed under both halves of the index.
+"""CDMem's write: an episode's memories are filed under both halves of the context index.
 
 An expert's notes of the episode come first; from them the shortcut of a success, or the reflection
 on a failure, and what is known of its environment. Where a list is full with it, its insights are
 made anew in the same commit: exactly B new members make a batch, however many wait. What comes of
 it replaces the insights that the list had, except those that persist word for word; where nothing
 usable comes, nothing is replaced and the batch stays due.
+
+Without a model the notes are what the log shows, and insights are made from all members of their
+list, so that neither their order nor the size of a batch matters.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from msgspec.structs import replace
@@ -27,6 +31,7 @@ from deltamem_tui.memory.cdmem.definition import (
     FUNCTIONS,
     INSIGHTS,
     MISTAKES,
+    MOST_INSIGHTS,
     PLANS,
     SHORTCUT,
     TASKS,
@@ -41,8 +46,9 @@ from deltamem_tui.memory.cdmem.recall import (
     filed,
     members,
 )
-from deltamem_tui.memory.cdmem.rules import merged
+from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.findings import effective_actions, failure_of, shortcut
 from deltamem_tui.memory.kinds import OTHER, resolve_kinds
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import (
@@ -59,14 +65,22 @@ from deltamem_tui.memory.plan import (
     set_change,
 )
 from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError, Inputs
+from deltamem_tui.memory.writers.extraction import (
+    NO_INPUTS,
+    Call,
+    Extraction,
+    FailedCallError,
+    Inputs,
+    extraction_of,
+)
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, counted
 from deltamem_tui.trajectory.model import Trajectory
 
 _KINDS = ("planning", "search", "operation")
 _NOTHING = frozenset(("none", "nothing", "n/a", "-"))
 _MEMORY_LINES = 200
+_MOST_ITEMS = 12
 
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
@@ -75,21 +89,22 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     episode, domain = kinds.episode, episode.domain or bank.manifest.domain
     stated = "" if kinds.env.name == OTHER else kinds.env.name
     env = env_of(domain, clean(scene_of(episode))) or stated
-    place = Surroundings(
-        clean(episode.task).strip(), kinds.task.name, env, kinds.env.name if env else ""
-    )
+    env_kind = kinds.env.name if env else ""
+    place = Surroundings(clean(episode.task).strip(), kinds.task.name, env, env_kind)
     index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers)
     success = bool(episode.outcome.success)
     found = answers(index, place, numbers).values()
     credit = [change for each in found for change in credited(each, success=success)]
-    update = _Update(index, episode, place, numbers, writer, credit)
+    nothing = "nothing was filed that insights come from"
+    waiting = {name: CollectionResult(name, "waiting", nothing) for name in INSIGHTS.values()}
+    update = _Update(index, episode, place, numbers.batch, writer, credit, waiting)
     notes = writer.write(EXPERT, episode, ())
     if notes.payload is None:
         skipped = {name: CollectionResult(name, "skip", notes.reason) for name in COLLECTIONS}
         return Plan(LearnResult(episode.id, True, skipped), tuple(credit), episode)
     expert = {name: _said(text) for name, text in notes.payload.items()}
-    written = update.remember(expert, kinds.calls)
-    update.file_environment(expert, notes, _said((written.payload or {}).get("env_memory", "")))
+    told = update.remember(expert, kinds.calls)
+    update.file_environment(expert, notes, told)
     results = {name: update.results[name] for name in COLLECTIONS}
     return Plan(LearnResult(episode.id, True, results), tuple(update.changes), episode)
 
@@ -97,11 +112,15 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
 def _known_kinds(bank: Bank) -> list[str]:
     """Return the kinds of task that a bank has, those with most memories first."""
     tree = bank.tree(TASKS)
-    sizes: dict[str, int] = {}
+    sizes = Counter[str]()
     for root in tree.roots():
-        kind = root.payload["text"]
-        sizes[kind] = sizes.get(kind, 0) + len(members(tree, root))
+        sizes[root.payload["text"]] += len(members(tree, root))
     return sorted(sizes, key=lambda kind: (-sizes[kind], kind))
+
+
+def _said(text: str) -> str:
+    """Return a text, empty if it says that there is nothing."""
+    return "" if text.strip().rstrip(".").casefold() in _NOTHING else text.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,176 +130,140 @@ class _Update:
     index: Index
     episode: Trajectory
     place: Surroundings
-    numbers: ContextNumbers
+    batch: int
     writer: Writer
     changes: list[Change]
-    results: dict[str, CollectionResult] = field(default_factory=dict)
+    results: dict[str, CollectionResult]
 
-    def remember(self, expert: Mapping[str, str], calls: tuple[Call, ...]) -> Extraction:
-        """File the shortcut of a success, or the reflection on a failure, below its task."""
-        place, label, inputs = self.place, self._label, {"expert_actions": expert["actions"]}
+    @property
+    def _label(self) -> Label:
+        return "success" if self.episode.outcome.success else "failure"
+
+    def remember(self, expert: Mapping[str, str], calls: tuple[Call, ...]) -> str:
+        """File the shortcut of a success, or the reflection on a failure, below its task.
+
+        Returns:
+            What a failure says of the environment; empty if nothing.
+        """
+        place, label, index = self.place, self._label, self.index
+        purpose, inputs = SHORTCUT, {"expert_actions": expert["actions"]}
         if label == "failure":
-            here = self._environment
-            inputs["env_memory"] = here.payload["memory"] if here else ""
+            here = index.environment(place)
+            known = here.payload["memory"] if here else ""
+            purpose, inputs = FAILURE, {**inputs, "env_memory": known}
             inputs["locations"] = expert["locations"]
-        roots = [self.index.root(TASKS, place.kind, each) for each in LABELS]
-        tasks = [self.index.place(TASKS, each, place.task, place.env) for each in roots]
-        earlier = [node for each in tasks for node in self.index.below(TASKS, each)]
-        purpose = SHORTCUT if label == "success" else FAILURE
+        roots = {each: index.root(TASKS, place.kind, each) for each in LABELS}
+        tasks = {each: index.place(TASKS, roots[each], place.task, place.env) for each in LABELS}
+        earlier = [node for task in tasks.values() for node in index.below(TASKS, task)]
         written = self.writer.write(purpose, self.episode, earlier, inputs)
         calls = (*calls, *written.calls("extract", TASKS))
-        if written.payload is None:
-            self._nothing(TASKS, "skip", written.reason, calls)
-            return written
-        root = roots[LABELS.index(label)] or filed(TASKS, None, label, {"text": place.kind})
-        texts = {"text": place.task, "env": place.env}
-        task = tasks[LABELS.index(label)] or filed(TASKS, root, label, texts)
-        steps = str(len(self.episode.steps))
-        said = _memory(written.payload, label) | {"steps": steps}
-        node = filed(TASKS, task, label, said, written.origin(self.writer.name, self.episode))
-        self._file(TASKS, root, task, node)
+        if (said := written.payload) is None:
+            self.results[TASKS] = CollectionResult(TASKS, "skip", written.reason, calls=calls)
+            return ""
+        root = roots[label] or filed(TASKS, None, label, {"text": place.kind})
+        task = tasks[label] or filed(TASKS, root, label, {"text": place.task, "env": place.env})
+        texts = (
+            {"text": said["plan"], "actions": said["actions"]}
+            if label == "success"
+            else {
+                "text": said["reflection"],
+                "failure": next(
+                    (kind for kind in _KINDS if kind in said["failure"].casefold()), ""
+                ),
+                "remedy": said["next_plan"],
+            }
+        )
+        texts["steps"] = str(len(self.episode.steps))
+        node = filed(TASKS, task, label, texts, written.origin(self.writer.name, self.episode))
         decision = "shortcut" if label == "success" else "reflection"
-        result = CollectionResult(TASKS, decision, written.reason, node, calls=calls)
-        self.results[TASKS] = result
-        return written
+        self.results[TASKS] = CollectionResult(TASKS, decision, written.reason, node, calls=calls)
+        self._file(TASKS, root, task, node)
+        return _said(said.get("env_memory", ""))
 
     def file_environment(self, expert: Mapping[str, str], notes: Extraction, told: str) -> None:
         """File what is known of the environment now, and what things in it were seen to do.
 
         After a failure, the writer may have `told` what is known.
         """
-        calls, place = notes.calls("extract", ENVIRONMENTS), self.place
+        calls, place, half = notes.calls("extract", ENVIRONMENTS), self.place, ENVIRONMENTS
         if not place.env:
             reason = "the episode says nothing of its environment"
-            return self._nothing(ENVIRONMENTS, "unasked", reason, calls)
-        root = self.index.root(ENVIRONMENTS, place.env_kind) or filed(
-            ENVIRONMENTS, None, "success", {"text": place.env_kind}
-        )
-        known = self._environment
-        here = known or filed(ENVIRONMENTS, root, "success", {"text": place.env})
+            self.results[half] = CollectionResult(half, "unasked", reason, calls=calls)
+            return
+        root = filed(half, None, "success", {"text": place.env_kind})
+        here = self.index.environment(place) or filed(half, root, "success", {"text": place.env})
         memory = told or merged(here.payload["memory"], expert["locations"])
-        payload = {**here.payload, "memory": "\n".join(memory.splitlines()[-_MEMORY_LINES:])}
-        node, decision, reason = here, "places", "no function of a thing was seen"
+        memory = "\n".join(memory.splitlines()[-_MEMORY_LINES:])
         if expert["functions"]:
             origin = notes.origin(self.writer.name, self.episode)
-            node = filed(ENVIRONMENTS, here, self._label, {"text": expert["functions"]}, origin)
-            decision, reason = "functions", notes.reason
-            self._file(ENVIRONMENTS, root, here, node)
+            node = filed(half, here, self._label, {"text": expert["functions"]}, origin)
+            result = CollectionResult(half, "functions", notes.reason, node, calls=calls)
+            self._file(half, root, here, node)
         else:
-            self._nothing(ENVIRONMENTS, decision, reason, calls)
-            self._add(ENVIRONMENTS, root, here)
-        if here.payload != payload:
-            self.changes.append(Revise(ENVIRONMENTS, replace(here, payload=payload)))
-        result = CollectionResult(ENVIRONMENTS, decision, reason, node, calls=calls)
-        self.results[ENVIRONMENTS] = result
-        return None
+            reason = "no function of a thing was seen"
+            result = CollectionResult(half, "places", reason, here, calls=calls)
+            self._add(half, root, here)
+        self.results[half] = result
+        if here.payload["memory"] != memory:
+            payload = {**here.payload, "memory": memory}
+            self.changes.append(Revise(half, replace(here, payload=payload)))
 
-    @property
-    def _label(self) -> Label:
-        return "success" if self.episode.outcome.success else "failure"
-
-    @property
-    def _environment(self) -> Node | None:
-        root = self.index.root(ENVIRONMENTS, self.place.env_kind)
-        return self.index.place(ENVIRONMENTS, root, self.place.env)
-
-    def _file(self, collection: str, root: Node, place: Node, node: Node) -> None:
+    def _file(self, half: str, root: Node, place: Node, node: Node) -> None:
         """Add a memory below its place, with new insights if a batch of its list is full."""
-        size, name, tree = (
-            self.numbers.batch,
-            INSIGHTS[collection],
-            self.index.bank.tree(collection),
-        )
-        known = self.index.living(collection, root) is not None
-        rows = members(tree, root) if known else tree.rows[:0]
-        new = 1 + int((~tree.snapshot.index["consolidated"][rows]).sum())
-        self.results[name] = CollectionResult(name, "waiting", f"{new} of {size} new memories")
-        if new < size:
-            return self._add(collection, root, place, node)
-        nodes = [*(tree.node_at(int(row)) for row in rows), node]
-        made = induce(self.index, collection, root, nodes, size, self.writer)
-        self._add(collection, root, place, replace(node, consolidated=node in made.read))
-        decision = "insights" if made.read else "postponed"
-        self.results[name] = CollectionResult(
-            name, decision, made.reason, made.first, calls=made.calls
-        )
-        others = (each for each in made.read if each.id != node.id)
-        self.changes.extend(Revise(collection, replace(each, consolidated=True)) for each in others)
+        name = INSIGHTS[half]
+        nodes = [*list_of(self.index, half, root), node]
+        new = sum(not each.consolidated for each in nodes)
+        if new < self.batch:
+            reason = f"{new} of {self.batch} new memories"
+            self.results[name] = CollectionResult(name, "waiting", reason)
+            return self._add(half, root, place, node)
+        made = _induced(self.index, half, root, nodes, self.batch, self.writer)
+        done, first = made.result, made.result.root if made.result.written else None
+        decision = "insights" if made.changes else "postponed"
+        self.results[name] = CollectionResult(name, decision, done.reason, first, calls=done.calls)
+        self._add(half, root, place, node)
         self.changes.extend(made.changes)
         return None
 
-    def _add(self, collection: str, *nodes: Node) -> None:
+    def _add(self, half: str, *nodes: Node) -> None:
         """Add those nodes that the bank does not have."""
-        tree = self.index.bank.tree(collection)
-        new = (each for each in nodes if self.index.living(collection, each) is None)
+        tree = self.index.bank.tree(half)
+        new = (each for each in nodes if self.index.living(half, each) is None)
         self.changes.extend(addition(tree, each, self.index.embedder) for each in new)
 
-    def _nothing(self, half: str, decision: str, reason: str, calls: tuple[Call, ...]) -> None:
-        name = INSIGHTS[half]
-        self.results[half] = CollectionResult(half, decision, reason, calls=calls)
-        self.results[name] = CollectionResult(
-            name, "waiting", "nothing was filed that insights come from"
-        )
 
+def _induced(
+    index: Index, half: str, root: Node, nodes: Sequence[Node], size: int, writer: Writer
+) -> Plan[MaintenanceResult]:
+    """Plan the insights of a list after its oldest batch of new members.
 
-def _memory(payload: Mapping[str, str], label: Label) -> dict[str, str]:
-    """Return the texts of a short-term memory from what a writer answered."""
-    if label == "success":
-        return {"text": payload["plan"], "actions": payload["actions"]}
-    said = payload["failure"].casefold()
-    return {
-        "text": payload["reflection"],
-        "failure": next((kind for kind in _KINDS if kind in said), ""),
-        "cause": payload.get("cause", ""),
-        "remedy": payload["next_plan"],
-    }
-
-
-def _said(text: str) -> str:
-    """Return a text, empty if it says that there is nothing."""
-    return "" if text.strip().rstrip(".").casefold() in _NOTHING else text.strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Induction:
-    """The result of a batch: the members it was made from, and the first insight that is new."""
-
-    reason: str
-    calls: tuple[Call, ...] = ()
-    changes: tuple[Change, ...] = ()
-    read: tuple[Node, ...] = ()
-    first: Node | None = None
-
-
-def induce(
-    index: Index, collection: str, root: Node, nodes: Sequence[Node], size: int, writer: Writer
-) -> Induction:
-    """Return the insights of a list after its oldest batch of new members."""
-    name, kind = INSIGHTS[collection], root.payload["text"]
-    tree, known = index.bank.tree(name), index.root(INSIGHTS[collection], kind, root.label)
+    Stale ones are made anew of all, and come of none of the earlier ones.
+    """
+    name, kind = INSIGHTS[half], root.payload["text"]
+    known = index.root(name, kind, root.label)
     present = index.below(name, known)
     stale = _is_stale(present, nodes)
     batch = nodes if stale else [each for each in nodes if not each.consolidated][:size]
+    old = [] if stale else present
     inputs: Inputs = {
         "kind": kind,
         "batch": tuple(map(_text, batch)),
-        "insights": tuple(node.payload["text"] for node in present if not stale),
+        "insights": tuple(node.payload["text"] for node in old),
     }
+    purpose = FUNCTIONS if half == ENVIRONMENTS else {"success": PLANS}.get(root.label, MISTAKES)
     calls: tuple[Call, ...] = ()
     try:
-        written = writer.write(_purpose(collection, root), None, nodes, inputs)
+        written = writer.write(purpose, None, nodes, inputs)
         calls = written.calls("induce", name)
         fields = COLLECTIONS[name].fields
         wanted = [cleaned({"text": each["insight"]}, fields) for each in written.payloads]
-    except FailedCallError as error:
-        return Induction(str(error), (error.call,))
     except ExtractionError as error:
-        return Induction(str(error), calls)
+        calls = (error.call,) if isinstance(error, FailedCallError) else calls
+        return Plan(MaintenanceResult(name, (root,), None, str(error), calls))
     if not wanted:
-        return Induction(written.reason, calls)
+        return Plan(MaintenanceResult(name, (root,), None, written.reason, calls))
     above = known or filed(name, None, root.label, {"text": kind})
-    # What all are read anew for comes of none of the earlier ones.
-    change = set_change([] if stale else present, wanted)
+    change = set_change(old, wanted)
     origin = Origin(
         outcome_source=batch[-1].origin.outcome_source,
         extractor=writer.name,
@@ -288,18 +271,21 @@ def induce(
         prompt=written.prompt,
         sources=tuple(dict.fromkeys(each for node in batch for each in node.origin.episodes)),
     )
+    tree = index.bank.tree(name)
     added = [filed(name, above, root.label, payload, origin) for payload in change.added]
-    changes = (
-        *(deletion(name, each) for each in (present if stale else change.removed)),
-        *(addition(tree, each, index.embedder) for each in (*([] if known else [above]), *added)),
+    first = added[0] if added else above
+    result = MaintenanceResult(name, (root,), first, written.reason, calls, bool(added))
+    return Plan(
+        result,
+        (
+            *(deletion(name, each) for each in (present if stale else change.removed)),
+            *(
+                addition(tree, each, index.embedder)
+                for each in (*([] if known else [above]), *added)
+            ),
+            *(Revise(half, replace(each, consolidated=True)) for each in batch),
+        ),
     )
-    return Induction(written.reason, calls, changes, tuple(batch), added[0] if added else None)
-
-
-def _purpose(collection: str, root: Node) -> str:
-    if collection == ENVIRONMENTS:
-        return FUNCTIONS
-    return PLANS if root.label == "success" else MISTAKES
 
 
 def _text(member: Node) -> str:
@@ -316,24 +302,25 @@ def _is_stale(insights: Sequence[Node], nodes: Sequence[Node]) -> bool:
     return any(not known.issuperset(each.origin.episodes) for each in insights)
 
 
-def list_of(bank: Bank, collection: str, root: Node) -> list[Node]:
+def list_of(index: Index, half: str, root: Node) -> list[Node]:
     """Return the members of a list, in order of birth."""
-    tree = bank.tree(collection)
-    return [tree.node_at(int(row)) for row in members(tree, root)]
+    tree = index.bank.tree(half)
+    known = index.living(half, root)
+    return [tree.node_at(int(row)) for row in members(tree, known)] if known else []
 
 
 def due(bank: Bank) -> list[Due]:
     """Return the lists with a full batch, once for each, and those whose insights are stale."""
     size, found = of_bank(bank, ContextNumbers).batch, []
-    for collection, name in INSIGHTS.items():
-        insights = {(each.payload["text"], each.label): each for each in bank.tree(name).roots()}
-        for root in bank.tree(collection).roots():
-            nodes = list_of(bank, collection, root)
-            known = insights.get((root.payload["text"], root.label))
-            present = list(bank.tree(name).children(known.id)) if known else []
+    for half, name in INSIGHTS.items():
+        tree, insights = bank.tree(half), bank.tree(name)
+        known = {(each.payload["text"], each.label): each for each in insights.roots()}
+        for root in tree.roots():
+            nodes = [tree.node_at(int(row)) for row in members(tree, root)]
+            above = known.get((root.payload["text"], root.label))
+            present = list(insights.children(above.id)) if above else []
             times = sum(not each.consolidated for each in nodes) // size
-            times = times or int(_is_stale(present, nodes))
-            found += [Due(collection, (root,))] * times
+            found += [Due(half, (root,))] * (times or int(_is_stale(present, nodes)))
     return found
 
 
@@ -341,19 +328,98 @@ def maintain(
     bank: Bank, task: Due, writer: Writer, embedder: Embedder
 ) -> Plan[MaintenanceResult] | None:
     """Make the insights of one list anew; None if that is no longer due."""
-    root = task.nodes[-1]
-    if task not in [Due(each.collection, each.nodes) for each in due(bank)]:
+    if task not in due(bank):
         return None
-    index, name = Index(bank, embedder), INSIGHTS[task.collection]
-    nodes = list_of(bank, task.collection, root)
+    half, root, index = task.collection, task.nodes[-1], Index(bank, embedder)
+    name, nodes = INSIGHTS[half], list_of(index, half, root)
     if not nodes:
         known = index.root(name, root.payload["text"], root.label)
         gone = tuple(deletion(name, each) for each in index.below(name, known))
         return Plan(MaintenanceResult(name, (root,), None, "no memory of the kind is left"), gone)
-    size = of_bank(bank, ContextNumbers).batch
-    made = induce(index, task.collection, root, nodes, size, writer)
-    read = (Revise(task.collection, replace(each, consolidated=True)) for each in made.read)
-    result = MaintenanceResult(
-        name, (root,), root if made.read else None, made.reason, made.calls, made.first is not None
-    )
-    return Plan(result, (*made.changes, *read))
+    return _induced(index, half, root, nodes, of_bank(bank, ContextNumbers).batch, writer)
+
+
+# Texts without a model
+
+
+def write_by_rules(
+    purpose: str,
+    episode: Trajectory | None,
+    notes: Sequence[Node],
+    inputs: Inputs = NO_INPUTS,
+) -> Extraction:
+    """Return what one of the method's prompts asks for.
+
+    Insights are made from the notes, all members of their list; the environment of a failure as it
+    is known so far is the input `env_memory`.
+    """
+    if episode is None:
+        if not notes:
+            raise ExtractionError("no short-term memories to summarise")
+        insights = [{"insight": text} for text in by_support(purpose, notes)[:MOST_INSIGHTS]]
+        return extraction_of(insights, f"from {counted(len(notes), 'memory', 'memories')}")
+    if not episode.steps:
+        return Extraction(None, "the episode has no steps")
+    if purpose == EXPERT:
+        return Extraction(expert_notes(episode), "what the log shows")
+    if purpose == SHORTCUT:
+        way = shortcut(episode)
+        texts = {"actions": "\n".join(way.actions), "plan": "\n".join(way.plan)}
+        return Extraction(texts if way.actions else None, "the actions that had an effect")
+    found, known = failure_of(episode), str(inputs.get("env_memory", ""))
+    payload = {
+        "env_memory": merged(known, expert_notes(episode)["locations"]),
+        "failure": found.kind,
+        "reflection": found.reflection,
+        "next_plan": found.plan,
+    }
+    return Extraction(payload, f"a failure of {found.kind}")
+
+
+def expert_notes(episode: Trajectory) -> dict[str, str]:
+    """Write down where things are, what devices do, what was done: one a line."""
+    domain = domain_for(episode.domain)
+    places = dict(domain.places_of_things(episode)).items()
+    located = [f"{thing}: {place}" for thing, place in places if place != domain.in_hand]
+    return {
+        "locations": "\n".join(located),
+        "functions": "\n".join(fact.line for fact in domain.functions(episode)),
+        "actions": "\n".join(effective_actions(episode)) or "none had an effect",
+    }
+
+
+def merged(known: str, new: str) -> str:
+    """Return the lines `thing: place` of an environment with new ones: a thing is at one place."""
+    lines: dict[str, str] = {}
+    for line in filter(str.strip, [*known.splitlines(), *new.splitlines()]):
+        thing = line.partition(":")[0].strip().casefold()
+        lines.pop(thing, None)
+        lines[thing] = line.strip()
+    return "\n".join(lines.values())
+
+
+def by_support(purpose: str, notes: Sequence[Node]) -> list[str]:
+    """Return what notes conclude, of more episodes first, then the shorter.
+
+    That is the way of each success, a mistake for each remedy, or what each thing does.
+    """
+    groups: dict[str, Counter[str]] = defaultdict(Counter)
+    for node in notes:
+        said, text = node.payload, node.payload["text"].strip()
+        if purpose == FUNCTIONS:
+            for subject, _, items in (line.partition(": ") for line in text.splitlines()):
+                groups[subject.strip()].update(items.split("; "))
+        elif purpose == MISTAKES:
+            mistake = f"{said['failure'] or 'failure'}: {text} {said['remedy']}"
+            groups[f"{said['failure']}: {said['remedy'] or text}"][mistake] += 1
+        else:
+            groups[text][text] += 1
+    ranked = _ranked({name: counts.total() for name, counts in groups.items()})
+    if purpose == FUNCTIONS:
+        most = {name: "; ".join(_ranked(groups[name])[:_MOST_ITEMS]) for name in ranked}
+        return [f"{subject}: {items}".removesuffix(": ") for subject, items in most.items()]
+    return [_ranked(groups[name])[0] for name in ranked]
+
+
+def _ranked(counts: Mapping[str, int]) -> list[str]:
+    return sorted(counts, key=lambda text: (-counts[text], text.count("\n"), text))

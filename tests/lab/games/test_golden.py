@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.cdmem.rules import expert_notes
+from deltamem_tui.memory.cdmem.write import expert_notes
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.findings import (
