@@ -128,7 +128,6 @@ _REFUSED_SHOWN = 20
 def info(invocation: Invocation, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.credit.credit import tree_credit
     from deltamem_tui.memory.methods import is_shown, settings_record
     from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.views.history import history
@@ -137,7 +136,6 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
     opened = invocation.open(bank)
     statistics = bank_statistics(opened)
     past = history(opened)
-    credit = {name: tree_credit(opened, name) for name in opened.trees}
     manifest = opened.manifest
     about: dict[str, Any] = {
         "bank": opened.name,
@@ -157,8 +155,6 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
         page.facts({name.replace("_", " "): fact for name, fact in about.items()})
         trees = {name: each for name, each in statistics.trees.items() if is_shown(opened, name)}
         page.table(("tree", *trees), _number_rows(opened, trees))
-        for name, each in credit.items():
-            page.facts({f"{name} {fact}": value for fact, value in each.facts(pairs=True).items()})
         if past.usage.calls or past.usage.cached:
             page.facts(usage_facts(past.usage))
         if past.refused:
@@ -172,10 +168,7 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
         "untold": asdict(Usage()),  # a killed run's payments are in `usage.jsonl` at once
         "refused": [asdict(each) for each in past.refused],
     }
-    data |= {
-        str(name): asdict(numbers) | {"credit": credit[name].record()}
-        for name, numbers in statistics.trees.items()
-    }
+    data |= {str(name): asdict(numbers) for name, numbers in statistics.trees.items()}
     notes: list[object] = []
     if statistics.without_outcome:
         some = counted(statistics.without_outcome, "episode waits", "episodes wait")

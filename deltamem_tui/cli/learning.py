@@ -126,7 +126,7 @@ def extract(
     again with --answers, until nothing is asked any more.
     """
     from deltamem_tui.memory.methods import display_of
-    from deltamem_tui.memory.policies.admission import policy_named
+    from deltamem_tui.memory.policies import policy_named
     from deltamem_tui.memory.runs.learning import LearningReport, candidates, view_learning
     from deltamem_tui.memory.writers.model import ModelExtractor
 

@@ -113,7 +113,7 @@ def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Re
     credit = node_credit(opened, name, found.id)
 
     def view(page: Page) -> None:
-        facts = record | {"kind": display.level(found)} | dict(credit.facts())
+        facts = record | {"kind": display.level(found)} | dict(credit.facts)
         for key, value in record["origin"].items():
             facts[f"origin {key}"] = value if isinstance(value, str) else " ".join(value) or None
         shown = {key.replace("_", " "): value for key, value in facts.items() if value is not None}

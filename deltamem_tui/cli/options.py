@@ -71,7 +71,7 @@ Admit = Annotated[
         "Whose outcomes are learnt from: see docs/credit.md; the bank's `admission` if not given.",
     ),
 ]
-"""`memory.policies.admission.policy_named(admit)` reads it."""
+"""`memory.policies.policy_named(admit)` reads it."""
 
 Format = Annotated[
     str | None,

@@ -201,10 +201,11 @@ def forget(
     """
     from deltamem_tui.memory import forgetting
     from deltamem_tui.memory.methods import settings_of
-    from deltamem_tui.memory.policies.forgetting import PRESETS
 
     opened = invocation.open(bank, write=apply)
-    rules = PRESETS[preset] if preset else forgetting.rules_of(settings_of(opened))
+    rules = (
+        forgetting.PRESETS[preset] if preset else forgetting.ForgettingRules.of(settings_of(opened))
+    )
     if not rules.any:
         raise UsageError(
             "the bank has no rule of forgetting",
@@ -257,7 +258,7 @@ def lift(invocation: Invocation, bank: options.Bank, coarse: options.Coarse = Fa
     def view(page: Page) -> None:
         if found.kinds:
             rows = [
-                (one_line(kind, 50), *map(share_text, pair), difference_text(pair))
+                (one_line(kind, 50), *map(share_text, pair), difference_text([pair]))
                 for kind, pair in found.kinds.items()
             ]
             page.table(("kind of task", "with memory", "without memory", "difference"), rows)

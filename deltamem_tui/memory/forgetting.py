@@ -1,16 +1,22 @@
-"""Forgetting in a bank: what its rules would delete, and deleting it.
+"""Forgetting: which nodes of a bank a rule deletes, and deleting them.
+
+The rules are those of memory management: *periodical* (old and hardly shown of late), *history*
+(judged often enough, and of little use), *combined* (either). A node of a tree goes with all below
+it, since a delta means nothing under another base: so an inner node is idle only if all below it
+are, and one of little use stays as the base of one that is good, until that was fused into a root
+of its own. A capacity then takes the leaves that are worth least.
 
 Time is counted in episodes: an episode's time is its place among those of the bank, from 1. A node
-is as old as the last of the episodes that it was learnt from; one that comes from none is as old as
-the node before it. No clock is asked, and a copy, a merge or a compaction says the same.
+is as old as the last of the episodes that it was learnt from; one that a person wrote is never old.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -24,20 +30,77 @@ from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.credit.credit import utility_of
 from deltamem_tui.memory.editing import forget as forget_subtree
 from deltamem_tui.memory.methods import display_of, method_of, settings_of
-from deltamem_tui.memory.policies.forgetting import (
-    Columns,
-    ForgettingRules,
-    Reason,
-    forgotten,
-    subtree_sizes,
-)
+from deltamem_tui.memory.policies import Forgetting
 from deltamem_tui.memory.settings import Settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Flags = NDArray[np.bool_]
     Rows = NDArray[np.int64]
+
+Reason = Literal["periodical", "history", "capacity"]
+
+_PRIOR = 2
+"""As so many judged episodes of the tree's mean count against a node's own, for the capacity."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgettingRules:
+    """The numbers of the rules.
+
+    Attributes:
+        period: Episodes within which a node has to be shown, and after which it is old.
+        recalls: The most episodes within the period that still count as idle.
+        judged: From how many judged episodes on a node's utility is believed.
+        utility: The greatest mean utility, from 0 to 1, that is too little; None for no such rule.
+        capacity: The most nodes that a tree may have; None for any number.
+    """
+
+    forgetting: Forgetting = "none"
+    period: int = 300
+    recalls: int = 1
+    judged: int = 5
+    utility: float | None = 0.5
+    capacity: int | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> ForgettingRules:
+        """Return the rules that a bank has among its parameters."""
+        return cls(
+            settings.forgetting,
+            settings.forget_period,
+            settings.forget_recalls,
+            settings.forget_judged,
+            settings.forget_utility,
+            settings.capacity,
+        )
+
+    @property
+    def any(self) -> bool:
+        """True if anything may be forgotten by them."""
+        return self.forgetting != "none" or self.capacity is not None
+
+    @property
+    def periodical(self) -> bool:
+        """True if idle nodes go."""
+        return self.forgetting in ("periodical", "combined")
+
+    @property
+    def history(self) -> bool:
+        """True if nodes of little use go."""
+        return self.forgetting in ("history", "combined") and self.utility is not None
+
+
+PRESETS: Mapping[str, ForgettingRules] = {
+    "ehr": ForgettingRules("combined", 200, 0, 5, 0.7),
+    "ehr-coarse": ForgettingRules("combined", 200, 0, 5, 0.3),
+    "driving": ForgettingRules("combined", 300, 1, 5, None),
+    "iot": ForgettingRules("combined", 300, 1, 5, 0.5),
+}
+"""The published values. Driving measures utility as a distance, which is not a share of successes:
+of its rules only the period carries over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +108,6 @@ class Deletion:
     """A node that a rule deletes with all below it, and the numbers that it goes by.
 
     Attributes:
-        node: Its id.
         row: The row of its last line when this was proposed.
         nodes: How many go together.
         age: Episodes since it was learnt.
@@ -69,22 +131,10 @@ class Deletion:
         return {name: value for name, value in asdict(self).items() if name != "row"}
 
 
-def rules_of(settings: Settings) -> ForgettingRules:
-    """Return the rules that a bank has among its parameters."""
-    return ForgettingRules(
-        settings.forgetting,
-        settings.forget_period,
-        settings.forget_recalls,
-        settings.forget_judged,
-        settings.forget_utility,
-        settings.capacity,
-    )
-
-
 def forget_if_due(bank: Bank) -> list[Deletion]:
     """Forget by the bank's own rules, if it is to do so after the episode that it learnt last."""
     settings = settings_of(bank)
-    every, rules = settings.forget_every, rules_of(settings)
+    every, rules = settings.forget_every, ForgettingRules.of(settings)
     if not every or not rules.any or bank.episodes.learnt() % every:
         return []
     return apply(bank, proposed(bank, rules), rules)
@@ -99,7 +149,7 @@ def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> lis
         deletion
         for name, tree in bank.trees.items()
         if len(tree) and display_of(bank, name).asked
-        for deletion in _of_tree(bank, tree, rules, coarse=coarse)
+        for deletion in _of_tree(bank, tree, rules, coarse)
     ]
 
 
@@ -124,62 +174,123 @@ def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> 
     return done
 
 
-def _of_tree(bank: Bank, tree: Tree, rules: ForgettingRules, *, coarse: bool) -> Iterator[Deletion]:
-    rows = _by_depth(tree)
-    nodes = columns(bank, tree, rows, rules, coarse=coarse)
-    found = forgotten(nodes, rules, UNIT)
-    ids, sizes = tree.snapshot.index["id"][rows], subtree_sizes(nodes) if found else []
-    for place, rule in found.items():
+def _of_tree(bank: Bank, tree: Tree, rules: ForgettingRules, coarse: bool) -> Iterator[Deletion]:
+    import numpy as np
+
+    rows = tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
+    nodes = _columns(bank, tree, rows, rules, coarse)
+    found = forgotten(nodes, rules)
+    sizes = nodes.subtree_sizes() if found else []
+    for at, rule in found.items():
+        numbers = (nodes.age, nodes.recent, nodes.judged, nodes.utility)
+        node = bytes(tree.snapshot.index["id"][rows[at]]).decode()
         yield Deletion(
-            tree.name,
-            bytes(ids[place]).decode(),
-            int(rows[place]),
-            sizes[place],
-            rule,
-            int(nodes.age[place]),
-            int(nodes.recent[place]),
-            int(nodes.judged[place]),
-            int(nodes.utility[place]),
+            tree.name, node, int(rows[at]), sizes[at], rule, *(int(each[at]) for each in numbers)
         )
 
 
-def _by_depth(tree: Tree) -> Rows:
-    """Return the rows of the living nodes, each behind its parent's."""
-    import numpy as np
-
-    return tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
+# The facts that the rules look at
 
 
-def columns(
-    bank: Bank, tree: Tree, rows: Rows, rules: ForgettingRules, *, coarse: bool = False
-) -> Columns:
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The living nodes of one tree by depth and birth, so that each stands behind its parent.
+
+    Attributes:
+        parent: The place of its parent, or -1. int64 [nodes].
+        age: Episodes since the one that it was learnt from. int64 [nodes].
+        recent: Episodes within the period that were shown it. int64 [nodes].
+        judged: Judged episodes since its last revision. int64 [nodes].
+        utility: What those were worth, in ten-thousandths. int64 [nodes].
+        last: The place of the last episode that was shown it, 0 for none. int64 [nodes].
+        failure: Whether it was written by a failure: those are recalled where tasks are hard, and
+            a low utility is not their fault. bool [nodes].
+        consolidated: Whether it was fused into another root. bool [nodes].
+        key: Whether it is only a key of the node above: it goes with that. bool [nodes].
+    """
+
+    parent: Rows
+    age: Rows
+    recent: Rows
+    judged: Rows
+    utility: Rows
+    last: Rows
+    failure: Flags
+    consolidated: Flags
+    key: Flags
+
+    def below(self, flags: Flags) -> Flags:
+        """Return which nodes have a flagged one below them. bool [nodes]."""
+        found, above = flags & False, self.parent[flags]
+        while len(above):
+            above = above[above >= 0]
+            above = above[~found[above]]
+            found[above] = True
+            above = self.parent[above]
+        return found
+
+    def going(self, flags: Flags) -> Flags:
+        """Return the nodes that go if the flagged ones do with all below them. bool [nodes]."""
+        going, under = flags.copy(), (self.parent >= 0).nonzero()[0]
+        while len(more := under[going[self.parent[under]] & ~going[under]]):
+            going[more] = True
+        return going
+
+    def subtree_sizes(self) -> list[int]:
+        """Return how many nodes go with each, itself and the keys among them."""
+        import numpy as np
+
+        sizes, above = np.ones(len(self.parent), dtype=np.int64), self.parent
+        while (under := above >= 0).any():  # once for each level: a node counts for all above it
+            sizes += np.bincount(above[under], minlength=len(sizes))
+            above = np.where(under, self.parent[above], -1)
+        return sizes.tolist()
+
+
+def _columns(bank: Bank, tree: Tree, rows: Rows, rules: ForgettingRules, coarse: bool) -> Columns:
     """Return what the rules look at, of the nodes at some rows."""
     import numpy as np
 
     shown, births = shown_to(bank.snapshots, tree.name), tree.birth[rows]
-    now = last_learnt(bank)
+    episodes = bank.snapshots[EPISODES]
+    learnt = episodes.counters[standing(episodes), 0] == EpisodeState.LEARNT
+    now = int(max(learnt.nonzero()[0], default=-1)) + 1
     since = shown.place > now - rules.period
     recent = np.bincount(shown.birth[since & (shown.place > 0)], minlength=shown.rows)
-    since_revised = shown.kept(shown.revision >= _revised(tree, shown))
-    tested = since_revised.credit(utility_of(bank))
+    tested = shown.kept(shown.revision >= _revised(tree, shown)).credit(utility_of(bank))
+    judged = tested.coarse if coarse else tested.strict
     last = np.zeros(shown.rows, dtype=np.int64)
     np.maximum.at(last, shown.birth, shown.place)
-    judged = tested.coarse if coarse else tested.strict
     place_of = np.full(len(tree.birth) + 1, -1, dtype=np.int64)
     place_of[births] = np.arange(len(rows))
     deepest = method_of(bank).key_depths.get(tree.name)
-    keys_only = tree.depth[rows] >= deepest if deepest else np.zeros(len(rows), dtype=np.bool_)
+    ages = rules.periodical or rules.capacity is not None  # else no rule reads them
     return Columns(
         parent=place_of[tree.snapshot.index["parent"][rows]],
-        age=now - learnt_at(bank, tree)[births],
+        age=now - _learnt_at(bank, tree, rows, now) if ages else np.zeros_like(rows),
         recent=recent[births],
         judged=judged.judged[births],
         utility=judged.utility[births],
         last=last[births],
         failure=tree.failure[rows],
         consolidated=tree.snapshot.index["consolidated"][rows],
-        key=keys_only,
+        key=tree.depth[rows] >= (deepest or len(rows) + 1),
     )
+
+
+class _Sources(Struct, gc=False):
+    trajectory: str = ""
+    sources: tuple[str, ...] = ()
+
+
+class _Birth(Struct, gc=False):
+    """The one part of a node's line that says when it was learnt."""
+
+    revision: int
+    origin: _Sources = field(default_factory=_Sources)
+
+
+_decode = msgspec.json.Decoder(_Birth).decode
 
 
 def _revised(tree: Tree, shown: ShownTo) -> Rows:
@@ -195,49 +306,87 @@ def _revised(tree: Tree, shown: ShownTo) -> Rows:
     return present
 
 
-# Ages
+def _learnt_at(bank: Bank, tree: Tree, rows: Rows, now: int) -> Rows:
+    """Return the place of the episode that each node was learnt from last. int64 [rows].
 
-
-def last_learnt(bank: Bank) -> int:
-    """Return the place of the last episode that was learnt; 0 if none was."""
-    snapshot = bank.snapshots[EPISODES]
-    learnt = snapshot.counters[standing(snapshot), 0] == EpisodeState.LEARNT
-    return int(max(learnt.nonzero()[0], default=-1)) + 1
-
-
-class _Sources(Struct, gc=False):
-    trajectory: str = ""
-    sources: tuple[str, ...] = ()
-
-    @property
-    def episodes(self) -> tuple[str, ...]:
-        return (self.trajectory, *self.sources)
-
-
-class _Birth(Struct, gc=False):
-    """The one part of a node's line that says when it was learnt."""
-
-    revision: int
-    origin: _Sources = field(default_factory=_Sources)
-
-
-_decode = msgspec.json.Decoder(_Birth).decode
-
-
-def learnt_at(bank: Bank, tree: Tree) -> Rows:
-    """Return the place of the episode that each living node was learnt from last. int64 [rows].
-
-    It is at the row of the node's first line.
+    It is 0 of an episode that the bank does not have, and the present of no episode.
     """
     import numpy as np
 
-    born = np.zeros(len(tree.birth), dtype=np.int64)
     episodes = bank.snapshots[EPISODES]
     ids = episodes.index["id"][standing(episodes)].tolist()
     place = {each.decode(): at for at, each in enumerate(ids, 1)}
-    for row in tree.rows.tolist():
+    found = np.full(len(rows), now, dtype=np.int64)
+    for at, row in enumerate(rows.tolist()):
         origin = _decode(tree.snapshot.line(row)).origin
-        born[tree.birth[row]] = max(place.get(each, 0) for each in origin.episodes)
-    known = np.maximum.accumulate(born)
-    found: Rows = np.where(born > 0, born, known)
+        if origin.trajectory:
+            found[at] = max(place.get(each, 0) for each in (origin.trajectory, *origin.sources))
     return found
+
+
+# The rules
+
+
+def forgotten(nodes: Columns, rules: ForgettingRules, unit: int = UNIT) -> dict[int, Reason]:
+    """Return the topmost nodes that go with all below them, and why, in the order in which they go.
+
+    `unit` is how much utility a success is.
+    """
+    found: dict[int, Reason] = {}
+    if rules.periodical:
+        idle = (nodes.recent <= rules.recalls) & (nodes.age >= rules.period) | nodes.key
+        found |= dict.fromkeys(_tops(nodes, idle & ~nodes.below(~idle)), "periodical")
+    if rules.history:
+        enough = (nodes.judged >= rules.judged) & (nodes.judged > 0) & ~nodes.key
+        little = nodes.utility <= (rules.utility or 0.0) * unit * nodes.judged
+        good = enough & ~little & ~nodes.consolidated
+        poor = enough & little & ~nodes.failure & ~nodes.below(good)
+        found |= {at: "history" for at in _tops(nodes, poor) if at not in found}
+    gone = nodes.key & False
+    gone[list(found)] = True
+    gone = nodes.going(gone)
+    tops = {*_tops(nodes, gone)}
+    found = {at: why for at, why in found.items() if at in tops}
+    if rules.capacity is not None:
+        over = _over_capacity(nodes, ~gone & ~nodes.key, rules.capacity, unit)
+        found |= dict.fromkeys(over, "capacity")
+    return found
+
+
+def _tops(nodes: Columns, flags: Flags) -> list[int]:
+    """Return the flagged nodes that are not below another of them, and no mere keys."""
+    going = nodes.going(flags & ~nodes.key)
+    under: Flags = (nodes.parent >= 0) & going[nodes.parent]
+    found: list[int] = (going & ~under).nonzero()[0].tolist()
+    return found
+
+
+def _over_capacity(nodes: Columns, left: Flags, capacity: int, unit: int) -> Iterator[int]:
+    """Return the leaves worth least beyond the capacity, sparing what the last episode wrote."""
+    import numpy as np
+
+    size = int(left.sum())
+    if size <= capacity:
+        return
+    free = left & (nodes.age > 0)
+    if size - int(free.sum()) > capacity:
+        free = left
+    children = np.zeros(len(left) + 1, dtype=np.int64)
+    np.add.at(children, nodes.parent[left], 1)  # of roots the last place, which is not looked at
+    judged, utility = nodes.judged[left].sum(), nodes.utility[left].sum()
+    mean = float(utility / judged / unit) if judged else 0.0
+    # Drawn towards the mean where a node was judged little.
+    worth = (nodes.utility / unit + _PRIOR * mean) / (nodes.judged + _PRIOR)
+    order = np.lexsort((-nodes.age, nodes.last, ~nodes.consolidated, worth))
+    rank = np.argsort(order, kind="stable").tolist()
+    heap = [(rank[at], at) for at in np.flatnonzero(free & (children[:-1] == 0)).tolist()]
+    heapq.heapify(heap)
+    while size > capacity and heap:
+        _, at = heapq.heappop(heap)
+        yield at
+        size -= 1
+        parent = int(nodes.parent[at])
+        if parent >= 0:
+            children[parent] -= 1
+            if not children[parent] and free[parent]:
+                heapq.heappush(heap, (rank[parent], parent))

@@ -7,14 +7,14 @@ look first, not what it caused.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.ledger import Source
 from deltamem_tui.memory.credit.credit import lives, use_of
-from deltamem_tui.memory.credit.shares import LEVEL, Difference, Share, difference
+from deltamem_tui.memory.credit.shares import LEVEL, Share, difference
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.kinds import OTHER, stated_kind, task_kind
 from deltamem_tui.text import counted
@@ -26,17 +26,14 @@ Look = Literal["harmful", "helpful", "unclear"]
 LOOKS: tuple[Look, ...] = get_args(Look)
 
 CHANCE = 0.025
-"""The share of nodes without any effect that an interval puts on the harmful side by chance."""
+"""The share of nodes without any effect that an interval puts on each side by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeLift:
-    """A living node and what became of the episodes that were shown it.
+    """A living node, how the judged episodes that were shown it ended, and what was expected.
 
-    Attributes:
-        shown: The episodes that were shown it.
-        share: How the judged ones of them ended.
-        expected: How often episodes of the same kinds succeed, whatever they were shown.
+    Expected is how often episodes of the same kinds succeed, whatever they were shown.
     """
 
     tree: str
@@ -53,21 +50,10 @@ class NodeLift:
             return "harmful"
         return "helpful" if low > self.expected else "unclear"
 
-    @property
-    def more(self) -> float:
-        """How many more successes there are than expected."""
-        return self.share.successes - self.expected * self.share.judged
-
     def record(self) -> dict[str, Any]:
         """As commands print it."""
-        return {
-            "tree": self.tree,
-            "node": self.id,
-            "shown": self.shown,
-            **self.share.record(),
-            "expected": self.expected,
-            "looks": self.look,
-        }
+        names = {"tree": self.tree, "node": self.id, "shown": self.shown}
+        return {**names, **self.share.record(), "expected": self.expected, "looks": self.look}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +61,11 @@ class BankLift:
     """The evidence of receipts and verdicts on a bank.
 
     Attributes:
-        kinds: Per kind of task, the judged episodes with memory and without. Those without a
-            receipt are left out: what they were shown is not known.
+        kinds: Per kind of task, the judged episodes with memory and without.
         nodes: The nodes that judged episodes were shown: the clearly harmful first, then the
             helpful.
         episodes: All episodes of the bank.
-        without_receipt: How many of them do not say what they were shown.
+        without_receipt: How many of them do not say what they were shown; they are left out.
         without_verdict: How many of the others have no verdict that was asked for.
         coarse: Whether the judge's verdict was asked, in place of log's and person's.
     """
@@ -93,18 +78,13 @@ class BankLift:
     coarse: bool = False
 
     @property
-    def overall(self) -> Difference | None:
-        """With memory less without, within kinds; None if no kind has both."""
-        return difference(list(self.kinds.values()))
-
-    @property
     def by_chance(self) -> float:
         """How many nodes would look harmful if none had any effect, about."""
         return CHANCE * len(self.nodes)
 
     def record(self) -> dict[str, Any]:
         """As commands print it."""
-        overall = self.overall
+        overall = difference(list(self.kinds.values()))
         return {
             "evaluator": "coarse" if self.coarse else "strict",
             "level": LEVEL,
@@ -112,20 +92,18 @@ class BankLift:
             "without_receipt": self.without_receipt,
             "without_verdict": self.without_verdict,
             "difference": asdict(overall) if overall else None,
-            "kinds": [_kind_record(name, *pair) for name, pair in self.kinds.items()],
+            "kinds": [
+                {
+                    "kind": name,
+                    "with_memory": some.record(),
+                    "without_memory": none.record(),
+                    "difference": asdict(found) if (found := difference([(some, none)])) else None,
+                }
+                for name, (some, none) in self.kinds.items()
+            ],
             "nodes": [each.record() for each in self.nodes],
             "harmful_by_chance": self.by_chance,
         }
-
-
-def _kind_record(name: str, with_memory: Share, without: Share) -> dict[str, Any]:
-    found = difference([(with_memory, without)])
-    return {
-        "kind": name,
-        "with_memory": with_memory.record(),
-        "without_memory": without.record(),
-        "difference": asdict(found) if found else None,
-    }
 
 
 def kind_of(bank: Bank, episode: Trajectory) -> str:
@@ -177,7 +155,7 @@ def bank_lift(bank: Bank, *, coarse: bool = False) -> BankLift:
         for place, counts in ended.items()
         if lives(bank, *place)
     ]
-    found.sort(key=_worst_first)
+    found.sort(key=lambda each: (LOOKS.index(each.look), -abs(_excess(each))))
     missing = total - without_receipt - len(judged)
     return BankLift(kinds, found, total, without_receipt, missing, coarse)
 
@@ -186,8 +164,9 @@ def _share(ended: Counter[bool]) -> Share:
     return Share(ended.total(), ended[True])
 
 
-def _worst_first(each: NodeLift) -> tuple[int, float]:
-    return LOOKS.index(each.look), -each.more if each.look == "helpful" else each.more
+def _excess(each: NodeLift) -> float:
+    """Return how many more successes there are than expected."""
+    return each.share.successes - each.expected * each.share.judged
 
 
 # For a person
@@ -202,31 +181,25 @@ def share_text(share: Share) -> str:
     return f"{counts}: {share.mean:.2f} ({low:.2f} to {high:.2f})"
 
 
-def difference_text(pair: tuple[Share, Share]) -> str:
-    """Return what memory adds in one kind of task; empty if one side has no episode."""
-    found = difference([pair])
-    return _signed(found) if found else ""
-
-
-def _signed(found: Difference) -> str:
-    return f"{found.value:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
-
-
-def _overall_text(found: BankLift) -> str:
-    overall = found.overall
-    if overall is None:
-        return "no kind of task has judged episodes both with memory and without"
-    more = "more" if overall.value > 0 else "less"
-    clear = f"those with memory succeeded {more} often"
-    said = clear if overall.is_clear else "too few to tell them apart"
-    return f"within kinds, success with memory less that without: {_signed(overall)}; {said}"
+def difference_text(pairs: Sequence[tuple[Share, Share]]) -> str:
+    """Return what memory adds, within kinds of task; empty if no kind has both."""
+    found = difference(pairs)
+    return f"{found.value:+.2f} ({found.low:+.2f} to {found.high:+.2f})" if found else ""
 
 
 def notes_of(found: BankLift) -> list[object]:
     """Return what a person has to know to read the numbers."""
     if found.without_receipt == found.episodes:
         return ["no episode says what it was shown; see `recall --receipt` and `import --receipts`"]
-    notes: list[object] = [_overall_text(found)]
+    pairs = list(found.kinds.values())
+    overall, said = difference(pairs), "too few to tell them apart"
+    if overall and overall.is_clear:
+        said = f"those with memory succeeded {'more' if overall.value > 0 else 'less'} often"
+    notes: list[object] = [
+        f"within kinds, success with memory less that without: {difference_text(pairs)}; {said}"
+        if overall
+        else "no kind of task has judged episodes both with memory and without"
+    ]
     if found.nodes:
         looks = Counter(each.look for each in found.nodes)
         notes.append(
@@ -234,13 +207,11 @@ def notes_of(found: BankLift) -> list[object]:
             f"{looks['helpful']:,} helpful, of {len(found.nodes):,}; by chance alone up to about "
             f"{found.by_chance:.1f} would on each side"
         )
-    left_out = {
-        "without a receipt": found.without_receipt,
-        "without a verdict": found.without_verdict,
-    }
-    if any(left_out.values()):
-        named = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
-        notes.append(f"of {counted(found.episodes, 'episode')} left out: {named}")
+    if found.without_receipt or found.without_verdict:
+        notes.append(
+            f"of {counted(found.episodes, 'episode')} left out: {found.without_receipt:,} without "
+            f"a receipt, {found.without_verdict:,} without a verdict"
+        )
     notes.append(
         "episodes were not assigned at random: one that was shown nothing is often the first of "
         "its kind, and a node is shown where tasks are like its own"

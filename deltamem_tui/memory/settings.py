@@ -29,8 +29,7 @@ from msgspec import Meta, Struct
 
 from deltamem_tui.bank.node import Utility
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
-from deltamem_tui.memory.policies import FORGETTINGS, Forgetting
-from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, POLICIES, Policy
+from deltamem_tui.memory.policies import DEFAULT_POLICY, FORGETTINGS, POLICIES, Forgetting, Policy
 from deltamem_tui.text import one_line
 from deltamem_tui.typed import converted
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.bank.ledger import Credit, Sums
+    from deltamem_tui.bank.ledger import Credit
     from deltamem_tui.bank.node import Utility
 
 
@@ -90,12 +90,7 @@ def append_receipt(path: Path, receipt: Receipt, episode: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The episodes that were shown a node and that one class of evaluators judged.
-
-    Attributes:
-        judged: How many there are.
-        utility: What they were worth together, in ten-thousandths of a success.
-    """
+    """How many episodes one class of evaluators judged, and their worth in ten-thousandths."""
 
     judged: int = 0
     utility: int = 0
@@ -108,13 +103,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class NodeCredit:
-    """The credit of one node, or of all nodes of a tree together.
-
-    Attributes:
-        shown: The episodes that were shown it.
-        strict: Those of them that the log or a person judged.
-        coarse: Those that a judge model did.
-    """
+    """The episodes that were shown a node; those that log or person, and that a judge judged."""
 
     shown: int = 0
     strict: Judged = Judged()
@@ -126,18 +115,13 @@ class NodeCredit:
         found = asdict(self)
         return found | {name: found[name] | {"mean": mean} for name, mean in means.items()}
 
-    def facts(self, *, pairs: bool = False) -> Mapping[str, str]:
-        """For a person, without what was never counted.
-
-        If `pairs`, they are sums over nodes: an episode counts once for each that it was shown.
-        """
-        if not self.shown:
-            return {}
-        unit = " pairs of node and episode" if pairs else ""
-        facts = {"shown": f"{self.shown:,}{unit}"}
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """For a person, without what was never counted."""
+        facts = {"shown": f"{self.shown:,}"} if self.shown else {}
         for by, each in (("log or you", self.strict), ("a judge", self.coarse)):
             if each.mean is not None:
-                facts[f"utility by {by}"] = f"{each.mean:.2f} of {each.judged:,} judged{unit}"
+                facts[f"utility by {by}"] = f"{each.mean:.2f} of {each.judged:,} judged"
         return facts
 
 
@@ -147,22 +131,13 @@ def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = N
     Raises:
         NodeNotFoundError: There is none with this id.
     """
-    found = bank.tree(tree)
-    birth = int(found.birth[found.row(node_id)])
-    return _at(credit_of(bank, tree, utility), birth)
-
-
-def tree_credit(bank: Bank, tree: str) -> NodeCredit:
-    """Return the sums of all living nodes of a tree."""
-    found, every = bank.tree(tree), credit_of(bank, tree)
-    births = found.birth[found.rows]
-    return NodeCredit(
-        int(every.shown[births].sum()),
-        *(
-            Judged(int(each.judged[births].sum()), int(each.utility[births].sum()))
-            for each in (every.strict, every.coarse)
-        ),
+    nodes, found = bank.tree(tree), credit_of(bank, tree, utility)
+    birth = int(nodes.birth[nodes.row(node_id)])
+    strict, coarse = (
+        Judged(int(each.judged[birth]), int(each.utility[birth]))
+        for each in (found.strict, found.coarse)
     )
+    return NodeCredit(int(found.shown[birth]), strict, coarse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +180,3 @@ def credit_of(bank: Bank, tree: str, utility: Utility | None = None) -> Credit:
 def utility_of(bank: Bank) -> Utility:
     """Return what an episode is worth in a bank, also of one whose method is not installed."""
     return "reward" if bank.manifest.settings.get("utility") == "reward" else "success"
-
-
-def _at(found: Credit, birth: int) -> NodeCredit:
-    def judged(sums: Sums) -> Judged:
-        return Judged(int(sums.judged[birth]), int(sums.utility[birth]))
-
-    return NodeCredit(int(found.shown[birth]), judged(found.strict), judged(found.coarse))

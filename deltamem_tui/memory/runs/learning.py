@@ -28,7 +28,7 @@ from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresh
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult, Proposal
-from deltamem_tui.memory.policies.admission import Policy, as_admitted
+from deltamem_tui.memory.policies import Policy, as_admitted
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost_text, usage_facts
 from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError, noting_writer
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of

@@ -165,7 +165,7 @@ def plan_judging(
 def _worth(bank: Bank) -> str:
     """Return whether the bank learns from what a judge says."""
     from deltamem_tui.memory.methods import settings_of
-    from deltamem_tui.memory.policies.admission import admitted_by
+    from deltamem_tui.memory.policies import admitted_by
 
     admission = settings_of(bank).admission
     learns = admitted_by(admission, TaskOutcome(True, None, "judge"))

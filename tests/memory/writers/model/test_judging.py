@@ -22,7 +22,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode as kept
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.policies.admission import admitted_by
+from deltamem_tui.memory.policies import admitted_by
 from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.runs.judging import (
     JudgingReport,

@@ -13,7 +13,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import change_settings
-from deltamem_tui.memory.policies.admission import (
+from deltamem_tui.memory.policies import (
     POLICIES,
     Policy,
     admitted_by,

@@ -18,13 +18,13 @@ from deltamem_tui.memory import forgetting
 from deltamem_tui.memory.credit.credit import node_credit, put_episode
 from deltamem_tui.memory.editing import undo, undoable
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.methods import change_settings, names
-from deltamem_tui.memory.policies import FORGETTINGS
-from deltamem_tui.memory.policies.forgetting import (
+from deltamem_tui.memory.forgetting import (
     Columns,
     ForgettingRules,
     forgotten,
 )
+from deltamem_tui.memory.methods import change_settings, names
+from deltamem_tui.memory.policies import FORGETTINGS
 from deltamem_tui.memory.settings import assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made

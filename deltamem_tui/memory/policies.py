@@ -1,8 +1,8 @@
-"""Admission: whose report of an episode's outcome is good enough for it to be learnt.
+"""Policies for every method: which episodes are admitted, and which nodes are forgotten.
 
-Agents follow what they recall, so one wrong record breeds others. A judge model is often
-wrong, and a bank that takes in whatever it approves ends up worse than one that never
-grows; what the environment or a person says is the strict standard (papers, memory management).
+Agents follow what they recall, so one wrong record breeds others. A judge model is often wrong, and
+a bank that takes in whatever it approves ends up worse than one that never grows; what the
+environment or a person says is the strict standard (papers, memory management).
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Literal, get_args
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, OutcomeSource, Trajectory
+
+Forgetting = Literal["none", "periodical", "history", "combined"]
+FORGETTINGS: tuple[Forgetting, ...] = get_args(Forgetting)
 
 Policy = Literal["none", "all", "coarse", "stated", "strict", "coarse-then-strict"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
@@ -30,14 +33,7 @@ _ADMITTED: Mapping[Policy, frozenset[OutcomeSource]] = {
 
 
 def admitted_by(policy: Policy, outcome: Outcome) -> bool:
-    """Return whether an episode that ended so may be learnt. One whose end is unknown never may.
-
-    Args:
-        policy: `strict` takes the log's own word and a person's, `stated` the log's alone,
-            `coarse` a judge model's alone, `all` and `coarse-then-strict` take any, `none` takes
-            no episode.
-        outcome: How the episode ended, and who says so.
-    """
+    """Return whether an episode with an outcome may be learnt; an unknown one never may."""
     return outcome.known and outcome.source in _ADMITTED[policy]
 
 
@@ -45,8 +41,8 @@ def as_admitted(policy: Policy, episode: Trajectory) -> Trajectory | None:
     """Return the episode as a policy lets it be learnt; None if it does not.
 
     By `coarse` it is learnt as the judge says that it ended, even where log or person said
-    otherwise. By all others, as the word says that counts: so what was learnt by a judge's word
-    under `coarse-then-strict` is learnt by a strict one where that is there in time.
+    otherwise. By all others, by the outcome that counts: so what was learnt by a judge under
+    `coarse-then-strict` is learnt by a strict outcome where that is there in time.
     """
     if policy == "coarse":
         for word in episode.verdicts:
