@@ -25,9 +25,9 @@ FILTERS = {
     "kind:root label:success": 2,
     "is:due": 1,
     "depth:>1 depth:<3": 2,
-    "depth:<3 depth:>1 is:failure": 0,
-    "depth:>1 is:failure": 1,
-    '"some object" heat': 3,
+    "depth:<3 depth:>1 label:failure": 0,
+    "depth:>1 label:failure": 1,
+    "object heat": 3,
     "nothing-like-it": 0,
 }
 

@@ -1,1 +1,1 @@
-"""Views of a bank for people: numbers, growth, history, filtered nodes."""
+"""Views of a bank for people: numbers, history, filtered nodes."""

@@ -98,37 +98,3 @@ def tree_statistics(tree: Tree) -> TreeStatistics:
 
 def _mean(total: int, count: int) -> float | None:
     return round(total / count, 1) if count else None
-
-
-@dataclass(frozen=True, slots=True)
-class GrowthPoint:
-    """The size of a bank after an episode.
-
-    Attributes:
-        nodes: Nodes that learning and consolidation had written so far, per tree.
-    """
-
-    episodes: int
-    nodes: Mapping[str, int]
-
-
-def growth(bank: Bank) -> list[GrowthPoint]:
-    """Return one point for each episode learnt; none for a bank that was shipped without its
-    journal.
-    """
-    points: list[GrowthPoint] = []
-    nodes: dict[str, int] = dict.fromkeys(bank.trees, 0)
-    if not bank.journal.exists:
-        return points
-    for commit in bank.journal.commits():
-        if commit.event == "consolidate" and commit.detail.get("tree") in bank.trees:
-            nodes[commit.detail["tree"]] += commit.detail.get("written", True) is True
-        if commit.event != "learn":
-            continue
-        taught = commit.detail.get("trees")
-        for name in bank.trees:
-            lesson = taught.get(name) if isinstance(taught, dict) else None
-            if isinstance(lesson, dict):
-                nodes[name] += ("node" in lesson) + ("consolidated" in lesson)
-        points.append(GrowthPoint(len(points) + 1, dict(nodes)))
-    return points

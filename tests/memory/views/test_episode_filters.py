@@ -47,15 +47,15 @@ def chosen(bank: Bank, typed: str, order: EpisodeOrder = "import") -> list[int]:
     [
         ("", [0, 1, 2, 3]),
         ("outcome:success", [0, 3]),
-        ("outcome:fail", [1]),
-        ("is:unknown", [2]),
+        ("outcome:failure", [1]),
+        ("outcome:unknown", [2]),
         ("source:judge", [1]),
         ("source:unknown", [2]),
         ("outcome:success source:user", [3]),
         ("is:learnt", [0, 3]),
         ("is:waiting", [1, 2]),
         ("is:refused", [1]),
-        ("is:waiting is:unknown", [2]),
+        ("is:waiting outcome:unknown", [2]),
         ("steps:>2", [0, 3]),
         ("steps:>2 steps:<5", [0]),
         ("nodes:0", [1, 2]),
@@ -66,7 +66,6 @@ def chosen(bank: Bank, typed: str, order: EpisodeOrder = "import") -> list[int]:
         ("egg", [1]),
         ("KITCHEN", [0]),
         ("fridge locked", [2]),
-        ('"broke apart"', [1]),
         ("a outcome:success", [0, 3]),
         ("no-such-word", []),
     ],
@@ -80,7 +79,9 @@ def test_an_episode_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
         assert chosen(bank, episode.id[:8].upper()) == [number]
 
 
-@pytest.mark.parametrize("typed", ["outcome:unknown", "source:unknown", "is:failure", "steps:0"])
+@pytest.mark.parametrize(
+    "typed", ["outcome:unknown", "source:unknown", "outcome:failure", "steps:0"]
+)
 def test_what_cannot_be_read_has_no_outcome_and_no_steps(bank: Bank, typed: str) -> None:
     unreadable(bank, EPISODES_OF_A_BANK[2])
     assert 2 not in chosen(bank, typed)
@@ -98,19 +99,6 @@ def unreadable(bank: Bank, episode: Trajectory) -> None:
     with bank.writing() as batch:
         batch.put_episode_line(episode.id, b'{"id": "' + episode.id.encode() + b'", "task": 5}\n')
         batch.log("import")
-
-
-def test_a_short_word_is_no_beginning_of_an_id(bank: Bank) -> None:
-    for number, episode in enumerate(EPISODES_OF_A_BANK):
-        for digits in range(1, 4):
-            word = episode.id[:digits]
-            assert (number in chosen(bank, word)) == (word in told_of(episode)), word
-
-
-def told_of(episode: Trajectory) -> str:
-    steps = [f"{each.action} {each.observation}" for each in episode.steps]
-    parts = (episode.task, episode.environment, episode.outcome.reason, *steps)
-    return " ".join(parts).casefold()
 
 
 @pytest.mark.parametrize("word", ['say "hi"', "C:\\temp", "one\ntwo", "tab\tstop"])

@@ -7,13 +7,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.credit.credit import Usefulness
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.views.filters import EPISODES, NODES, Language, matching
+from deltamem_tui.memory.views.filters import (
+    EPISODES,
+    NODES,
+    Language,
+    fold,
+    matching,
+    occurrences,
+)
 from tests.tui.support import add_plain, bare_bank
 
 
@@ -34,7 +43,7 @@ def test_a_value_that_cannot_be_is_refused(typed: str, said: str) -> None:
 
 
 def test_conditions_are_read_in_upper_and_lower_case() -> None:
-    assert NODES.parse("Label:Fail KIND:root") == NODES.parse("label:failure kind:root")
+    assert NODES.parse("Label:Failure KIND:root") == NODES.parse("label:failure kind:root")
 
 
 def test_what_is_no_condition_is_words() -> None:
@@ -48,6 +57,18 @@ def test_what_the_help_names_is_a_filter(language: Language) -> None:
     for each in conditions:
         assert language.parse(each).conditions, each
         assert language.parse(each).words == (), each
+
+
+@given(some.text("aBc ", max_size=12), some.lists(some.text("aBc", max_size=3), max_size=3))
+def test_a_text_that_fits_a_filter_is_marked_where_its_words_stand(
+    text: str, typed: list[str]
+) -> None:
+    wanted = NODES.parse(" ".join(typed))
+    found = occurrences(text, wanted.words)
+    assert all(fold(text[start:end]) in wanted.words for start, end in found)
+    one = np.ones(1, dtype=bool)
+    kept = wanted.matching(one, lambda _: one, lambda _: [("0", text)])
+    assert bool(kept[0]) == all(occurrences(text, [word]) for word in wanted.words)
 
 
 @pytest.fixture
