@@ -57,11 +57,7 @@ class ContestOptions(ModelOptions):
     format: options.Format = None
     domain: options.Domain = None
     games: Annotated[int | None, option("--games", "N", "How many, of all kinds.", min=1)] = None
-    order: Annotated[
-        Literal["recorded", "kinds", "shuffled"],
-        flag("--order", "As recorded, by kind, or shuffled."),
-    ] = "recorded"
-    seed: Annotated[int, option("--seed", "N", "The seed of --games, --order, --judge-error.")] = 0
+    seed: Annotated[int, option("--seed", "N", "The seed of --games, --judge-error.")] = 0
     judge_error: Annotated[
         float | None,
         option("--judge-error", "SHARE", "Simulate a judge with this error.", min=0.0, max=1.0),
@@ -96,7 +92,7 @@ def play(
     """
     from deltamem_tui.lab.environment import no_such_split
     from deltamem_tui.lab.grounds import GameGround
-    from deltamem_tui.lab.plan import drawn, in_order
+    from deltamem_tui.lab.plan import drawn
     from deltamem_tui.lab.workers import Workers
 
     with interruptible() as stop, ExitStack() as stack:
@@ -113,7 +109,7 @@ def play(
         given = {
             "environment": environment.name,
             "split": chosen,
-            "games": in_order(games, wishes.order, wishes.seed),
+            "games": tuple(games),
             "limit": environment.limit,
             "agent": player.name,
             "own": _own_file(what),
@@ -134,7 +130,7 @@ def replay(invocation: Invocation, logs: Logs, *, wishes: ContestOptions) -> Res
     from deltamem_tui.lab.contestants import judged_by_chance, true_outcome
     from deltamem_tui.lab.environment import GameInfo
     from deltamem_tui.lab.grounds import LogGround, kinds_of
-    from deltamem_tui.lab.plan import LOG, drawn, in_order
+    from deltamem_tui.lab.plan import LOG, drawn
 
     with interruptible() as stop:
         contest = _Contest(invocation, wishes, stop)
@@ -158,7 +154,7 @@ def replay(invocation: Invocation, logs: Logs, *, wishes: ContestOptions) -> Res
             raise UsageError(what, hint=hint)
         kinds = kinds_of((*log, *asked), domain, "task_type")
         games = [GameInfo(each.id, "", kinds[each.id]) for each in asked]
-        ordered = in_order(drawn(games, wishes.games, wishes.seed), wishes.order, wishes.seed)
+        ordered = tuple(drawn(games, wishes.games, wishes.seed))
         by_id = {each.id: each for each in asked}
         learns = contest.protocol in ("online", "unfrozen")
         ground = LogGround(log, [by_id[e.name] for e in ordered], kinds, learns=learns)
@@ -244,7 +240,6 @@ class _Contest:
         plan = ContestPlan(
             contestants=self.contestants,
             protocol=self.protocol,
-            order=wishes.order,
             seed=wishes.seed,
             judge_error=wishes.judge_error,
             banks=tuple(digest_of_bank(each) for each in self.banks),

@@ -253,7 +253,7 @@ def _side_by_side(
 
 
 def what_is_left(plan: ContestPlan, folder: Path, log: int) -> dict[str, float | None]:
-    """Return how much of a contest is left, and the means of its finished games."""
+    """Return how much of a contest is left, and what the finished games cost on average."""
     done: list[TrialResult] = []
     left = learnt = 0
     for each, name in zip(plan.contestants, plan.folders, strict=True):
@@ -263,18 +263,14 @@ def what_is_left(plan: ContestPlan, folder: Path, log: int) -> dict[str, float |
         left += len(plan.games) - len(mine)
         learnt += (len(plan.games) - len(mine)) * (plan.learns and each.method != "nothing")
         learnt += log * (each.sort == "method" and kept.start is None)
-    found: dict[str, float | None] = {
+    costs = [each.cost for each in done]
+    cost = None if None in costs or not done else sum(each or 0.0 for each in costs) / len(done)
+    return {
         "contestants": len(plan.contestants),
         "games": len(plan.games),
         "left": left,
         "actions": left * plan.limit,
         "learnt": learnt,
         "played": len(done),
+        "cost_left": None if cost is None else cost * left,
     }
-    if any(each.calls for each in done):
-        costs = [each.cost for each in done]
-        cost = None if None in costs else sum(each or 0.0 for each in costs) / len(done)
-        found["calls"] = sum(each.calls for each in done) / len(done)
-        found["tokens"] = sum(each.tokens for each in done) / len(done)
-        found |= {"cost": cost, "cost_left": None if cost is None else cost * left}
-    return found

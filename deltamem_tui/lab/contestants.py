@@ -191,30 +191,14 @@ class Memory(Protocol):
         """Return how much it holds."""
 
 
-class NoMemory:
-    """An agent without a memory."""
-
-    def recall(self, task: str, scene: str) -> MemoryText:  # noqa: ARG002
-        """Return nothing."""
-        return MemoryText()
-
-    def learn(self, episode: Trajectory) -> bool:  # noqa: ARG002
-        """Keep nothing."""
-        return False
-
-    def size(self) -> MemorySize:
-        """Return zero."""
-        return MemorySize()
-
-
 Nearest = Callable[[str, Sequence[Trajectory]], Trajectory]
 """Chooses the episode that fits a task best, of at least one."""
 
 
 class RawMemory:
-    """Successes as they were; the one that fits best is handed over."""
+    """Successes as they were; the one that fits best is handed over. None are kept without one."""
 
-    def __init__(self, nearest: Nearest, episodes: Iterable[Trajectory] = ()) -> None:
+    def __init__(self, nearest: Nearest | None, episodes: Iterable[Trajectory] = ()) -> None:
         self._nearest = nearest
         self._episodes: dict[str, Trajectory] = {}
         self._lock = threading.Lock()
@@ -229,17 +213,18 @@ class RawMemory:
     def recall(self, task: str, scene: str) -> MemoryText:  # noqa: ARG002
         """Return the success that fits best."""
         with self._lock:
-            if not self._episodes:
+            if self._nearest is None or not self._episodes:
                 return MemoryText()
             found = self._nearest(task, self.episodes)
             return MemoryText(as_it_was(found), sources=(frozenset({found.id}),))
 
     def learn(self, episode: Trajectory) -> bool:
         """Keep a success."""
-        if episode.outcome.success:
+        kept = self._nearest is not None and bool(episode.outcome.success)
+        if kept:
             with self._lock:
                 self._episodes.setdefault(episode.id, episode)
-        return bool(episode.outcome.success)
+        return kept
 
     def size(self) -> MemorySize:
         """Count the episodes as they would be handed over."""
@@ -249,10 +234,8 @@ class RawMemory:
 
 def baseline(
     name: str, domain: str, embedder: Embedder, episodes: Iterable[Trajectory]
-) -> NoMemory | RawMemory:
+) -> RawMemory:
     """Return a baseline by its name, with the episodes that it begins with."""
-    if name == "nothing":
-        return NoMemory()
 
     def nearest_task(task: str, some: Sequence[Trajectory]) -> Trajectory:
         vectors = embedder.embed_passages([each.task for each in some])
@@ -264,7 +247,12 @@ def baseline(
         kind = kind_of(task)
         return nearest_task(task, [each for each in some if kind_of(each.task) == kind] or some)
 
-    choices = {"raw": nearest_task, "weighted": _nearest_words, "kind": nearest_of_kind}
+    choices = {
+        "nothing": None,
+        "raw": nearest_task,
+        "weighted": _nearest_words,
+        "kind": nearest_of_kind,
+    }
     return RawMemory(choices[name], episodes)
 
 

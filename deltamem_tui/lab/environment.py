@@ -9,8 +9,6 @@ import random
 import re
 import shutil
 import sys
-import tarfile
-import tempfile
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from difflib import get_close_matches
@@ -23,7 +21,7 @@ import orjson
 from msgspec import Meta, Struct
 
 from deltamem_tui import paths
-from deltamem_tui.errors import StorageError, UsageError
+from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -34,13 +32,9 @@ Dollars = Annotated[float, Meta(ge=0, lt=10**12)]
 
 
 class GameInfo(Struct, frozen=True):
-    """The name of a game or a question; nothing of it is loaded.
+    """The name of a game or a question, as logs name it too; nothing of it is loaded.
 
-    Attributes:
-        name: Unique in its environment, as logs of the game name it too.
-        split: The part of the environment that it belongs to.
-        kind: The kind of its task; empty if unknown.
-        digest: Tells it from another game of the same name.
+    `kind` is the kind of its task, if known; `digest` tells it from another game of its name.
     """
 
     name: str
@@ -50,13 +44,7 @@ class GameInfo(Struct, frozen=True):
 
 
 class Start(Struct, frozen=True):
-    """The beginning of a game.
-
-    Attributes:
-        task: The goal, as an agent reads it.
-        scene: The first observation, without the goal.
-        commands: The actions that the game accepts now; empty if it does not say.
-    """
+    """The beginning of a game: its goal, the first observation without it, and what it accepts."""
 
     task: str
     scene: str
@@ -66,11 +54,8 @@ class Start(Struct, frozen=True):
 class Observation(Struct, frozen=True):
     """The answer to an action.
 
-    Attributes:
-        text: What is seen.
-        score: The score now, from 0 to 1; at 1 the goal is reached. A wrong act may lower it.
-        done: True if the game is over.
-        commands: The actions that the game accepts now; empty if it does not say.
+    The score is that of now, from 0 to 1; at 1 the goal is reached, and a wrong act may lower it.
+    `commands` are the actions that the game accepts now; empty if it does not say.
     """
 
     text: str
@@ -178,8 +163,12 @@ def no_such_game(name: str, environment: str) -> UsageError:
 
 
 _MODULES, _INSTALL = ("alfworld", "textworld"), "pip install 'deltamem-tui[alfworld]'"
-_SPLITS = {"dev": "valid_seen", "test": "valid_unseen", "valid_train": "valid_train"}
-_SPLITS["train"] = "train"
+_SPLITS = {
+    "dev": "valid_seen",
+    "test": "valid_unseen",
+    "valid_train": "valid_train",
+    "train": "train",
+}
 _FILE = "game.tw-pddl"
 _GOAL = "Your task is to: "
 _NAME = re.compile(r"(?:valid_)?[a-z]\w*/[\w-]+-\d+/trial_\w+")
@@ -189,7 +178,7 @@ _SKIPPED = ("movable", "Sliced")
 _INNER = ("", "alfworld_games", "json_2.1.1")
 _HINT = (
     "`alfworld-download` fetches them; "
-    f"or name their folder or archive by --games-from or {paths.GAMES_VARIABLE}"
+    f"or name their folder by --games-from or {paths.GAMES_VARIABLE}"
 )
 
 
@@ -303,43 +292,15 @@ def _translate_once() -> None:
 
 
 def _games_root(chosen: Path | None) -> Path:
-    """Return the folder of the splits' folders: of the games named, or in the usual places."""
+    """Return the folder of the splits' folders: the one named, or one in the usual places."""
     named = chosen or os.environ.get(paths.GAMES_VARIABLE)
     downloaded = Path(os.environ.get("ALFWORLD_DATA", "~/.cache/alfworld")).expanduser()
     places = [Path(named).expanduser()] if named else [paths.games_folder(), downloaded]
-    for place in places:
-        folder = _unpacked(place) if place.is_file() else place
-        for root in (folder / inner for inner in _INNER):
-            if any((root / each).is_dir() for each in _SPLITS.values()):
-                return root
+    for root in (place / inner for place in places for inner in _INNER):
+        if any((root / each).is_dir() for each in _SPLITS.values()):
+            return root
     source = str(places[0]) if named else None
     raise UsageError("ALFWorld's games are not here", source=source, hint=_HINT)
-
-
-def _unpacked(archive: Path) -> Path:
-    """Return the folder that an archive was unpacked to, once: another archive has another."""
-    status = archive.stat()
-    which = f"{archive.resolve()}|{status.st_size}|{status.st_mtime_ns}"
-    folder = paths.games_folder() / hashlib.sha256(which.encode()).hexdigest()[:16]
-    if folder.is_dir():
-        return folder
-    source = str(archive)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="."))
-        try:
-            with tarfile.open(archive) as packed:
-                packed.extractall(draft, filter="data")
-            draft.rename(folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
-    except tarfile.TarError as error:
-        raise UsageError("not an archive of games", source=source, hint=_HINT) from error
-    except OSError as error:
-        if not folder.is_dir():  # else another process was quicker
-            what = f"the games cannot be unpacked: {error.strerror or error}"
-            raise StorageError(what, source=source) from error
-    return folder
 
 
 class ScienceWorldEnvironment:

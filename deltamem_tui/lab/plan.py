@@ -31,7 +31,6 @@ from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.typed import decoded, decoder_of
 
 Protocol = Literal["none", "online", "frozen", "unfrozen"]
-Order = Literal["recorded", "kinds", "shuffled"]
 
 RESULT, START, RESULTS, EPISODES = "result.json", "start.json", "results.jsonl", "episodes.jsonl"
 LOG = "log"
@@ -64,7 +63,6 @@ class ContestPlan(Struct, frozen=True):
     protocol: Protocol
     domain: str
     embedder: str
-    order: Order = "recorded"
     seed: int = 0
     limit: int = 0
     agent: str = ""
@@ -235,17 +233,6 @@ def drawn(games: Sequence[GameInfo], count: int | None, seed: int) -> list[GameI
             chosen += each[:1]
             del each[:1]
     return [games[at] for at in sorted(chosen[:count])]
-
-
-def in_order(games: Sequence[GameInfo], order: Order, seed: int) -> tuple[GameInfo, ...]:
-    """Return games as recorded, in blocks of one kind of task each, or shuffled."""
-    found = list(games)
-    if order == "kinds":
-        kinds = list(dict.fromkeys(each.kind for each in games))
-        found.sort(key=lambda each: kinds.index(each.kind))
-    elif order == "shuffled":
-        random.Random(seed).shuffle(found)  # noqa: S311 - a seed is wanted
-    return tuple(found)
 
 
 def digest_of_episodes(episodes: Iterable[Trajectory]) -> str:

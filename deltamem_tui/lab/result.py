@@ -6,6 +6,7 @@ in them; for a difference the same games are drawn for both, which is what makes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,22 +21,6 @@ from deltamem_tui.lab.environment import Count, Dollars
 from deltamem_tui.lab.plan import LOG, ContestPlan, StartPoint, TrialResult
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.text import counted
-
-MEASURES: Mapping[str, str] = {
-    "score": "best score in a game, from 0 to 1",
-    "final": "score when the game ended: 0 where a wrong act lost it",
-    "success": "games that were solved",
-    "steps": "actions in a game; the limit where it was not solved",
-    "recalled": "episodes for which anything was recalled",
-    "same_kind": "episodes for which something of their kind was recalled, of those whose kind "
-    "had succeeded before",
-    "precision": "recalled records that do not come from a misjudged episode",
-    "memory_tokens": "tokens of the text that the memory handed over",
-    "calls": "questions to the agent's model, a game",
-    "tokens": "tokens of the agent's model, a game",
-    "cost": "cost of the agent's model, a game, in US dollars",
-}
-"""The measures of a contest, and their meaning."""
 
 SAMPLES = 2000
 _MIDDLE = (2.5, 97.5)
@@ -98,7 +83,6 @@ class ContestResult(Struct, frozen=True):
     protocol: str
     agent: str
     games: int
-    order: str
     seed: int
     limit: int
     domain: str
@@ -123,48 +107,38 @@ class Finish:
     size: MemorySize = field(default_factory=MemorySize)
     usage: Usage = field(default_factory=Usage)
 
+    def compared(self, first: Finish) -> ContestantResult:
+        """Return what came of it, compared with the first contestant."""
+        kinds: dict[str, list[int]] = {}
+        for at, each in enumerate(self.results):
+            if each.kind:
+                kinds.setdefault(each.kind, []).append(at)
+        tokens = self.usage.prompt_tokens + self.usage.completion_tokens
+        return ContestantResult(
+            self.contestant,
+            measured(self.results, first.results),
+            {kind: self._of_kind(first, places) for kind, places in kinds.items()},
+            self.start,
+            self.size,
+            WriterUsage(self.usage.calls, tokens, self.usage.cost),
+            tuple(replace(each, memory="") for each in self.results),
+        )
+
+    def _of_kind(self, first: Finish, places: Sequence[int]) -> KindResult:
+        some, others = ([each.results[at] for at in places] for each in (self, first))
+        return KindResult(len(places), measured(some, others))
+
 
 def contest_result(
     plan: ContestPlan, finishes: Sequence[Finish], excluded: Mapping[str, int] | None = None
 ) -> ContestResult:
     """Return what all contestants came to, compared with the first of them."""
     return ContestResult(
-        plan.environment,
-        plan.split,
-        plan.protocol,
-        plan.agent,
-        len(plan.games),
-        plan.order,
-        plan.seed,
-        plan.limit,
-        plan.domain,
-        plan.embedder,
-        plan.writer.split()[0],
-        contestants=tuple(_result(each, finishes[0]) for each in finishes),
+        *(plan.environment, plan.split, plan.protocol, plan.agent, len(plan.games)),
+        *(plan.seed, plan.limit, plan.domain, plan.embedder, plan.writer.split()[0]),
+        contestants=tuple(each.compared(finishes[0]) for each in finishes),
         excluded=excluded or {},
     )
-
-
-def _result(finish: Finish, first: Finish) -> ContestantResult:
-    kinds: dict[str, list[int]] = {}
-    for at, each in enumerate(finish.results):
-        if each.kind:
-            kinds.setdefault(each.kind, []).append(at)
-    usage = finish.usage
-    return ContestantResult(
-        finish.contestant,
-        measured(finish.results, first.results),
-        {kind: _of_kind(finish, first, places) for kind, places in kinds.items()},
-        finish.start,
-        finish.size,
-        WriterUsage(usage.calls, usage.prompt_tokens + usage.completion_tokens, usage.cost),
-        tuple(replace(each, memory="") for each in finish.results),
-    )
-
-
-def _of_kind(finish: Finish, first: Finish, places: Sequence[int]) -> KindResult:
-    some, others = ([each.results[at] for at in places] for each in (finish, first))
-    return KindResult(len(places), measured(some, others))
 
 
 def measured(results: Sequence[TrialResult], first: Sequence[TrialResult]) -> dict[str, Measure]:
@@ -239,11 +213,7 @@ LIMITS = (
 def signed(estimate: Estimate) -> str:
     """Return `-.05 (-.20 +.10)`: a difference with its interval; empty if there is none."""
     parts = (estimate.value, estimate.low, estimate.high)
-    texts = [
-        (text := f"{each:+.2f}")[0] + text[1:].removeprefix("0")
-        for each in parts
-        if each is not None
-    ]
+    texts = [re.sub(r"^(.)0", r"\1", f"{each:+.2f}") for each in parts if each is not None]
     return f"{texts[0]} ({' '.join(texts[1:])})" if len(texts) > 1 else "".join(texts)
 
 
@@ -254,16 +224,13 @@ def interval(estimate: Estimate) -> str:
 
 def value_of(each: ContestantResult, measure: str) -> float | None:
     """Return a measure of a contestant, rounded as it is shown; None if it is not known."""
-    found = each.measures.get(measure)
-    value = None if found is None else found.estimate.value
-    return None if value is None else round(value, _PLACES.get(measure, 3))
+    return _value(each.measures, measure, _PLACES.get(measure, 3))
 
 
 def title_of(found: ContestResult) -> str:
     """Return what was played, in a line."""
     what = f"{found.environment} {found.split}".strip()
     parts = [what, found.protocol, counted(found.games, "episode" if found.of_log else "game")]
-    parts += [f"in {found.order} order"] if found.order != "recorded" else []
     return ", ".join(parts) + (f", played by {found.agent}" if found.agent else "")
 
 
@@ -304,48 +271,51 @@ def tables(found: ContestResult) -> Iterator[ReportTable]:
     """Yield what the contestants came to, the differences, and the scores by kind of task."""
     some, first = found.contestants, found.contestants[0]
     names = list(dict.fromkeys(name for each in some for name in each.measures))
-    head = ("contestant", *(name.replace("_", " ") for name in names), "nodes", "node tokens")
     writes = any(each.writer.calls for each in some)
-    yield ReportTable(
-        "",
-        (*head, *(("writer calls", "writer cost") if writes else ())),
+    head = ["contestant", *map(_spaced, names), "nodes", "node tokens"]
+    rows: list[list[Cell]] = [
         [
-            (
-                each.contestant.name,
-                *(value_of(each, name) for name in names),
-                each.size.nodes,
-                each.size.tokens,
-                *((each.writer.calls, each.writer.cost) if writes else ()),
-            )
-            for each in some
-        ],
-    )
+            each.contestant.name,
+            *(value_of(each, name) for name in names),
+            *(each.size.nodes, each.size.tokens),
+            *((each.writer.calls, each.writer.cost) if writes else ()),
+        ]
+        for each in some
+    ]
+    yield ReportTable("", head + ["writer calls", "writer cost"] * writes, rows)
     compared = [name for name in COMPARED if name in first.measures]
     if len(some) > 1:
+        title = f"less {first.contestant.name}, with 95 % intervals"
         rows = [
-            (
+            [
                 each.contestant.name,
                 *(
                     signed(each.measures[name].difference)
                     for name in compared
                     if name in each.measures
                 ),
-            )
+            ]
             for each in some[1:]
         ]
-        head = ("contestant", *(name.replace("_", " ") for name in compared))
-        yield ReportTable(f"less {first.contestant.name}, with 95 % intervals", head, rows)
-    main = compared[0] if compared else ""
-    if len(first.by_kind) > 1 and main:
-        by_kind = [
-            (kind, of_first.games, *(_shown_of_kind(each, kind, main) for each in some))
+        yield ReportTable(title, ["contestant", *map(_spaced, compared)], rows)
+    if len(first.by_kind) > 1 and compared:
+        rows = [
+            [
+                kind,
+                of_first.games,
+                *(_value(each.by_kind[kind].measures, compared[0]) for each in some),
+            ]
             for kind, of_first in first.by_kind.items()
         ]
-        head = ("kind", "games", *(each.contestant.name for each in some))
-        yield ReportTable(f"{main.replace('_', ' ')} by kind of task", head, by_kind)
+        head = ["kind", "games", *(each.contestant.name for each in some)]
+        yield ReportTable(f"{_spaced(compared[0])} by kind of task", head, rows)
 
 
-def _shown_of_kind(each: ContestantResult, kind: str, measure: str) -> float | None:
-    found = each.by_kind[kind].measures.get(measure)
-    value = None if found is None else found.estimate.value
-    return None if value is None else round(value, 3)
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _value(measures: Mapping[str, Measure], name: str, places: int = 3) -> float | None:
+    """Return a measure, rounded; None if it is not known."""
+    value = measures[name].estimate.value if name in measures else None
+    return None if value is None else round(value, places)

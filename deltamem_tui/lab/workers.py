@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from deltamem_tui.errors import DeltaMemError, GameError
-from deltamem_tui.lab.environment import GameInfo, Observation, Start, environment_named
+from deltamem_tui.lab.environment import Game, GameInfo, Observation, Start, environment_named
 from deltamem_tui.text import one_line
 from deltamem_tui.typed import decoded
 
@@ -62,11 +62,11 @@ class Workers:
             return worker.ask(list[GameInfo], "games", split)
 
     @contextmanager
-    def playing(self, info: GameInfo) -> Iterator[PlayedGame]:
+    def playing(self, info: GameInfo) -> Iterator[Game]:
         """Load a game in a worker that is this thread's until the block ends."""
         with self._worker() as worker:
             worker.ask(type(None), "load", info)
-            yield PlayedGame(worker)
+            yield worker
 
     @contextmanager
     def _worker(self) -> Iterator[_Worker]:
@@ -75,21 +75,6 @@ class Workers:
             yield worker
         finally:
             self._free.put(worker)
-
-
-class PlayedGame:
-    """A game in a worker."""
-
-    def __init__(self, worker: _Worker) -> None:
-        self._worker = worker
-
-    def start(self) -> Start:
-        """Begin."""
-        return self._worker.ask(Start, "start")
-
-    def step(self, action: str) -> Observation:
-        """Take an action."""
-        return self._worker.ask(Observation, "step", action)
 
 
 class _Worker:
@@ -101,6 +86,14 @@ class _Worker:
         self._pid = 0
         self._closed = self._busy = False
         self._lock = threading.Lock()
+
+    def start(self) -> Start:
+        """Begin the loaded game."""
+        return self.ask(Start, "start")
+
+    def step(self, action: str) -> Observation:
+        """Take an action in it."""
+        return self.ask(Observation, "step", action)
 
     def ask(self, kind: type[T], act: str, *arguments: object) -> T:
         """Put a question to the worker, and wait for the answer."""

@@ -155,7 +155,6 @@ def test_who_plays_and_who_writes_have_one_limit_on_cost(
         ("--protocol", "nonsense"),
         ("--method", "nonsense"),
         ("--method", "synapse:admission=coarse"),
-        ("--order", "nonsense"),
         ("--split", "nonsense"),
         ("--agent", "openai/gpt-4o-mini", "--agent-command", "true"),
     ],

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import shutil
-import tarfile
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from deltamem_tui import paths
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab import environment as environments
 from deltamem_tui.lab.environment import GameInfo, environment_named
@@ -27,15 +24,12 @@ def every_module(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environments, "find_spec", lambda _: object())
 
 
-def packed(folder: Path, *games: str, solvable: str = "true") -> Path:
-    archive = folder / "games.tar.xz"
-    with tarfile.open(archive, "w:xz") as tar:
-        for each in games:
-            data = b'{"solvable": %b}' % solvable.encode()
-            member = tarfile.TarInfo(f"alfworld_games/{each}/game.tw-pddl")
-            member.size = len(data)
-            tar.addfile(member, io.BytesIO(data))
-    return archive
+def unpacked(folder: Path, *games: str, solvable: str = "true") -> Path:
+    for each in games:
+        file = folder / "alfworld_games" / each / "game.tw-pddl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'{{"solvable": {solvable}}}')
+    return folder
 
 
 def test_a_missing_simulator_is_named_with_what_installs_it(
@@ -59,31 +53,20 @@ def test_a_missing_java_and_missing_games_are_named(
         environment_named("scienceworld").games("dev")
     with pytest.raises(UsageError, match="--games-from"):
         environment_named("alfworld", games=tmp_path).games("dev")
-    no_archive = tmp_path / "games.tar"
-    no_archive.write_text("nothing packed")
-    with pytest.raises(UsageError, match="not an archive"):
-        environment_named("alfworld", games=no_archive).games("dev")
 
 
 @pytest.mark.usefixtures("every_module")
-def test_an_archive_of_games_is_unpacked_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(paths, "games_folder", lambda: tmp_path / "cache")
+def test_games_are_found_below_a_folder(tmp_path: Path) -> None:
     names = [f"valid_seen/heat-Mug-None-Cabinet-{at}/trial_T{at}" for at in range(5)]
-    archive = packed(tmp_path, *names, "valid_seen/heat-MugSliced-None-Cabinet-9/trial_T9")
-    alfworld = environment_named("alfworld", games=archive)
+    skipped = "valid_seen/heat-MugSliced-None-Cabinet-9/trial_T9"
+    alfworld = environment_named("alfworld", games=unpacked(tmp_path, *names, skipped))
     games = alfworld.games("dev")
     assert sorted(each.name for each in games) == names
     assert {each.kind for each in games} == {"heat"}
-    [unpacked] = (tmp_path / "cache").iterdir()
-    moment = unpacked.stat().st_ctime_ns
-    assert environment_named("alfworld", games=archive).games("dev") == games
-    assert environment_named("alfworld", games=unpacked).games("dev") == games
-    others = environment_named("alfworld", games=packed(tmp_path, *names, solvable="true ")).games
-    assert [each.name for each in others("dev")] == [each.name for each in games]
-    assert not {each.digest for each in others("dev")} & {each.digest for each in games}
-    assert unpacked.stat().st_ctime_ns == moment
+    unpacked(tmp_path, *names, solvable="true ")  # other files have other digests
+    others = alfworld.games("dev")
+    assert [each.name for each in others] == [each.name for each in games]
+    assert not {each.digest for each in others} & {each.digest for each in games}
     for split in ("test", "no such"):
         with pytest.raises(UsageError, match=split):
             alfworld.games(split)

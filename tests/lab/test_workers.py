@@ -14,7 +14,7 @@ import pytest
 
 from deltamem_tui.errors import GameError, UsageError
 from deltamem_tui.lab.agents.rules import RulesAgent
-from deltamem_tui.lab.contestants import Contestant, NoMemory
+from deltamem_tui.lab.contestants import Contestant, RawMemory
 from deltamem_tui.lab.environment import GameInfo, environment_named
 from deltamem_tui.lab.grounds import AgentCost, GameGround, Playthrough
 from deltamem_tui.lab.workers import Workers
@@ -74,7 +74,7 @@ def test_a_game_whose_process_dies_is_played_once_more(
 ) -> None:
     assert [each.name for each in unruly.games("dev")] == ["one", "two"]
     ground = GameGround(unruly, Reckless("look", "die once", "look"), 10, "generic")
-    result, episode = ground.trial(ONE, Contestant("nothing", "nothing"), NoMemory())
+    result, episode = ground.trial(ONE, Contestant("nothing", "nothing"), RawMemory(None))
     assert [step.observation for step in episode.steps][-1] == "look die once look"
     assert (result.measures["score"], episode.environment) == (0.3, "a scene")
     assert capfd.readouterr().out == ""
