@@ -19,13 +19,7 @@ from deltamem_tui.text import one_line
 class ServedBanks:
     """Some banks, each for one request at a time: a handle shows one commit until it is refreshed.
 
-    Args:
-        folder: The banks folder; all of its banks are served, and those of the package, if
-            none are named.
-        named: The banks that were named, folders or archives.
-
-    Raises:
-        UsageError: Two of them have one name.
+    If none are `named`, all of the banks folder and of the package are served.
     """
 
     def __init__(self, folder: Path, named: tuple[Path, ...] = ()) -> None:
@@ -56,13 +50,7 @@ class ServedBanks:
 
     @contextmanager
     def writable_bank(self, name: str | None) -> Iterator[Bank]:
-        """Open a bank that may be written.
-
-        Raises:
-            BankFrozenError: It is frozen, an archive, or came with the package.
-            BankNotFoundError: No bank that is served has this name.
-            UsageError: No name was given, and there are several.
-        """
+        """Open a bank that may be written, and raise a `BankFrozenError` if it may not."""
         with self.bank(name) as bank:
             bank.require_writable()
             if paths.is_shipped(bank.path, self._folder):
@@ -71,15 +59,13 @@ class ServedBanks:
 
     def _place(self, name: str | None) -> Path:
         places = self.places()
-        known = ", ".join(places) or "none"
+        hint = f"those served: {', '.join(places) or 'none'}"
+        if name is None and len(places) == 1:
+            return next(iter(places.values()))
         if name is None:
-            if len(places) == 1:
-                return next(iter(places.values()))
-            raise UsageError("several banks are served", hint=f"name one of: {known}")
+            raise UsageError("several banks are served, and none was named", hint=hint)
         if name not in places:
-            raise BankNotFoundError(
-                f"no bank {one_line(name, 60)!r} is served", hint=f"those served: {known}"
-            )
+            raise BankNotFoundError(f"no bank {one_line(name, 60)!r} is served", hint=hint)
         return places[name]
 
     def _opened(self, place: Path) -> tuple[Bank, Lock]:

@@ -177,6 +177,7 @@ def test_no_node_comes_twice_in_a_session(agent: Agent) -> None:
     assert agent("failure")
     assert agent("failure") == ""
     assert agent("prompt", session_id="s2") == first
+    assert agent("failure", tool_input={"command": "make"}) == ""
 
 
 def test_what_was_told_comes_again_within_the_same_limits(
@@ -193,12 +194,6 @@ def test_the_start_of_a_session_tells_what_every_task_needs(agent: Agent) -> Non
     assert "Edited most: dates.py" in told
     assert "Went wrong 3 times: ruff check ." in told
     assert agent("start", source="resume", session_id="s2") == ""
-
-
-def test_another_failure_is_told_nothing(agent: Agent) -> None:
-    error = "E501 line too long (104 > 100)"
-    assert agent("failure", error=error) == ""
-    assert agent("failure", tool_input={"command": "make"}) == ""
 
 
 def test_the_end_of_a_session_loads_little(bank: Path, state: StateFolder) -> None:

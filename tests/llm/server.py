@@ -21,29 +21,16 @@ Body = dict[str, Any]
 class Reply:
     """What the server does with one request.
 
-    Attributes:
-        text: The assistant's words; None for a message without content.
-        status: The HTTP status; anything but 200 sends an error object.
-        headers: Extra headers.
-        finish: The finish reason.
-        usage: Whether the answer says how many tokens it took.
-        counts: What it says, of prompt and answer; counted if not given.
-        error: The error object's message and code.
-        manner: `whole`; `hang` says nothing at all; `drop` closes the connection in the middle;
-            `drip` sends white space for ever.
-        refusal: The refusal field of the message.
-        tool_arguments: The arguments of a tool call that comes in place of a text.
-        reported_model: The model that the answer claims to be from.
-        raw: A body to send instead of an OpenAI object.
-        delay: Seconds before anything is sent; it ends early when the server stops.
-        after: Nothing is sent before this happens.
+    `manner` is `whole`; `hang`, which says nothing at all; `drop`, which closes the connection in
+    the middle; or `drip`, which sends white space for ever. `raw` is sent in place of an OpenAI
+    object, and `tool_arguments` come as a tool call in place of a text. `counts` are the tokens of
+    prompt and answer that it states; counted if not given. Nothing is sent before `after`.
     """
 
     text: str | None = ""
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     finish: str = "stop"
-    usage: bool = True
     counts: tuple[int, int] | None = None
     error: tuple[str, str | None] = ("the server says no", None)
     manner: Literal["whole", "hang", "drop", "drip"] = "whole"
@@ -78,16 +65,8 @@ class Request:
 class ModelServer:
     """The running server, its script and its record.
 
-    Attributes:
-        base: The address that a client calls.
-        replies: What is done with a request.
-        requests: What came in, in that order.
-        tokens: How the tokens of a text are counted: by white space, unless a test says better.
-        template: The tokens that the chat template adds to each message.
-        in_flight: The requests that wait for their answer now.
-        most_in_flight: The most that ever did at once.
-        over: Set when the server stops.
-        lock: Held while the record changes.
+    `tokens` counts the tokens of a text, by white space unless a test says better; `template` is
+    what a chat template adds to each message.
     """
 
     base: str = ""
@@ -215,12 +194,8 @@ def payload(reply: Reply, body: Body, script: ModelServer) -> bytes:
         "model": body["model"],
         "choices": [{"index": 0, "finish_reason": reply.finish, "message": message_out}],
     }
-    if reply.usage:
-        counted = prompt_tokens(body["messages"], script), script.tokens(reply.text or "")
-        asked, said = reply.counts or counted
-        answer["usage"] = {
-            "prompt_tokens": asked,
-            "completion_tokens": said,
-            "total_tokens": asked + said,
-        }
+    counted = prompt_tokens(body["messages"], script), script.tokens(reply.text or "")
+    asked, said = reply.counts or counted
+    usage = {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    answer["usage"] = usage
     return json.dumps(answer).encode()

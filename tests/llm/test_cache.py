@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import multiprocessing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -69,24 +68,6 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(StorageError, match="No space left"):
         ResponseCache(tmp_path).put(KEY, "m", REPLY)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-def _write_and_read(folder: str, texts: list[str]) -> bool:
-    cache = ResponseCache(Path(folder))
-    whole = set(texts)
-    for round_ in range(60):
-        cache.put(KEY, "m", Reply(texts[round_ % len(texts)], "stop", 1, 1, None))
-        read = cache.get(KEY)
-        if read is None or read.text not in whole:
-            return False
-    return True
-
-
-def test_processes_share_a_folder(tmp_path: Path) -> None:
-    texts = [letter * 50_000 for letter in "abc"]
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        sound = pool.starmap(_write_and_read, [(str(tmp_path), texts)] * 2)
-    assert sound == [True, True]
 
 
 def test_answers_are_counted_by_model(tmp_path: Path) -> None:
